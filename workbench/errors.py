@@ -1,0 +1,59 @@
+"""One root for every error that a user can cause; each carries its fix."""
+
+from __future__ import annotations
+
+
+class WorkbenchError(Exception):
+    """Root of our errors. Both texts stand in `args`, so the error survives the trip between processes."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem, fix)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, naming the file or value."""
+        return str(self.args[0])
+
+    @property
+    def fix(self) -> str:
+        """What to do about it."""
+        return str(self.args[1])
+
+    def __str__(self) -> str:
+        return "{}\nFix: {}".format(*self.args)
+
+
+class ConfigError(WorkbenchError):
+    """A value or a combination of values that ORT would refuse or silently ignore."""
+
+
+class ModelError(WorkbenchError):
+    """A model file that cannot be read or that ORT cannot take."""
+
+
+class InputError(WorkbenchError):
+    """Inputs that do not fit the model."""
+
+
+class DownloadError(WorkbenchError):
+    """A model that could not be fetched."""
+
+
+class BundleError(WorkbenchError):
+    """A bundle that cannot be written or read."""
+
+
+class HistoryError(WorkbenchError):
+    """The history file cannot be written or read."""
+
+
+class WorkerError(WorkbenchError):
+    """A worker process that died, hung or could not be started."""
+
+
+class RunFailed(WorkbenchError):
+    """ORT refused to load or to run the model."""
+
+
+class Cancelled(WorkbenchError):
+    """The user stopped the work before it had an answer."""

@@ -1,0 +1,109 @@
+"""Two or more runs measured interleaved, and what was concluded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.records.machine import Machine, Versions
+from workbench.records.run import Run
+
+Kind = Literal["faster", "slower", "tie", "outputs differ", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """Which model it was. `name` is untrusted text and never a path."""
+
+    name: str
+    sha256: str
+    graph_bytes: int
+    external_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class InputsRecord:
+    """What the model was fed with and how that was made."""
+
+    made_by: str  # "random, seed 0", "feeds.npz (given)"…
+    seed: int | None
+    shapes: tuple[tuple[str, str], ...]  # (input name, "float32[1,3,224,224]")
+    guesses: tuple[str, ...]  # every guess that was made, in words
+
+
+@dataclass(frozen=True, slots=True)
+class OutputAgreement:
+    """One output of one candidate against the baseline's, on the same inputs."""
+
+    label: str  # the candidate
+    output: str
+    agrees: bool | None  # None: could not be compared; `reason` says why
+    reason: str
+    max_abs_error: float | None
+    relative_error: float | None  # max_abs_error over the largest magnitude of the baseline's output
+    sqnr_db: float | None  # None where it does not exist (not numbers, or equal to the last bit)
+    nan_count: int | None
+    inf_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A typed reason not to trust a measurement fully, with what to do about it."""
+
+    kind: str  # "other load", "drift", "noise", "few rounds", "clock", "quota", "throttling", "fallback"…
+    label: str | None  # the run concerned; None: the whole comparison
+    evidence: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Is the candidate better than the baseline? `ratio` is A's time over B's: 2.0 is twice as fast."""
+
+    label: str  # the candidate
+    kind: Kind
+    ratio: float | None
+    low: float | None
+    high: float | None
+    confidence: float  # of the interval from low to high, all looks together
+    smallest_effect: float
+    rounds: int  # process pairs that the interval stands on
+    provisional: bool
+    reason: str  # one sentence: why this kind
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How it was measured: everything needed to do it again."""
+
+    budget_s: float
+    smallest_effect: float
+    pacing_s: float | None  # None: back to back
+    block_s: float
+    tolerance: float
+    seed: int
+    frozen_partner: bool
+    elapsed_s: float
+    sampling_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRecord:
+    """What `wb.compare` saw and concluded."""
+
+    id: str
+    created_utc: str  # ISO 8601, seconds
+    model: ModelRecord
+    inputs: InputsRecord
+    machine: Machine
+    versions: Versions
+    protocol: Protocol
+    runs: tuple[Run, ...]  # the baseline first
+    agreement: tuple[OutputAgreement, ...]
+    verdicts: tuple[Verdict, ...]  # one a candidate, in the order of the runs
+    doubts: tuple[Doubt, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the first candidate."""
+        return self.verdicts[0]

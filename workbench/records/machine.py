@@ -1,0 +1,41 @@
+"""The machine and the software that a record was made with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One accelerator as its driver names it."""
+
+    name: str
+    memory_bytes: int | None
+    driver: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What was measured on. Two records of different machines are not compared without the user's word."""
+
+    cpu: str
+    isa_flags: tuple[str, ...]
+    physical_cores: int | None
+    logical_cores: int
+    usable_cores: int  # what this process may run on (affinity), before any quota
+    quota_cores: float | None  # CPU time that the container may use; None: no limit
+    memory_bytes: int
+    memory_limit_bytes: int | None
+    gpus: tuple[Gpu, ...]
+    platform: str  # "Linux-6.1-x86_64": system, release and architecture, no host name
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The software that took part. `onnxruntime` is what the worker reported."""
+
+    workbench: str
+    python: str
+    onnxruntime: str
+    onnx: str
+    numpy: str

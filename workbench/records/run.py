@@ -1,0 +1,118 @@
+"""What one config of one model showed while it was measured: raw samples, in the order they were taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from workbench.config import Config
+
+Stage = Literal["start", "load", "first run", "warm-up", "run", "outputs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run has no (more) samples."""
+
+    stage: Stage
+    problem: str
+    fix: str
+    log_tail: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line that ORT logged: severity is one of V I W E F, or "" for text that ORT did not format."""
+
+    severity: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A short burst of runs of one process while the processes of all other configs were frozen."""
+
+    order: int  # position among all blocks of its round
+    start_s: float  # since the comparison began
+    wall_s: float
+    samples_s: tuple[float, ...]
+    own_cpu_s: float | None
+    run_delay_s: float | None  # time the block's threads waited for a core although they could run
+    others_cpu_s: float | None  # CPU time that everything else on the machine used meanwhile
+    disturbed: tuple[str, ...]  # reasons to set it aside; empty: clean
+
+    @property
+    def median_s(self) -> float:
+        return median(self.samples_s)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRecord:
+    """One worker process: one session, from its start to its last block."""
+
+    round: int
+    spawn_s: float  # from asking the system for the process to its first word
+    import_s: float  # importing onnxruntime, inside the process
+    load_s: float
+    first_run_s: float
+    warmup_s: tuple[float, ...]  # samples before the steady state; kept, never mixed with the blocks
+    steady: bool  # False: the bound on warm-up was reached first
+    blocks: tuple[Block, ...]
+    rss_start_bytes: int | None  # before the session was made
+    rss_loaded_bytes: int | None
+    rss_bytes: int | None  # at the end
+    peak_rss_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LatencySamples:
+    """Wall-clock latency of one configuration, in the order measured, warm-up and set-aside blocks excluded."""
+
+    label: str
+    samples_s: tuple[float, ...]
+
+    @property
+    def median_s(self) -> float | None:
+        """None when nothing was measured."""
+        return median(self.samples_s) if self.samples_s else None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One config of one model, measured in one process a round."""
+
+    label: str  # "A", "B", "C"…
+    config: Config
+    providers: tuple[str, ...]  # in effect, as the session reported; empty: no session was made
+    threads: int | None  # intra-op threads in effect, counted in the process; None: not known
+    processes: tuple[ProcessRecord, ...]
+    log: tuple[LogLine, ...]
+    failure: Failure | None
+
+    @property
+    def latency(self) -> LatencySamples:
+        """The samples of the clean blocks; of all blocks where none was clean."""
+        blocks = [block for process in self.processes for block in process.blocks]
+        clean = [block for block in blocks if not block.disturbed]
+        return LatencySamples(
+            self.label, tuple(sample for block in clean or blocks for sample in block.samples_s)
+        )
+
+    @property
+    def load_s(self) -> float | None:
+        return _median(process.load_s for process in self.processes)
+
+    @property
+    def first_run_s(self) -> float | None:
+        return _median(process.first_run_s for process in self.processes)
+
+    @property
+    def peak_rss_bytes(self) -> int | None:
+        peaks = [process.peak_rss_bytes for process in self.processes if process.peak_rss_bytes is not None]
+        return int(median(peaks)) if peaks else None
+
+
+def _median(values: object) -> float | None:
+    found = list(values)  # type: ignore[call-overload]
+    return float(median(found)) if found else None
