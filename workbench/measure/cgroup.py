@@ -1,0 +1,125 @@
+"""What a Linux control group allows this process: CPU time and memory, cgroup v1 and v2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+UNIFIED = ""  # the controller name that /proc/self/cgroup gives to the v2 hierarchy
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One mounted hierarchy: which controllers, which part of the tree, and where."""
+
+    controllers: tuple[str, ...]  # (UNIFIED,) for v2
+    root: str
+    point: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the tightest group from ours up to the root allows; None: no limit."""
+
+    cores: float | None
+    memory_bytes: int | None
+
+
+def parse_membership(text: str) -> dict[str, str]:
+    """Controller to our group's path, from the text of /proc/self/cgroup."""
+    paths: dict[str, str] = {}
+    for line in text.splitlines():
+        fields = line.split(":", 2)
+        if len(fields) == 3:
+            for controller in fields[1].split(","):
+                paths[controller] = fields[2]
+    return paths
+
+
+def parse_mounts(text: str) -> tuple[Mount, ...]:
+    """The cgroup hierarchies in the text of /proc/self/mountinfo."""
+    mounts = []
+    for line in text.splitlines():
+        before, separator, after = line.partition(" - ")
+        place, kind = before.split(), after.split()
+        if not separator or len(place) < 5 or len(kind) < 3:
+            continue
+        if kind[0] == "cgroup2":
+            mounts.append(Mount((UNIFIED,), place[3], Path(_unescaped(place[4]))))
+        elif kind[0] == "cgroup":
+            mounts.append(Mount(tuple(kind[2].split(",")), place[3], Path(_unescaped(place[4]))))
+    return tuple(mounts)
+
+
+def read_limits(membership: str, mountinfo: str) -> Limits:
+    """The limits in force; every ancestor is asked because the tightest one wins."""
+    paths, mounts = parse_membership(membership), parse_mounts(mountinfo)
+
+    def over(controller: str, read: Callable[[Path], float | None]) -> list[float]:
+        found = (read(folder) for folder in _folders(controller, paths, mounts))
+        return [value for value in found if value is not None]
+
+    cores = over("cpu", _quota_v1) + over(UNIFIED, _quota_v2)
+    memory = over("memory", _memory_v1) + over(UNIFIED, _memory_v2)
+    return Limits(min(cores, default=None), int(min(memory)) if memory else None)
+
+
+def _folders(controller: str, paths: dict[str, str], mounts: tuple[Mount, ...]) -> Iterator[Path]:
+    """Our group's folder and its ancestors as far as they are mounted here."""
+    path = paths.get(controller)
+    mount = next((m for m in mounts if controller in m.controllers), None)
+    if path is None or mount is None:
+        return
+    try:
+        inside = PurePosixPath(path).relative_to(mount.root)
+    except ValueError:  # a group outside of what the container mounted: only the mount itself is ours to see
+        inside = PurePosixPath()
+    if ".." in inside.parts:
+        inside = PurePosixPath()
+    yield mount.point / inside
+    yield from ((mount.point / parent) for parent in inside.parents)
+
+
+def _quota_v2(folder: Path) -> float | None:
+    fields = _words(folder / "cpu.max")
+    return _cores(fields[0], fields[1]) if len(fields) == 2 else None
+
+
+def _quota_v1(folder: Path) -> float | None:
+    quota, period = _words(folder / "cpu.cfs_quota_us"), _words(folder / "cpu.cfs_period_us")
+    return _cores(quota[0], period[0]) if quota and period else None
+
+
+def _cores(quota: str, period: str) -> float | None:
+    """`max` and -1 are how v2 and v1 say "no limit"."""
+    if not quota.isdigit() or not period.isdigit() or int(quota) == 0 or int(period) == 0:
+        return None
+    return int(quota) / int(period)
+
+
+def _memory_v2(folder: Path) -> float | None:
+    return _bytes(folder / "memory.max")
+
+
+def _memory_v1(folder: Path) -> float | None:
+    limit = _bytes(folder / "memory.limit_in_bytes")
+    return None if limit is not None and limit >= 1 << 60 else limit  # v1 writes "no limit" as a huge number
+
+
+def _bytes(file: Path) -> float | None:
+    fields = _words(file)
+    return float(fields[0]) if fields and fields[0].isdigit() else None
+
+
+def _words(file: Path) -> list[str]:
+    """Empty where the file is not there: the root group has no limits and controllers can be switched off."""
+    try:
+        return file.read_text(encoding="ascii", errors="replace").split()
+    except OSError:
+        return []
+
+
+def _unescaped(field: str) -> str:
+    """mountinfo writes blanks in octal."""
+    return field.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")

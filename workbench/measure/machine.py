@@ -1,0 +1,56 @@
+"""What is measured on: read once a comparison, quickly, and without naming the host."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+
+from workbench.measure.cgroup import Limits, read_limits
+from workbench.measure.cpu import read_cpu
+from workbench.measure.gpus import read_gpus
+from workbench.records.machine import Machine
+
+
+def read_machine() -> Machine:
+    """This machine as a process like ours sees it; unknown is None."""
+    import psutil
+
+    cpu, limits = read_cpu(), _limits()
+    logical = os.cpu_count() or 1
+    memory = int(psutil.virtual_memory().total)
+    limit = limits.memory_bytes
+    return Machine(
+        cpu=cpu.name,
+        isa_flags=cpu.isa_flags,
+        physical_cores=cpu.physical_cores or psutil.cpu_count(logical=False),
+        logical_cores=logical,
+        usable_cores=_usable_cores(logical),
+        quota_cores=limits.cores,
+        memory_bytes=memory,
+        memory_limit_bytes=limit if limit is not None and limit < memory else None,
+        gpus=read_gpus(),
+        platform=f"{platform.system()}-{platform.release()}-{platform.machine()}",
+    )
+
+
+def _usable_cores(logical: int) -> int:
+    """The cores that the system may put our threads on."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    import psutil
+
+    process = psutil.Process()
+    return len(process.cpu_affinity()) if hasattr(process, "cpu_affinity") else logical
+
+
+def _limits() -> Limits:
+    if sys.platform != "linux":
+        return Limits(cores=None, memory_bytes=None)
+    try:
+        membership = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace")
+        mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # /proc can be hidden from us
+        return Limits(cores=None, memory_bytes=None)
+    return read_limits(membership, mountinfo)
