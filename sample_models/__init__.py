@@ -1,0 +1,13 @@
+"""The models that travel with the workbench: skeletons of real architectures, and small trained ones.
+
+Using them needs numpy and onnx; only making them again (`python -m sample_models.make`) needs torch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+SKELETONS = FOLDER / "skeletons"
+TRAINED = FOLDER / "trained"
+CARDS = FOLDER / "cards"

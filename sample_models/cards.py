@@ -1,0 +1,99 @@
+"""A sample's card: what it is, where it comes from, how to make it again, and which of its numbers are real."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+Kind = Literal["skeleton", "trained"]
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One input or output as the file declares it, and what it means."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]  # a string is a symbolic dimension
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What is known about one sample."""
+
+    name: str
+    family: str  # "BERT-like", "GPT-like", "vision", "audio", "diffusion"
+    kind: Kind
+    what: str
+    teaches: str
+    origin: str
+    licence: str
+    remake: str  # the command
+    real: str  # which numbers are real, and which are not
+    exporter: str
+    opset: int
+    ir: int
+    nodes: int
+    parameters: int
+    bytes: int  # on disk, once rehydrated
+    shipped_bytes: int  # in the package
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    dims: tuple[tuple[str, int], ...]  # the symbolic dimensions' sizes that the name promises: sequence 128…
+    metric: str | None = None  # of a trained sample: "top-1 accuracy"
+    score: float | None = None  # of the shipped file, on its evaluation set
+    made_with: tuple[tuple[str, str], ...] = ()  # package, version
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON keeps it."""
+        return asdict(self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left;vertical-align:top'>{escape(key)}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
+            for key, text in self._rows()
+        )
+        return f"<b>{escape(self.name)}</b> · {escape(self.what)}<table>{rows}</table>"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("teaches", self.teaches),
+            ("numbers", self.real),
+            ("size", f"{self.parameters:,} parameters, {self.nodes:,} nodes, {self.bytes / 1e6:.1f} MB"),
+            ("format", f"opset {self.opset}, IR {self.ir}, {self.exporter}"),
+            *((f"input {port.name}", _port_text(port)) for port in self.inputs),
+            *((f"output {port.name}", _port_text(port)) for port in self.outputs),
+            ("sizes", ", ".join(f"{name} = {size}" for name, size in self.dims) or "all fixed"),
+            ("origin", self.origin),
+            ("licence", self.licence),
+            ("remake", self.remake),
+        ]
+        if self.metric is not None and self.score is not None:
+            rows.insert(2, (self.metric, f"{self.score:.4g}"))
+        return rows
+
+
+def write_card(card: Card, path: Path) -> None:
+    """One card, one JSON file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_card(path: Path) -> Card:
+    """Read what `write_card` wrote."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    for side in ("inputs", "outputs"):
+        found[side] = tuple(Port(**{**port, "shape": tuple(port["shape"])}) for port in found[side])
+    for pairs in ("dims", "made_with"):
+        found[pairs] = tuple((str(key), value) for key, value in found[pairs])
+    return Card(**found)
+
+
+def _port_text(port: Port) -> str:
+    shape = ", ".join(str(extent) for extent in port.shape)
+    return f"{port.dtype} [{shape}]: {port.meaning}"

@@ -1,0 +1,100 @@
+"""Where rehydrated skeletons lie: one folder each, that appears whole or not at all.
+
+A folder's name holds the digest of its skeleton, so a changed skeleton is another folder. Its manifest is
+written last of all, inside a hidden folder that is then renamed: two processes may work at once, the second to
+finish finds the first one's folder and throws its own away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from sample_models.rehydrate import GENERATOR, Progress, rehydrate
+
+MANIFEST = "manifest.json"
+INSTALL_TRIES = 10  # each needs another process to have replaced the folder in the same instant
+
+
+def stored(name: str, packed: bytes, folder: Path, *, progress: Progress | None = None) -> Path:
+    """The path of the rehydrated model below `folder`; made when it is missing or damaged."""
+    home = folder / f"{name}-{digest(packed)}"
+    model_path = home / f"{name}.onnx"
+    if is_whole(home):
+        return model_path
+    folder.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder))
+    try:
+        for path in rehydrate(packed, making / model_path.name, progress=progress):
+            path.chmod(0o644)
+        write_manifest(making)
+        _install(making, home)
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    _remove_older(name, keep=home)
+    return model_path
+
+
+def digest(packed: bytes) -> str:
+    """Names the content: the skeleton, and the generation of the code that draws its weights."""
+    return hashlib.sha256(b"%d " % GENERATOR + packed).hexdigest()[:12]
+
+
+def write_manifest(home: Path) -> None:
+    """Note each file's size and time of change."""
+    (home / MANIFEST).write_text(json.dumps(_state(home)), encoding="utf-8")
+
+
+def is_whole(home: Path) -> bool:
+    """Whether nothing below `home` changed since its manifest was written.
+
+    Size and time tell, as with make: reading half a gigabyte at each load would cost more than drawing it.
+    """
+    try:
+        noted = json.loads((home / MANIFEST).read_text(encoding="utf-8"))
+        return bool(noted == _state(home))
+    except (OSError, ValueError):
+        return False
+
+
+def _state(home: Path) -> dict[str, list[int]]:
+    files = (path for path in home.iterdir() if path.name != MANIFEST)
+    return {path.name: [path.stat().st_size, path.stat().st_mtime_ns] for path in sorted(files)}
+
+
+def _install(making: Path, home: Path) -> None:
+    """Rename `making` to `home`; a damaged folder there makes room, a whole one stays."""
+    for _ in range(INSTALL_TRIES):
+        try:
+            making.rename(home)
+            return
+        except OSError:
+            if is_whole(home):
+                return
+            if not home.exists():
+                raise  # not in the way, so the reason is another: rights, a full disk
+        aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=home.parent))
+        try:
+            home.rename(aside / home.name)
+        except FileNotFoundError:
+            pass  # another process moved it first
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    raise OSError(f"{home} is changed by others all the time")
+
+
+def _remove_older(name: str, *, keep: Path) -> None:
+    """Free the space of what earlier versions of this skeleton left."""
+    length = len(keep.name)
+    for sibling in keep.parent.glob(f"{name}-*"):
+        suffix = sibling.name.removeprefix(f"{name}-")
+        if sibling != keep and len(sibling.name) == length and _is_digest(suffix):
+            shutil.rmtree(sibling, ignore_errors=True)
+
+
+def _is_digest(text: str) -> bool:
+    return bool(text) and all(letter in "0123456789abcdef" for letter in text) and os.sep not in text

@@ -1,0 +1,91 @@
+"""The models that are there without a download: their names, cards, files and evaluation sets."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sample_models import CARDS, SKELETONS, TRAINED
+from sample_models.cards import Card, read_card
+from workbench import home
+from workbench.errors import ModelError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sample_models.evaluation import EvaluationSet
+    from sample_models.rehydrate import Progress
+
+
+@cache
+def sample_names() -> tuple[str, ...]:
+    """Every sample's name, sorted."""
+    return tuple(sorted(path.stem for path in CARDS.glob("*.json")))
+
+
+@cache
+def card(name: str) -> Card:
+    """What is known about a sample."""
+    _check(name)
+    return read_card(CARDS / f"{name}.json")
+
+
+def samples() -> pd.DataFrame:
+    """One row a sample: name, family, kind, parameters, bytes, teaches."""
+    import pandas as pd
+
+    columns = ("name", "family", "kind", "parameters", "bytes", "teaches")
+    cards = [card(name) for name in sample_names()]
+    return pd.DataFrame({column: [getattr(each, column) for each in cards] for column in columns})
+
+
+def sample_path(name: str, *, progress: Progress | None = None) -> Path:
+    """The sample's ONNX file. A skeleton's weights are drawn at first use, into the cache folder.
+
+    `progress` is called with the bytes written and the bytes in all. Safe for several processes at once; made
+    again when the cached files were damaged or the skeleton is a newer one.
+    """
+    if card(name).kind == "trained":
+        return TRAINED / f"{name}.onnx"
+    from sample_models.store import stored
+
+    folder = home.cache_folder() / "samples"
+    try:
+        return stored(name, (SKELETONS / f"{name}.onnx.xz").read_bytes(), folder, progress=progress)
+    except OSError as error:
+        need = f"{card(name).bytes / 1e6:.0f} MB"
+        raise ModelError(
+            f"The sample {name!r} could not be made in {folder}: {error}",
+            f"Make {need} of room there and check that you may write to it, or set WORKBENCH_HOME to a "
+            "folder with room, or load a smaller sample (wb.samples() lists their bytes).",
+        ) from error
+
+
+def sample_dims(name: str) -> dict[str, int]:
+    """The sizes of the symbolic dimensions that the sample is meant to run at, as {"sequence": 128}."""
+    return dict(card(name).dims)
+
+
+def evaluation_set(name: str) -> EvaluationSet:
+    """The held-out inputs and labels of a trained sample."""
+    if card(name).kind != "trained":
+        trained = ", ".join(each for each in sample_names() if card(each).kind == "trained")
+        raise ModelError(
+            f"{name!r} is a skeleton: its weights are random, so it has no accuracy and no evaluation set.",
+            f"Use one of the trained samples: {trained}.",
+        )
+    from sample_models.evaluation import read_evaluation_set
+
+    return read_evaluation_set(name)
+
+
+def _check(name: str) -> None:
+    if name not in sample_names():
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, sample_names(), n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise ModelError(
+            f"There is no sample named {name[:100]!r}.", f"{hint}The samples are: {', '.join(sample_names())}."
+        )
