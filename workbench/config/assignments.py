@@ -1,0 +1,107 @@
+"""Configs from the texts of a command line: `level=all`, `providers.cuda.device_id=1`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from workbench.config.knobs import BY_FIELD, Knob
+from workbench.config.provider import Provider, full_name
+from workbench.config.rules import check_fields
+from workbench.config.wording import shown
+from workbench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from workbench.config.config import Config
+
+NOTHING = ("none", "default", "auto")  # how a text says "left to ORT"
+_SWITCH = {
+    "true": True,
+    "on": True,
+    "yes": True,
+    "1": True,
+    "false": False,
+    "off": False,
+    "no": False,
+    "0": False,
+}
+
+
+def applied(base: Config, texts: Iterable[str]) -> Config:
+    """The base with every assignment made; their order does not matter, a field is given once."""
+    whole: dict[str, Any] = {}
+    parts: dict[tuple[str, str], str] = {}  # (field, rest of the path) → text
+    for text in texts:
+        path, equals, value = text.partition("=")
+        field, _, rest = path.strip().partition(".")
+        if not equals:
+            raise ConfigError(f"{shown(text)} assigns nothing.", "Write name=value, such as level=all.")
+        check_fields([field])
+        known, key = (parts, (field, rest)) if rest else (whole, field)
+        if key in known:
+            raise ConfigError(f"{path.strip()!r} is given twice.", "Give it once.")
+        known[key] = value.strip() if rest else _value(BY_FIELD[field], value.strip())  # type: ignore[index]
+    for (field, rest), value in parts.items():
+        start = whole.get(field, getattr(base, field))
+        whole[field] = _with_part(BY_FIELD[field], start, rest, value)
+    return base.replace(**whole)
+
+
+def _value(knob: Knob, text: str) -> Any:
+    unset = text.casefold() in NOTHING
+    if knob.kind in ("names", "providers"):
+        return () if unset or not text else tuple(name.strip() for name in text.split(","))
+    if knob.kind in ("entries", "sizes"):
+        if unset:
+            return ()
+        raise ConfigError(
+            f"{knob.field} is given as {shown(text)}.", f"Write {knob.field}.NAME=VALUE, one for each name."
+        )
+    if knob.kind == "switch":
+        return _switch(knob, text)
+    if unset:
+        return None
+    if knob.kind == "flag":
+        return _switch(knob, text)
+    return _whole(knob, text) if knob.kind == "count" else text
+
+
+def _with_part(knob: Knob, value: Any, rest: str, text: str) -> Any:
+    if knob.kind == "providers":
+        return _with_option(value, rest, text)
+    if knob.kind == "sizes":
+        return {**dict(value), rest: _whole(knob, text)}
+    if knob.kind == "entries":
+        return {**dict(value), rest: text}
+    raise ConfigError(f"{knob.field} has no part {shown(rest)}.", f"Write {knob.field}=VALUE.")
+
+
+def _with_option(value: Iterable[Provider | str], rest: str, text: str) -> tuple[Provider, ...]:
+    """The providers with one option of one of them set; names may have dots, options do not end in one."""
+    providers = [Provider(item) if isinstance(item, str) else item for item in value]
+    name, _, option = rest.partition(".")
+    if not option:
+        raise ConfigError(
+            f"providers.{rest} names no option.",
+            "Write providers.NAME.OPTION=VALUE: providers.cuda.device_id=0.",
+        )
+    wanted = full_name(name)
+    for place, provider in enumerate(providers):
+        if provider.name == wanted:
+            providers[place] = Provider(wanted, {**dict(provider.options), option: text})
+            return tuple(providers)
+    raise ConfigError(
+        f"{option!r} is set for {name!r}, which is not among the providers.", f"Add providers={name},cpu."
+    )
+
+
+def _switch(knob: Knob, text: str) -> bool:
+    if text.casefold() not in _SWITCH:
+        raise ConfigError(f"{knob.field} cannot be {shown(text)}.", "Write on or off.")
+    return _SWITCH[text.casefold()]
+
+
+def _whole(knob: Knob, text: str) -> int:
+    if not text.lstrip("-").isdecimal() or not text.isascii() or len(text) > 20:
+        raise ConfigError(f"{knob.field} cannot be {shown(text)}.", "Write a whole number such as 2.")
+    return int(text)

@@ -1,0 +1,120 @@
+"""One thing that a provider, a session or a run can be told by key and text, and which texts it takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+from workbench.config.wording import did_you_mean, listed, shown
+from workbench.errors import ConfigError
+
+OptionType = Literal["bool", "int", "float", "enum", "string", "path", "address"]
+OptionValue = str | int | float | PurePath  # bool is an int
+
+MOST_CHARACTERS = 1 << 20  # of one value; ORT copies it, and a stranger's bundle may bring it
+_INTEGER = re.compile(r"-?[0-9]{1,20}")
+_OFF_ON = (("0", "false", "off", "no"), ("1", "true", "on", "yes"))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What the catalogue knows of one option. Values are texts, because that is what ORT takes."""
+
+    owner: str  # a provider's name, "session" or "run"
+    name: str
+    type: OptionType
+    default: str | None  # None: nothing, or ORT decides on the machine
+    choices: tuple[str, ...]  # of a bool: how off and on are written; empty: free
+    minimum: int | None
+    maximum: int | None
+    help: str
+    source: str
+    in_this_ort: bool | None  # is the name in the binaries of the catalogue's ORT? None: not known
+    instead: str | None  # why it is refused here, and what to use
+    needs: tuple[tuple[str, str], ...]  # one of these entries must be set too
+
+    def render(self, value: OptionValue) -> str:
+        """The text that ORT gets; a value that it would refuse, misread or ignore is refused here."""
+        if self.instead is not None:
+            raise ConfigError(
+                f"{self._label} cannot be set here, but {shown(value)} was given.", self.instead
+            )
+        if self.type == "address":
+            raise ConfigError(
+                f"{self._label} is a memory address, which means nothing in the process that measures.",
+                "Leave it out; the workbench owns the session and its streams.",
+            )
+        text = rendered(self._label, value)
+        if self.type == "bool":
+            return self._render_bool(text)
+        if self.type in ("int", "float"):
+            return self._render_number(text)
+        if self.type == "enum" and text not in self.choices:
+            raise self._refusal(text, did_you_mean(text, self.choices))
+        if self.type == "path" and "\0" in text:
+            raise self._refusal(text, "")
+        return text
+
+    def _render_bool(self, text: str) -> str:
+        for words, spelling in zip(_OFF_ON, self.choices, strict=True):
+            if text.casefold() in words:
+                return spelling
+        raise self._refusal(text, "")
+
+    def _render_number(self, text: str) -> str:
+        if self.type == "float":
+            try:
+                number = float(text)
+            except ValueError:
+                raise self._refusal(text, "") from None
+            if not abs(number) < float("inf"):
+                raise self._refusal(text, "")
+            return text
+        if not _INTEGER.fullmatch(text):
+            raise self._refusal(text, "")
+        whole = int(text)
+        low, high = self.minimum, self.maximum
+        if (low is not None and whole < low) or (high is not None and whole > high):
+            raise self._refusal(text, "")
+        if self.choices and str(whole) not in self.choices:
+            raise self._refusal(text, "")
+        return str(whole)
+
+    @property
+    def allowed(self) -> str:
+        """The values taken, in words."""
+        if self.type == "bool":
+            return "True or False"
+        if self.choices:
+            return listed(self.choices)
+        if self.type == "int":
+            low = "" if self.minimum is None else f" from {self.minimum}"
+            high = "" if self.maximum is None else f" up to {self.maximum}"
+            return f"a whole number{low}{high}"
+        return {"float": "a finite number", "path": "a path"}.get(self.type, "a text")
+
+    @property
+    def _label(self) -> str:
+        return f"{self.owner} option {self.name!r}"
+
+    def _refusal(self, text: str, guess: str) -> ConfigError:
+        return ConfigError(f"{self._label} cannot be {shown(text)}.", f"{guess}Allowed: {self.allowed}.")
+
+
+def rendered(label: str, value: OptionValue) -> str:
+    """A Python value as the text of an entry that nothing is known about."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if not isinstance(value, str | int | float | PurePath):
+        raise ConfigError(
+            f"{label} is {shown(value)}, a {type(value).__name__}.",
+            "Give a text, a number, True or False, or a path.",
+        )
+    text = str(value)
+    if len(text) > MOST_CHARACTERS:
+        raise ConfigError(
+            f"{label} has {len(text):,} characters.", f"Give at most {MOST_CHARACTERS:,} characters."
+        )
+    return text

@@ -1,0 +1,53 @@
+"""ORT's graph passes by name, as the shipped list has them, and a guess at what a wrong name meant.
+
+Asked of the installed ORT elsewhere, in a worker; ORT itself ignores a name that it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from workbench.config.catalogue import read_data
+from workbench.config.wording import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class GraphPass:
+    """One transformer, or one rule that a transformer of rules applies."""
+
+    name: str
+    level: int  # 1 basic, 2 extended, 3 layout, 4 all
+    part_of: str | None  # the transformer whose rule this is
+    asked_for_by: str | None  # the session entry without which it is not there
+
+
+@dataclass(frozen=True, slots=True)
+class PassList:
+    """All passes of one ORT; a name on two levels stands here twice and is disabled on both."""
+
+    ort_version: str
+    session: str  # what kind of session was asked
+    passes: tuple[GraphPass, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name once, in alphabetical order."""
+        return tuple(sorted({one.name for one in self.passes}))
+
+    def unknown(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those that this ORT would ignore."""
+        return tuple(name for name in names if name not in self.names)
+
+
+@cache
+def shipped_passes() -> PassList:
+    """The passes of a CPU session of the ORT that this package was made with."""
+    data = read_data("passes")
+    return PassList(data["ort"], data["session"], tuple(GraphPass(*row) for row in data["passes"]))
+
+
+def nearest_pass(name: str, known: Iterable[str] | None = None) -> str | None:
+    """The known pass that was most likely meant; of the shipped ones when none are given."""
+    return nearest(name, shipped_passes().names if known is None else known)

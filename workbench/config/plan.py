@@ -1,0 +1,97 @@
+"""The one place where a config becomes ORT calls: the worker applies this, and `to_python` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.config.provider import CPU
+
+if TYPE_CHECKING:
+    from workbench.config.config import Config
+
+LEVELS = {
+    "disabled": "ORT_DISABLE_ALL",
+    "basic": "ORT_ENABLE_BASIC",
+    "extended": "ORT_ENABLE_EXTENDED",
+    "layout": "ORT_ENABLE_LAYOUT",
+    "all": "ORT_ENABLE_ALL",
+}
+MODES = {"sequential": "ORT_SEQUENTIAL", "parallel": "ORT_PARALLEL"}
+SPINNING = ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning")
+AFFINITY = "session.intra_op_thread_affinities"
+
+
+@dataclass(frozen=True, slots=True)
+class OrtConstant:
+    """A member of one of onnxruntime's enums, by name: the kernel does not import onnxruntime."""
+
+    owner: str
+    member: str
+
+    def __str__(self) -> str:
+        return f"{self.owner}.{self.member}"
+
+
+Attribute = OrtConstant | bool | int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlan:
+    """What is said to ORT, in ORT's own words, and nothing that it was not asked to change."""
+
+    attributes: tuple[tuple[str, Attribute], ...]  # of SessionOptions
+    entries: tuple[tuple[str, str], ...]  # add_session_config_entry
+    free_dimensions: tuple[tuple[str, int], ...]  # add_free_dimension_override_by_name
+    disabled_optimizers: tuple[str, ...]
+    providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # never empty
+    run_entries: tuple[tuple[str, str], ...]  # add_run_config_entry
+    io_binding: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe; an enum's member becomes {"enum": "GraphOptimizationLevel.ORT_ENABLE_ALL"}."""
+        return {
+            "attributes": {
+                name: {"enum": str(value)} if isinstance(value, OrtConstant) else value
+                for name, value in self.attributes
+            },
+            "entries": dict(self.entries),
+            "free_dimensions": dict(self.free_dimensions),
+            "disabled_optimizers": list(self.disabled_optimizers),
+            "providers": [[name, dict(options)] for name, options in self.providers],
+            "run_entries": dict(self.run_entries),
+            "io_binding": self.io_binding,
+        }
+
+
+def session_plan(config: Config) -> SessionPlan:
+    """What a config says to ORT. The CPU is listed when asked for or when nothing is: ORT adds its own."""
+    attributes: list[tuple[str, Attribute | None]] = [
+        ("graph_optimization_level", _constant("GraphOptimizationLevel", LEVELS, config.level)),
+        ("execution_mode", _constant("ExecutionMode", MODES, config.execution_mode)),
+        ("intra_op_num_threads", config.intra_op_threads),
+        ("inter_op_num_threads", config.inter_op_threads),
+        ("enable_mem_pattern", config.memory_pattern),
+        ("enable_mem_reuse", config.memory_reuse),
+        ("enable_cpu_mem_arena", config.cpu_arena),
+        ("use_deterministic_compute", config.deterministic),
+    ]
+    entries = dict(config.session_entries)
+    if config.spinning is not None:
+        entries |= dict.fromkeys(SPINNING, "1" if config.spinning else "0")
+    if config.affinity is not None:
+        entries[AFFINITY] = config.affinity
+    providers = tuple((provider.name, provider.options) for provider in config.providers)
+    return SessionPlan(
+        attributes=tuple((name, value) for name, value in attributes if value is not None),
+        entries=tuple(sorted(entries.items())),
+        free_dimensions=config.free_dimensions,
+        disabled_optimizers=config.disabled_passes,
+        providers=providers or ((CPU, ()),),
+        run_entries=config.run_entries,
+        io_binding=config.io_binding,
+    )
+
+
+def _constant(owner: str, members: dict[str, str], word: str | None) -> OrtConstant | None:
+    return None if word is None else OrtConstant(owner, members[word])

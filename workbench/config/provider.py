@@ -1,0 +1,118 @@
+"""An execution provider asked for, with its options as ORT takes them: texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from workbench.config.catalogue import catalogue
+from workbench.config.option import OptionValue, rendered
+from workbench.config.wording import shown
+from workbench.errors import ConfigError
+
+CPU = "CPUExecutionProvider"
+MOST_NAME_CHARACTERS = 128
+
+ALIASES = {
+    "cpu": CPU,
+    "cuda": "CUDAExecutionProvider",
+    "tensorrt": "TensorrtExecutionProvider",
+    "trt": "TensorrtExecutionProvider",
+    "tensorrt-rtx": "NvTensorRTRTXExecutionProvider",
+    "nvtensorrtrtx": "NvTensorRTRTXExecutionProvider",
+    "openvino": "OpenVINOExecutionProvider",
+    "dml": "DmlExecutionProvider",
+    "directml": "DmlExecutionProvider",
+    "coreml": "CoreMLExecutionProvider",
+    "nnapi": "NnapiExecutionProvider",
+    "qnn": "QNNExecutionProvider",
+    "migraphx": "MIGraphXExecutionProvider",
+    "xnnpack": "XnnpackExecutionProvider",
+    "webgpu": "WebGpuExecutionProvider",
+    "dnnl": "DnnlExecutionProvider",
+    "cann": "CANNExecutionProvider",
+    "acl": "ACLExecutionProvider",
+}
+SHORT_NAMES = {full: alias for alias, full in reversed(ALIASES.items())}
+REMOVED = ("rocm", "ROCMExecutionProvider")
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Provider:
+    """One provider and what it is told: `Provider("tensorrt", {"trt_fp16_enable": True})`.
+
+    Short names are accepted, options may also be keywords, and each value is checked against the
+    catalogue and written the way this provider reads it.
+    """
+
+    name: str
+    options: tuple[tuple[str, str], ...]
+
+    def __init__(
+        self,
+        name: str,
+        options: Mapping[str, OptionValue] | Iterable[tuple[str, OptionValue]] = (),
+        /,
+        **more: OptionValue,
+    ) -> None:
+        full = full_name(name)
+        given = _pairs(full, options)
+        for key, value in more.items():
+            if key in given:
+                raise ConfigError(f"{full} option {key!r} is given twice.", "Give it once.")
+            given[key] = value
+        object.__setattr__(self, "name", full)
+        object.__setattr__(self, "options", tuple(sorted(_render(full, k, v) for k, v in given.items())))
+
+    @property
+    def short_name(self) -> str:
+        """The alias where there is one: "cuda"."""
+        return SHORT_NAMES.get(self.name, self.name)
+
+    def option(self, name: str) -> str | None:
+        """The text given for an option; None when it was left to the provider."""
+        return dict(self.options).get(name)
+
+    def __repr__(self) -> str:
+        if not self.options:
+            return f"Provider({self.short_name!r})"
+        return f"Provider({self.short_name!r}, {dict(self.options)!r})"
+
+
+def full_name(name: object) -> str:
+    """ORT's name of a provider, from that name in any case or from a short one."""
+    if not isinstance(name, str) or not name or len(name) > MOST_NAME_CHARACTERS or not name.isprintable():
+        raise ConfigError(
+            f"{shown(name)} is not the name of a provider.", f"Use one of {', '.join(SHORT_NAMES.values())}."
+        )
+    folded = name.strip().casefold()
+    if folded in (removed.casefold() for removed in REMOVED):
+        raise ConfigError(
+            f"{name!r} was asked for, but ORT no longer has a ROCm provider and would quietly use the CPU.",
+            "Use 'migraphx', AMD's provider today.",
+        )
+    if folded in ALIASES:
+        return ALIASES[folded]
+    by_folded = {full.casefold(): full for full in SHORT_NAMES}
+    return by_folded.get(folded, name.strip())
+
+
+def _pairs(provider: str, options: object) -> dict[str, OptionValue]:
+    try:
+        listed = list(options.items() if isinstance(options, Mapping) else options)  # type: ignore[call-overload]
+        given = dict(listed)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"The options of {provider} are {shown(options)}.", "Give a dict: {'device_id': 0}."
+        ) from None
+    if len(given) != len(listed):
+        raise ConfigError(f"An option of {provider} is given twice.", "Give each option once.")
+    return given
+
+
+def _render(provider: str, name: object, value: OptionValue) -> tuple[str, str]:
+    if not isinstance(name, str) or not name:
+        raise ConfigError(f"{shown(name)} is not an option of {provider}.", "Option names are texts.")
+    option = catalogue().find(provider, name)
+    text = option.render(value) if option else rendered(f"{provider} option {shown(name)}", value)
+    return name, text

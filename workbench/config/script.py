@@ -1,0 +1,77 @@
+"""A plan as a plain onnxruntime script: what to paste where there is no workbench."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from workbench.config.plan import Attribute, OrtConstant, SessionPlan
+
+
+def script(plan: SessionPlan, model: str | os.PathLike[str]) -> str:
+    """Python that makes the session of the plan, states its inputs and defines `run(feeds)`.
+
+    Every name and text is written as a literal, so nothing in a config can become code.
+    """
+    parts = [
+        "import onnxruntime as ort",
+        "\n".join(_options(plan)),
+        "\n".join(_session(plan, os.fspath(model))),
+        "\n".join(_run(plan)),
+        "\n".join(_inputs()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _options(plan: SessionPlan) -> Iterator[str]:
+    yield "options = ort.SessionOptions()"
+    for name, value in plan.attributes:
+        yield f"options.{name} = {_literal(value)}"
+    for key, text in plan.entries:
+        yield f"options.add_session_config_entry({key!r}, {text!r})"
+    for name, size in plan.free_dimensions:
+        yield f"options.add_free_dimension_override_by_name({name!r}, {size})"
+
+
+def _literal(value: Attribute) -> str:
+    return f"ort.{value}" if isinstance(value, OrtConstant) else repr(value)
+
+
+def _session(plan: SessionPlan, model: str) -> Iterator[str]:
+    yield "session = ort.InferenceSession("
+    yield f"    {model!r},"
+    yield "    options,"
+    yield "    providers=["
+    for name, options in plan.providers:
+        yield f"        ({name!r}, {dict(options)!r}),"
+    yield "    ],"
+    if plan.disabled_optimizers:
+        yield f"    disabled_optimizers={list(plan.disabled_optimizers)!r},"
+    yield ")"
+    yield 'print("providers in effect:", session.get_providers())'
+
+
+def _run(plan: SessionPlan) -> Iterator[str]:
+    yield "run_options = ort.RunOptions()"
+    for key, text in plan.run_entries:
+        yield f"run_options.add_run_config_entry({key!r}, {text!r})"
+    yield ""
+    yield ""
+    yield "def run(feeds):"
+    yield '    """One inference; `feeds` maps input names to arrays, the result is a list of arrays."""'
+    if not plan.io_binding:
+        yield "    return session.run(None, feeds, run_options)"
+        return
+    yield "    binding = session.io_binding()  # keep it to call again with the same shapes"
+    yield "    for name, array in feeds.items():"
+    yield "        binding.bind_cpu_input(name, array)"
+    yield "    for output in session.get_outputs():"
+    yield "        binding.bind_output(output.name)"
+    yield "    session.run_with_iobinding(binding, run_options)"
+    yield "    return binding.copy_outputs_to_cpu()"
+
+
+def _inputs() -> Iterator[str]:
+    yield ""
+    yield "for value in session.get_inputs():"
+    yield '    print("input:", value.name, value.type, value.shape)'
