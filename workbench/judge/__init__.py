@@ -1,0 +1,1 @@
+"""Is it better: intervals, verdicts, output agreement, doubts."""

@@ -86,6 +86,7 @@ class Run:
     config: Config
     providers: tuple[str, ...]  # in effect, as the session reported; empty: no session was made
     threads: int | None  # intra-op threads in effect, counted in the process; None: not known
+    io: Literal["run", "binding"] | None  # how the timed runs called ORT; None: no run was made
     processes: tuple[ProcessRecord, ...]
     log: tuple[LogLine, ...]
     failure: Failure | None

@@ -1,0 +1,126 @@
+"""Do the outputs agree? Asked before any speed is shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.records.comparison import OutputAgreement
+
+TOLERANCE = 1e-3  # of the largest magnitude of the baseline's output: what reordered float32 sums stay below
+
+
+def compare_outputs(
+    label: str,
+    baseline: Sequence[Mapping[str, Any]],
+    candidate: Sequence[Mapping[str, Any]],
+    *,
+    tolerance: float = TOLERANCE,
+    repeat: Sequence[Mapping[str, Any]] | None = None,
+) -> tuple[OutputAgreement, ...]:
+    """One row an output, over all feeds. `repeat`: the baseline again, to know whether it repeats itself."""
+    names = list(baseline[0]) if baseline else []
+    return tuple(
+        _one(
+            label,
+            name,
+            [outputs.get(name) for outputs in baseline],
+            [outputs.get(name) for outputs in candidate],
+            tolerance,
+            None if repeat is None else [outputs.get(name) for outputs in repeat],
+        )
+        for name in names
+    )
+
+
+def _one(
+    label: str, name: str, ours: list[Any], theirs: list[Any], tolerance: float, again: list[Any] | None
+) -> OutputAgreement:
+    left, right = _leaves(ours), _leaves(theirs)
+    row = _compare(label, name, left, right, tolerance)
+    if row.agrees is False and again is not None:
+        control = _compare(label, name, left, _leaves(again), tolerance)
+        if control.agrees is False:
+            return _row(label, name, None, "A's own output changes from process to process (random operators?)")
+    return row
+
+
+def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance: float) -> OutputAgreement:
+    if len(left) != len(right):
+        return _row(label, name, False, f"{len(right)} values instead of {len(left)}")
+    worst_abs, scale, noise, signal, nans, infs = 0.0, 0.0, 0.0, 0.0, 0, 0
+    numeric = False
+    for ours, theirs in zip(left, right, strict=True):
+        if not isinstance(ours, np.ndarray) or not isinstance(theirs, np.ndarray):
+            if type(ours) is not type(theirs) or ours != theirs:
+                return _row(label, name, False, "values that are no tensors differ")
+            continue
+        if ours.shape != theirs.shape:
+            return _row(label, name, False, f"shape {_shape(theirs)} instead of {_shape(ours)}")
+        if ours.dtype.kind in "OUS" or theirs.dtype.kind in "OUS":
+            if not np.array_equal(ours.astype(str), theirs.astype(str)):
+                return _row(label, name, False, "strings differ")
+            continue
+        numeric = True
+        if ours.dtype.kind in "biu" and theirs.dtype.kind in "biu":
+            if not np.array_equal(ours, theirs):
+                share = float(np.mean(ours != theirs))
+                return _row(label, name, False, f"{share:.2%} of the whole numbers differ")
+            continue
+        first, second = _wide(ours), _wide(theirs)
+        nans += int(np.isnan(second).sum())
+        infs += int(np.isinf(second).sum())
+        finite = np.isfinite(first)
+        if not np.array_equal(finite, np.isfinite(second)) or not np.array_equal(
+            first[~finite], second[~finite], equal_nan=True
+        ):
+            return _row(label, name, False, "NaN or infinity at other places", nans=nans, infs=infs)
+        error = np.abs(first[finite] - second[finite])
+        worst_abs = max(worst_abs, float(error.max(initial=0.0)))
+        scale = max(scale, float(np.abs(first[finite]).max(initial=0.0)))
+        noise += float(np.square(error).sum())
+        signal += float(np.square(np.abs(first[finite])).sum())
+    if not numeric:
+        return _row(label, name, True, "equal")
+    relative = worst_abs / scale if scale > 0 else (0.0 if worst_abs == 0 else math.inf)
+    agrees = relative <= tolerance
+    reason = (
+        "equal to the last bit" if worst_abs == 0 else f"largest error {relative:.1e} of the largest magnitude"
+    )
+    return OutputAgreement(
+        label=label,
+        output=name,
+        agrees=agrees,
+        reason=reason if agrees else f"{reason}, tolerance {tolerance:.0e}",
+        max_abs_error=worst_abs,
+        relative_error=relative if math.isfinite(relative) else None,
+        sqnr_db=10 * math.log10(signal / noise) if noise > 0 and signal > 0 else None,
+        nan_count=nans,
+        inf_count=infs,
+    )
+
+
+def _wide(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def _leaves(value: Any) -> list[Any]:
+    """Sequences and maps opened up, in order."""
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in _leaves(item)]
+    if isinstance(value, Mapping):
+        return [leaf for key in sorted(value, key=str) for leaf in (str(key), *_leaves(value[key]))]
+    return [value]
+
+
+def _row(
+    label: str, name: str, agrees: bool | None, reason: str, *, nans: int | None = None, infs: int | None = None
+) -> OutputAgreement:
+    return OutputAgreement(label, name, agrees, reason, None, None, None, nans, infs)
+
+
+def _shape(array: np.ndarray[Any, Any]) -> str:
+    return "×".join(str(size) for size in array.shape) or "scalar"

@@ -1,0 +1,101 @@
+"""Faster, slower, tie, outputs differ, or unknown: the conclusion from the pairs, in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from workbench.judge.pairs import Pair
+from workbench.judge.sequential import CONFIDENCE, MIN_PAIRS, Interval, interval, is_look
+from workbench.records.comparison import Kind, OutputAgreement, Verdict
+
+NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is told as 1.90 to 2.10 or better
+
+
+def judge(
+    label: str,
+    pairs: Sequence[Pair],
+    agreement: Sequence[OutputAgreement],
+    *,
+    smallest_effect: float,
+    final: bool,
+    failure: str | None = None,
+) -> Verdict:
+    """The verdict on one candidate from its pairs so far. `final`: no more will be measured."""
+    usable = [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
+    seen = interval(usable) or interval([pair.log_ratio_all for pair in pairs])
+    settled = final or is_look(len(usable))
+    kind, reason = _conclude(label, usable, pairs, seen, smallest_effect, failure)
+    if differing := [one for one in agreement if one.label == label and one.agrees is False]:
+        kind = "outputs differ"
+        reason = f"{label}'s outputs differ from A's ({differing[0].output}: {differing[0].reason})"
+    return Verdict(
+        label=label,
+        kind=kind,
+        ratio=math.exp(seen.middle) if seen else _single(pairs),
+        low=math.exp(seen.low) if seen else None,
+        high=math.exp(seen.high) if seen else None,
+        confidence=CONFIDENCE,
+        smallest_effect=smallest_effect,
+        rounds=len(usable),
+        provisional=not settled,
+        reason=reason,
+    )
+
+
+def is_enough(verdict: Verdict, pairs: Sequence[Pair]) -> bool:
+    """Whether measuring on would only confirm what is known: decided at a planned look, and narrow."""
+    usable = [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
+    if not is_look(len(usable)):
+        return False
+    seen = interval(usable)
+    if seen is None or kind_of(seen, verdict.smallest_effect) == "unknown":
+        return False
+    return seen.half_width <= max(verdict.smallest_effect, NARROW_SHARE * abs(seen.middle))
+
+
+def kind_of(seen: Interval, smallest_effect: float) -> Kind:
+    """Where the interval lies: beyond the smallest effect, within twice that, or neither."""
+    effect = math.log1p(smallest_effect)
+    if seen.low > effect:
+        return "faster"
+    if seen.high < -effect:
+        return "slower"
+    if -2 * effect < seen.low and seen.high < 2 * effect:
+        return "tie"
+    return "unknown"
+
+
+def _conclude(
+    label: str,
+    usable: Sequence[float],
+    pairs: Sequence[Pair],
+    seen: Interval | None,
+    smallest_effect: float,
+    failure: str | None,
+) -> tuple[Kind, str]:
+    if failure is not None:
+        return "unknown", f"{label} could not be measured: {failure}"
+    if len(usable) < MIN_PAIRS:
+        disturbed = len(pairs) - len(usable)
+        if disturbed:
+            return "unknown", (
+                f"{disturbed} of {len(pairs)} rounds were disturbed by other work on this machine and set aside; "
+                f"{MIN_PAIRS} undisturbed rounds are needed"
+            )
+        return "unknown", f"{len(usable)} rounds are too few for an interval; {MIN_PAIRS} are needed"
+    if seen is None:
+        return "unknown", "nothing was measured"
+    kind = kind_of(seen, smallest_effect)
+    if kind == "unknown":
+        return kind, (
+            f"the interval of the ratio, {math.exp(seen.low):.3f} to {math.exp(seen.high):.3f}, "
+            f"allows both an effect of {smallest_effect:.1%} and none: it needs more rounds or a quieter machine"
+        )
+    if kind == "tie":
+        return kind, f"any difference is smaller than {2 * smallest_effect:.1%}"
+    return kind, f"the whole interval lies beyond the smallest effect of interest, {smallest_effect:.1%}"
+
+
+def _single(pairs: Sequence[Pair]) -> float | None:
+    return math.exp(pairs[0].log_ratio_all) if pairs else None

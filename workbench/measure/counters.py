@@ -1,0 +1,55 @@
+"""What the system counts while we measure: time stolen by other guests, throttling by heat or by quota."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from workbench.measure.interference import steal_s
+
+_T = TypeVar("_T", int, float)
+_CPUS = Path("/sys/devices/system/cpu")
+_CGROUPS = ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat")
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Since boot; None where the system does not count it."""
+
+    steal_s: float | None
+    thermal_throttles: int | None
+    quota_throttles: int | None
+
+    def since(self, before: Counters) -> Counters:
+        return Counters(
+            _minus(self.steal_s, before.steal_s),
+            _minus(self.thermal_throttles, before.thermal_throttles),
+            _minus(self.quota_throttles, before.quota_throttles),
+        )
+
+
+def read_counters() -> Counters:
+    if sys.platform != "linux":
+        return Counters(None, None, None)
+    return Counters(steal_s(), _thermal(), _quota())
+
+
+def _thermal() -> int | None:
+    files = list(_CPUS.glob("cpu[0-9]*/thermal_throttle/core_throttle_count"))
+    return sum(int(file.read_text()) for file in files) if files else None
+
+
+def _quota() -> int | None:
+    for name in _CGROUPS:
+        path = Path(name)
+        if path.is_file():
+            fields = dict(line.split() for line in path.read_text().splitlines() if len(line.split()) == 2)
+            if "nr_throttled" in fields:
+                return int(fields["nr_throttled"])
+    return None
+
+
+def _minus(after: _T | None, before: _T | None) -> _T | None:
+    return None if after is None or before is None else after - before

@@ -1,0 +1,32 @@
+"""Was a block disturbed by others? Decided from the scheduler's figures alone, never from the latency."""
+
+from __future__ import annotations
+
+MAX_RUN_DELAY = 0.05  # share of the block's time that its threads may wait for a core
+MIN_RUN_DELAY_S = 0.001  # the parent's own wake-ups and the kernel's threads cost less than this
+OTHERS_BASE_CORES = 0.10  # what daemons and the kernel may use when the block needs every core
+OTHERS_SPARE_SHARE = 0.15  # and of each core that the block leaves free
+
+
+def reasons(
+    *,
+    wall_s: float,
+    run_delay_s: float | None,
+    others_cpu_s: float | None,
+    threads: int | None,
+    usable_cores: int,
+) -> tuple[str, ...]:
+    """Why the block is set aside; empty when it is clean or when the system tells nothing."""
+    found = []
+    busy_threads = threads or usable_cores
+    own_crowd = busy_threads > usable_cores  # then its threads wait for each other
+    if (
+        run_delay_s is not None
+        and not own_crowd
+        and run_delay_s > max(MIN_RUN_DELAY_S, MAX_RUN_DELAY * wall_s)
+    ):
+        found.append("waited for a core")
+    spare = max(0, usable_cores - busy_threads)
+    if others_cpu_s is not None and others_cpu_s > wall_s * (OTHERS_BASE_CORES + OTHERS_SPARE_SHARE * spare):
+        found.append("others used the machine")
+    return tuple(found)

@@ -1,0 +1,39 @@
+"""How long a worker may take before it is stopped, and what progress looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from workbench.records.comparison import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds without an answer after which a worker counts as hung and is killed.
+
+    >>> import workbench as wb
+    >>> wb.Limits(load_s=1200).load_s
+    1200
+    """
+
+    start_s: float = 120.0
+    load_s: float = 600.0
+    run_s: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is happening now. `fraction` and `remaining_s` are estimates: None when there is no ground for one."""
+
+    doing: str
+    round: int
+    elapsed_s: float
+    budget_s: float
+    fraction: float | None
+    remaining_s: float | None
+    verdicts: tuple[Verdict, ...] = ()
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]

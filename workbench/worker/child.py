@@ -1,0 +1,106 @@
+"""The worker process: reads commands from stdin, answers on what was stdout, dies with its parent.
+
+Run by `launch` through a bootstrap, never imported by the kernel. Imports onnxruntime, numpy and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from importlib import import_module
+from typing import Any, BinaryIO
+
+from workbench.worker.protocol import JOBS, Message, read_message, write_message
+
+
+def main() -> None:
+    """`argv[2]` is the parent's process id, `argv[3]` this process's start on the monotonic clock."""
+    _die_with(int(sys.argv[2]))
+    commands = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # ORT and its libraries print to stdout too: to the log with it
+    inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(commands, inbox), daemon=True).start()
+
+    began = time.perf_counter()
+    import onnxruntime as ort
+
+    import_s = time.perf_counter() - began
+    _answer(answers, "hello", {"pid": os.getpid(), "versions": _versions(ort), "import_s": import_s})
+
+    from workbench.worker.session import Bench
+
+    bench = Bench()
+    while True:
+        message = inbox.get()
+        try:
+            body, payload = _handle(bench, message)
+        except Exception as error:  # noqa: BLE001 - whatever ORT raises must reach the parent as data
+            print(traceback.format_exc(), file=sys.stderr, flush=True)
+            _answer(answers, "failed", {"type": type(error).__name__, "message": _bounded(str(error))})
+        else:
+            _answer(answers, "done", body, payload)
+
+
+def _handle(bench: Any, message: Message) -> tuple[dict[str, Any], bytes]:
+    if message.kind == "call":
+        job = message.body["job"]
+        if job not in JOBS:
+            raise ValueError(f"no job called {job!r}")
+        return import_module(f"workbench.worker.{job}").run(**message.body["arguments"]), b""
+    handler = getattr(bench, f"do_{message.kind}", None)
+    if handler is None:
+        raise ValueError(f"no command called {message.kind!r}")
+    result: tuple[dict[str, Any], bytes] = handler(**message.body)
+    return result
+
+
+def _listen(commands: BinaryIO, inbox: queue.SimpleQueue[Message]) -> None:
+    """Hand commands over; end the process at once when the parent is gone, even in the middle of a run."""
+    while True:
+        message = read_message(commands)
+        if message is None:
+            os._exit(0)
+        inbox.put(message)
+
+
+def _answer(answers: BinaryIO, kind: str, body: dict[str, Any], payload: bytes = b"") -> None:
+    try:
+        write_message(answers, Message(kind, body, payload))
+    except BrokenPipeError:
+        os._exit(0)
+
+
+def _die_with(parent: int) -> None:
+    """A killed parent takes a frozen worker with it; a worker is the memory killer's first choice."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+    import resource
+
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None, use_errno=True).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - pathlib is one import too many
+        file.write("1000")
+
+
+def _versions(ort: Any) -> dict[str, str]:
+    import numpy
+
+    return {
+        "python": sys.version.split()[0],
+        "onnxruntime": ort.__version__,
+        "numpy": numpy.__version__,
+    }
+
+
+def _bounded(text: str, most: int = 20_000) -> str:
+    return text if len(text) <= most else text[:most] + f"… ({len(text) - most} characters left out)"

@@ -1,0 +1,66 @@
+"""Jobs of the doctor: what this ORT is, and whether one provider makes a session. One process each."""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+
+from workbench.worker.session import make_session
+
+# y = MatMul(x, x) with x of 4 by 4, IR 8, opset 17: an operator that every provider takes. As bytes, because
+# the worker's interpreter may lack onnx.
+SQUARE = base64.b64decode(
+    "CAg6TAoZCgF4CgF4EgF5GgZzcXVhcmUiBk1hdE11bBIFcHJvYmVaEwoBeBIOCgwIARIICgIIBAoCCARiEwoBeRIOCgwIARIICgIIBAoCCARC"
+    "BAoAEBE="
+)
+
+
+def run(provider: str | None = None) -> dict[str, Any]:
+    """Without a provider: about this ORT. With one: a session that asks for it, and what came of it."""
+    return _about() if provider is None else _try(provider)
+
+
+def _about() -> dict[str, Any]:
+    return {
+        "version": ort.__version__,
+        "build": ort.get_build_info(),
+        "distributions": sorted(
+            {
+                f"{item.name} {item.version}"
+                for item in metadata.distributions()
+                if item.name.lower().replace("_", "-").startswith(("onnxruntime", "ort-"))
+                and item.name.lower() != "ort-workbench"
+            }
+        ),
+        "available": ort.get_available_providers(),
+        "devices": [
+            [device.ep_name, device.device.type.name, device.device.vendor] for device in ort.get_ep_devices()
+        ],
+    }
+
+
+def _try(provider: str) -> dict[str, Any]:
+    plan: dict[str, Any] = {
+        "attributes": {},
+        "entries": {"session.record_ep_graph_assignment_info": "1"},
+        "free_dimensions": {},
+        "providers": [[provider, {}]],
+        "disabled_optimizers": [],
+    }
+    with tempfile.TemporaryDirectory(prefix="ort-workbench-probe-") as folder:
+        model = Path(folder, "square.onnx")
+        model.write_bytes(SQUARE)
+        session = make_session(str(model), plan)
+    value = np.arange(16, dtype=np.float32).reshape(4, 4) / 16
+    (answer,) = session.run(None, {"x": value})
+    return {
+        "in_effect": session.get_providers(),
+        "ran_on": [part.ep_name for part in session.get_provider_graph_assignment_info()],
+        "correct": bool(np.allclose(answer, value @ value, rtol=1e-2)),  # TF32 and fp16 round here
+    }

@@ -1,0 +1,58 @@
+"""The pipe between kernel and worker: frames of one JSON object and one block of raw bytes.
+
+Standard library only: both ends import it, and the child's interpreter may lack everything but onnxruntime
+and numpy. Nothing is pickled; a frame that is too large or is not JSON ends the conversation.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+_SIZES = struct.Struct("<II")
+MAX_JSON_BYTES = 64 << 20
+MAX_PAYLOAD_BYTES = 256 << 20
+
+JOBS = ("probe",)  # modules of workbench.worker that a "call" message may name
+
+
+class ProtocolError(Exception):
+    """The other end sent something that is not a frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`kind` is a command on the way down; "hello", "done" or "failed" on the way up."""
+
+    kind: str
+    body: dict[str, Any]
+    payload: bytes = b""
+
+
+def write_message(stream: BinaryIO, message: Message) -> None:
+    text = json.dumps({"kind": message.kind, **message.body}, allow_nan=True).encode()
+    stream.write(_SIZES.pack(len(text), len(message.payload)) + text + message.payload)
+    stream.flush()
+
+
+def read_message(stream: BinaryIO) -> Message | None:
+    """The next message, or None at the end of the stream."""
+    head = stream.read(_SIZES.size)
+    if not head:
+        return None
+    if len(head) < _SIZES.size:
+        raise ProtocolError("cut off inside a frame")
+    text_bytes, payload_bytes = _SIZES.unpack(head)
+    if text_bytes > MAX_JSON_BYTES or payload_bytes > MAX_PAYLOAD_BYTES:
+        raise ProtocolError(f"frame of {text_bytes + payload_bytes} bytes")
+    text, payload = stream.read(text_bytes), stream.read(payload_bytes)
+    if len(text) < text_bytes or len(payload) < payload_bytes:
+        raise ProtocolError("cut off inside a frame")
+    try:
+        body = json.loads(text)
+        kind = body.pop("kind")
+    except (ValueError, KeyError, AttributeError) as error:
+        raise ProtocolError(f"not a message: {error}") from error
+    return Message(str(kind), body, payload)

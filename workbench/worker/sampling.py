@@ -1,0 +1,81 @@
+"""The timed loops of the worker: as little as possible between two readings of the clock."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from workbench.worker import usage
+
+STEADY_RUNS = 8  # two windows of this many runs are compared
+STEADY_CHANGE = 0.02  # the newer window's median is no more than this below the older one's
+
+Run = Callable[[], object]
+
+
+def block(
+    next_run: Callable[[], Run], seconds: float, min_runs: int, max_runs: int, pacing_s: float | None
+) -> tuple[dict[str, Any], bytes]:
+    """Runs for about `seconds`; the payload holds each run's nanoseconds in order."""
+    samples = array("q")
+    delay_before, cpu_before = usage.run_delay_ns(), time.process_time_ns()
+    began = time.perf_counter_ns()
+    _sample(samples, next_run, began + int(seconds * 1e9), min_runs, max_runs, pacing_s)
+    wall_ns = time.perf_counter_ns() - began
+    cpu_ns = time.process_time_ns() - cpu_before
+    delay_after = usage.run_delay_ns()
+    delay_ns = None if delay_before is None or delay_after is None else delay_after - delay_before
+    return {"wall_ns": wall_ns, "cpu_ns": cpu_ns, "run_delay_ns": delay_ns}, samples.tobytes()
+
+
+def warm_up(
+    next_run: Callable[[], Run], floor_s: float, bound_s: float, floor_runs: int, pacing_s: float | None
+) -> tuple[dict[str, Any], bytes]:
+    """Run until the latency no longer falls: at least the floor, at most the bound."""
+    samples = array("q")
+    began = time.perf_counter_ns()
+    steady = False
+    while not steady:
+        now = time.perf_counter_ns() - began
+        if now > bound_s * 1e9 and len(samples) >= 2:
+            break
+        chunk_s = min(floor_s, bound_s) / 4
+        deadline = time.perf_counter_ns() + int(chunk_s * 1e9)
+        _sample(samples, next_run, deadline, 1, 500, pacing_s)
+        done_s = (time.perf_counter_ns() - began) / 1e9
+        steady = done_s >= floor_s and len(samples) >= floor_runs and is_steady(samples)
+    return {"steady": steady}, samples.tobytes()
+
+
+def is_steady(samples: array[int]) -> bool:
+    """Whether the newest runs are no faster than the ones before them."""
+    window = max(STEADY_RUNS, len(samples) // 4) if len(samples) >= 2 * STEADY_RUNS else len(samples) // 2
+    if window < 1:
+        return False
+    newer = median(samples[-window:])
+    older = median(samples[-2 * window : -window])
+    return newer >= older * (1 - STEADY_CHANGE)
+
+
+def _sample(
+    samples: array[int],
+    next_run: Callable[[], Run],
+    deadline_ns: int,
+    min_runs: int,
+    max_runs: int,
+    pacing_s: float | None,
+) -> None:
+    clock, append = time.perf_counter_ns, samples.append
+    for done in range(1, max_runs + 1):
+        if pacing_s:
+            time.sleep(pacing_s)
+        run = next_run()
+        start = clock()
+        run()
+        end = clock()
+        append(end - start)
+        if end >= deadline_ns and done >= min_runs:
+            return

@@ -1,0 +1,134 @@
+"""One ORT session in the worker: make it from a plan, feed it, run it, time it."""
+
+from __future__ import annotations
+
+import gc
+import time
+from pathlib import Path
+from typing import Any
+
+import onnxruntime as ort
+
+from workbench.worker import sampling, usage
+from workbench.worker.feeding import Call, bound_calls, needs_binding, plain_calls, to_portable
+from workbench.worker.values import read_values, write_values
+
+
+def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
+    """The plan of a config, applied word for word."""
+    options = ort.SessionOptions()
+    for name, value in plan["attributes"].items():
+        setattr(options, name, _constant(value))
+    for key, value in plan["entries"].items():
+        options.add_session_config_entry(key, value)
+    for name, size in plan["free_dimensions"].items():
+        options.add_free_dimension_override_by_name(name, size)
+    return options
+
+
+def make_session(model: str, plan: dict[str, Any], *, log_severity: int | None = None) -> ort.InferenceSession:
+    options = session_options(plan)
+    if log_severity is not None:
+        options.log_severity_level = log_severity
+    providers = [(name, settings) for name, settings in plan["providers"]]
+    return ort.InferenceSession(
+        model, options, providers=providers, disabled_optimizers=list(plan["disabled_optimizers"]) or None
+    )
+
+
+def _constant(value: Any) -> Any:
+    if isinstance(value, dict):
+        owner, member = value["enum"].split(".")
+        return getattr(getattr(ort, owner), member)
+    return value
+
+
+class Bench:
+    """What a worker holds between commands. Each `do_…` is one command and returns (body, payload)."""
+
+    def __init__(self) -> None:
+        self.session: ort.InferenceSession | None = None
+        self.calls: list[Call] = []
+        self.feeds: list[dict[str, Any]] = []
+        self.plan: dict[str, Any] = {}
+
+    def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
+        """Make the session; its time is the user's load time."""
+        self.plan = plan
+        rss_start, threads_before = usage.rss_bytes(), usage.thread_count()
+        began = time.perf_counter()
+        self.session = make_session(model, plan, log_severity=log_severity)
+        load_s = time.perf_counter() - began
+        threads = usage.thread_count()
+        return {
+            "load_s": load_s,
+            "providers": self.session.get_providers(),
+            "rss_start_bytes": rss_start,
+            "rss_loaded_bytes": usage.rss_bytes(),
+            "threads": None if threads is None or threads_before is None else threads - threads_before + 1,
+            "inputs": [[arg.name, arg.type, arg.shape] for arg in self.session.get_inputs()],
+            "outputs": [[arg.name, arg.type, arg.shape] for arg in self.session.get_outputs()],
+        }, b""
+
+    def do_first_run(self, feeds: str) -> Any:
+        """Run once, and settle how the timed runs will call ORT."""
+        session = self._session()
+        self.feeds = read_values(Path(feeds))
+        options = self._run_options()
+        bind = bool(self.plan["io_binding"]) or needs_binding(session, self.feeds)
+        make = bound_calls if bind else plain_calls
+        self.calls = make(session, self.feeds, options)
+        began = time.perf_counter()
+        self.calls[0].run()
+        first_run_s = time.perf_counter() - began
+        gc.collect()
+        gc.freeze()
+        gc.disable()  # as a server in its steady state; a collection takes milliseconds
+        if bind:
+            for call in self.calls:
+                call.keep_outputs()
+        return {"first_run_s": first_run_s, "io": "binding" if bind else "run"}, b""
+
+    def do_outputs(self, path: str) -> Any:
+        """Run each feed once and write what came out."""
+        session = self._session()
+        names = [arg.name for arg in session.get_outputs()]
+        results = []
+        for call in self.calls:
+            results.append({name: to_portable(value) for name, value in zip(names, call.outputs(), strict=True)})
+        write_values(Path(path), results)
+        return {"outputs": names}, b""
+
+    def do_warm_up(self, floor_s: float, bound_s: float, floor_runs: int, pacing_s: float | None) -> Any:
+        return sampling.warm_up(self._next_run, floor_s, bound_s, floor_runs, pacing_s)
+
+    def do_block(self, seconds: float, min_runs: int, max_runs: int, pacing_s: float | None) -> Any:
+        return sampling.block(self._next_run, seconds, min_runs, max_runs, pacing_s)
+
+    def do_usage(self) -> Any:
+        return {
+            "rss_bytes": usage.rss_bytes(),
+            "peak_rss_bytes": usage.peak_rss_bytes(),
+            "providers": self._session().get_providers(),
+        }, b""
+
+    def _next_run(self) -> Any:
+        """The call for the next sample: the feeds take turns."""
+        call = self.calls[0]
+        if len(self.calls) > 1:
+            self.calls.append(self.calls.pop(0))
+        return call.run
+
+    def _run_options(self) -> ort.RunOptions | None:
+        entries = self.plan.get("run_entries") or {}
+        if not entries:
+            return None
+        options = ort.RunOptions()
+        for key, value in entries.items():
+            options.add_run_config_entry(key, value)
+        return options
+
+    def _session(self) -> ort.InferenceSession:
+        if self.session is None:
+            raise RuntimeError("no session was made")
+        return self.session

@@ -1,0 +1,61 @@
+"""ORT's exceptions in the user's words: the one place where they become (problem, fix)."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.errors import RunFailed
+
+_RULES: tuple[tuple[str, str], ...] = (
+    (
+        r"Opset \d+ is under development|opset .* is under development|Unsupported model IR version|ir_version",
+        "this ORT is older than the model: update onnxruntime, or export with an opset and IR version it knows",
+    ),
+    (
+        r"is not a registered function/op|No Op registered for|Fatal error: .* is not a registered",
+        "the model uses an operator that this ORT does not have: register its custom operator library, "
+        "or export without it",
+    ),
+    (
+        r"NOT_IMPLEMENTED|Could not find an implementation",
+        "this ORT has no kernel for that operator with these types on the chosen providers: convert the model "
+        "to another opset or type, or add a provider that has one",
+    ),
+    (
+        r"INVALID_PROTOBUF|Protobuf parsing failed|No graph was found",
+        "the file is damaged or no ONNX model: download or export it again",
+    ),
+    (
+        r"External data path|external data|External initializer|data_location",
+        "keep the model's external data files beside it, in the same folder, and complete",
+    ),
+    (
+        r"Got invalid dimensions|Unexpected input data type|Invalid rank for input|Required inputs|Invalid input name",
+        "give inputs that fit the model: see model.describe() for names, types and shapes",
+    ),
+    (
+        r"not acyclic|cycle|Nodes in a graph must be topologically sorted",
+        "the graph is no valid ONNX graph (it has a cycle): export it again",
+    ),
+    (
+        r"bad_alloc|Failed to allocate memory|BFCArena|out of memory",
+        "it needs more memory than there is: use a smaller batch or sequence, or a machine with more",
+    ),
+    (
+        r"indices element out of data bounds|out of bounds",
+        "an index input is larger than the table it looks up: give your own inputs with "
+        "model.inputs(source=…)",
+    ),
+    (
+        r"fallback to CPU EP has been explicitly disabled|Conflicting session configuration",
+        "allow the CPU provider for the nodes that the other providers do not take",
+    ),
+)
+_UNKNOWN_FIX = "read ORT's message above; model.describe() shows what the model needs, wb.doctor() what ORT has"
+
+
+def translated(kind: str, message: str, stage: str) -> RunFailed:
+    """`kind` is the class of ORT's exception; its message is kept, since it names nodes and values."""
+    text = re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip()
+    fix = next((fix for pattern, fix in _RULES if re.search(pattern, message, re.IGNORECASE)), _UNKNOWN_FIX)
+    return RunFailed(f"ORT refused during {stage}: {text or kind}", fix)
