@@ -1,0 +1,62 @@
+"""The doctor: what this machine and this ORT can do, and what to install for more."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from importlib import metadata
+
+from workbench import __version__
+from workbench.diagnosis.advice import advise
+from workbench.diagnosis.environment import survey
+from workbench.diagnosis.records import Advice, Device, Doctor, ProviderState, Survey
+from workbench.measure.interference import Watch, others_cpu_s, threads_of
+from workbench.measure.machine import read_machine
+
+LOOK_S = 0.3  # long enough for the scheduler's ticks, short enough for a person
+
+__all__ = ["Advice", "Device", "Doctor", "ProviderState", "Survey", "doctor"]
+
+
+def doctor() -> Doctor:
+    """Look at this machine and try every provider of this environment's ONNX Runtime.
+
+    >>> import workbench as wb
+    >>> report = wb.doctor()
+    >>> [provider.state for provider in report.survey.providers if provider.name == "CPUExecutionProvider"]
+    ['works']
+    """
+    machine = read_machine()
+    others = _others_cores()  # before our own workers make the machine busy
+    found = survey(machine)
+    return Doctor(machine, _versions(found), found, others, advise(machine, found, others))
+
+
+def _others_cores() -> float | None:
+    watch = Watch()
+    try:
+        before = watch.read()
+        time.sleep(LOOK_S)
+        after = watch.read()
+    finally:
+        watch.close()
+    spent = others_cpu_s(before, after, threads_of(os.getpid()))
+    return None if spent is None or before is None or after is None else spent / (after.at - before.at)
+
+
+def _versions(found: Survey) -> tuple[tuple[str, str | None], ...]:
+    names = ("onnx", "numpy", "jupyterlab", "plotly")
+    return (
+        ("workbench", __version__),
+        ("python", platform.python_version()),
+        ("onnxruntime", found.onnxruntime),
+        *((name, _version(name)) for name in names),
+    )
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,78 @@
+"""Ask the ORT of this environment what it has, and try each of its providers in a process of its own."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.diagnosis.records import Device, ProviderState, State, Survey
+from workbench.diagnosis.remedies import remedy
+from workbench.errors import RunFailed, WorkerError
+from workbench.records.machine import Machine
+from workbench.worker import log
+from workbench.worker.launch import call_job
+
+TIMEOUT_S = 120.0  # a first CUDA context or TensorRT library takes tens of seconds from a cold disk
+_MISSING = re.compile(  # Linux's loader, then ORT's own words on Windows
+    r"([\w.+-]+\.so[\w.]*): cannot open shared object file|depends on \"([^\"]+)\" which is missing"
+)
+_SOURCE = re.compile(r"^\S+\.cc:\d+ .*?\[ONNXRuntimeError\] : \d+ : \w+ : ")
+_FOLDERS = re.compile(
+    r"(?<![\w:/])(?:[A-Za-z]:)?(?:[/\\][\w.+@ -]+)+[/\\](?=[\w.+-]+\.(?:so|dll|dylib|cc|h)\b)"
+)
+_MOST_CHARACTERS = 600
+
+
+def survey(machine: Machine) -> Survey:
+    """What works here. A provider that ends its process is reported like one that refuses."""
+    try:
+        about = call_job("probe", {}, timeout_s=TIMEOUT_S)
+    except (WorkerError, RunFailed) as error:
+        return Survey(None, None, (), (), (), error.problem)
+    return Survey(
+        onnxruntime=str(about["version"]),
+        build=str(about["build"]),
+        distributions=tuple(str(item) for item in about["distributions"]),
+        providers=tuple(try_provider(str(name), machine) for name in about["available"]),
+        devices=tuple(Device(*(str(part) for part in device)) for device in about["devices"]),
+        problem=None,
+    )
+
+
+def try_provider(name: str, machine: Machine) -> ProviderState:
+    """One provider on a model of one node, its log read for what the loader said."""
+    logs: list[str] = []
+    crash = ""
+    state: State
+    try:
+        answer = call_job("probe", {"provider": name}, timeout_s=TIMEOUT_S, on_log=logs.append)
+    except RunFailed as error:
+        state, crash = "fails", error.problem
+    except WorkerError as error:
+        state, crash = "crashes", error.problem
+    else:
+        state = _judged(name, answer["in_effect"], answer["correct"])
+    if state == "works":
+        return ProviderState(name, state, "", (), "")
+    text = "".join(logs)
+    missing = missing_libraries(text)
+    return ProviderState(name, state, crash or loader_words(text), missing, remedy(name, missing, machine))
+
+
+def _judged(name: str, in_effect: list[str], correct: bool) -> State:
+    if name not in in_effect:
+        return "does not load"
+    return "works" if correct else "wrong result"
+
+
+def missing_libraries(text: str) -> tuple[str, ...]:
+    """Names of libraries that the loader looked for and did not find."""
+    return tuple(dict.fromkeys(linux or windows for linux, windows in _MISSING.findall(text)))
+
+
+def loader_words(text: str) -> str:
+    """The errors and warnings of the log, without folders: they say where, the names say what."""
+    lines = [line.message for line in log.parse(text) if line.severity in ("W", "E", "F")]
+    lines = lines or [line.message for line in log.parse(text)]
+    unique = list(dict.fromkeys(_SOURCE.sub("", _FOLDERS.sub("", line)).strip() for line in lines))
+    words = "\n".join(line for line in unique if line)
+    return words if len(words) <= _MOST_CHARACTERS else words[:_MOST_CHARACTERS] + "…"

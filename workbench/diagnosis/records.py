@@ -1,0 +1,148 @@
+"""What the doctor found, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from workbench.records.machine import Machine
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+State = Literal["works", "does not load", "fails", "crashes", "wrong result"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderState:
+    """One provider that this ORT was built with, tried on a model of one node."""
+
+    name: str
+    state: State
+    words: str  # what ORT or the loader said; empty when it works
+    missing: tuple[str, ...]  # libraries that the loader did not find
+    fix: str  # empty when it works
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device that ORT itself lists for a provider."""
+
+    provider: str
+    kind: str  # "CPU", "GPU", "NPU"
+    vendor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What this environment's ORT says of itself; `problem` is set where it does not even start."""
+
+    onnxruntime: str | None
+    build: str | None
+    distributions: tuple[str, ...]  # "onnxruntime-gpu 1.31.1"
+    providers: tuple[ProviderState, ...]
+    devices: tuple[Device, ...]
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Something worth knowing or doing before measuring here."""
+
+    topic: str
+    text: str
+
+
+class Row(NamedTuple):
+    """One line of the report."""
+
+    topic: str
+    item: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    """What this machine and this ORT can do, and what to install or change for more.
+
+    The value of `wb.doctor()`; a table in a notebook, a report when printed.
+    """
+
+    machine: Machine
+    versions: tuple[tuple[str, str | None], ...]
+    survey: Survey
+    others_cores: float | None  # cores that other programs kept busy while we looked; None: not known
+    advice: tuple[Advice, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a fact; columns topic, item, value."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self._rows()), columns=list(Row._fields))
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        topic = ""
+        for row in self._rows():
+            if row.topic != topic:
+                lines += ["", row.topic.upper()] if lines else [row.topic.upper()]
+                topic = row.topic
+            label = f"{row.item:<28}" if row.item else "-"
+            lines.append(f"  {label} " + row.value.replace("\n", "\n      "))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(row.topic)}</th>"
+            f"<td style='text-align:left'>{escape(row.item)}</td>"
+            f"<td style='text-align:left;white-space:pre-wrap'>{escape(row.value)}</td></tr>"
+            for row in self._rows()
+        )
+        return f"<table><thead><tr><th>topic</th><th>item</th><th>value</th></tr></thead>{cells}</table>"
+
+    def _rows(self) -> Iterator[Row]:
+        machine, survey = self.machine, self.survey
+        yield Row("machine", "processor", machine.cpu)
+        yield Row("machine", "instruction sets", " ".join(machine.isa_flags) or "not known")
+        yield Row("machine", "cores", _cores(machine))
+        yield Row("machine", "container quota", _counted(machine.quota_cores, "cores", "none"))
+        yield Row("machine", "memory", _memory(machine))
+        for gpu in machine.gpus or (None,):
+            size = gpu and gpu.memory_bytes
+            text = "none found" if gpu is None else f"{gpu.name}, driver {gpu.driver or 'not known'}"
+            yield Row("machine", "GPU", text + (f", {size / 2**30:.1f} GiB" if size else ""))
+        yield Row("machine", "system", machine.platform)
+        yield Row("machine", "used by others now", _counted(self.others_cores, "cores", "not known"))
+        for name, version in self.versions:
+            yield Row("versions", name, version or "not installed")
+        if survey.problem is not None:
+            yield Row("onnxruntime", "does not start", survey.problem)
+        for distribution in survey.distributions:
+            yield Row("onnxruntime", "installed as", distribution)
+        if survey.build is not None:
+            yield Row("onnxruntime", "build", survey.build)
+        for device in survey.devices:
+            yield Row("onnxruntime", "device", f"{device.kind} of {device.vendor}, for {device.provider}")
+        for provider in survey.providers:
+            words = f": {provider.words}" if provider.words else ""
+            fix = f"\nFix: {provider.fix}" if provider.fix else ""
+            yield Row("providers", provider.name, provider.state + words + fix)
+        for advice in self.advice:
+            yield Row("advice", advice.topic, advice.text)
+
+
+def _cores(machine: Machine) -> str:
+    physical = "not known" if machine.physical_cores is None else f"{machine.physical_cores}"
+    return f"{machine.usable_cores} usable of {machine.logical_cores} logical; physical: {physical}"
+
+
+def _memory(machine: Machine) -> str:
+    limit = machine.memory_limit_bytes
+    tail = "" if limit is None else f", limited to {limit / 2**30:.1f} GiB by the container"
+    return f"{machine.memory_bytes / 2**30:.1f} GiB{tail}"
+
+
+def _counted(value: float | None, unit: str, absent: str) -> str:
+    return absent if value is None else f"{value:.2g} {unit}"
