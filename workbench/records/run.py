@@ -67,7 +67,7 @@ class ProcessRecord:
 
 @dataclass(frozen=True, slots=True)
 class LatencySamples:
-    """Wall-clock latency of one configuration, in the order measured, warm-up and set-aside blocks excluded."""
+    """Latency of one config in the order measured, without warm-up and blocks that were set aside."""
 
     label: str
     samples_s: tuple[float, ...]

@@ -1,0 +1,141 @@
+"""Files that are either the old one or the new one, whatever happens in between.
+
+The new content goes to a temporary file in the same folder, which is locked while its writer lives; so
+the next writer can tell what a killed one left behind, and remove it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+from workbench.errors import BundleError
+
+try:
+    import fcntl
+except ImportError:  # Windows: there the system itself refuses to remove a file that is open
+    fcntl = None  # type: ignore[assignment]
+
+_SUFFIX = ".ortbench.tmp"
+_CHUNK_BYTES = 1 << 18
+
+_NO_SPACE = "Free some space, or save to another disk. The old file, if there was one, is unchanged."
+_NOT_ALLOWED = "Save to a folder that you may write to. The old file, if there was one, is unchanged."
+_FIXES = {
+    errno.ENOSPC: _NO_SPACE,
+    errno.EDQUOT: _NO_SPACE,
+    errno.EFBIG: _NO_SPACE,
+    errno.EACCES: _NOT_ALLOWED,
+    errno.EPERM: _NOT_ALLOWED,
+    errno.EROFS: _NOT_ALLOWED,
+    errno.ENOENT: "Make the folder first, or correct the path.",
+    errno.ENOTDIR: "Correct the path: a part of it is a file, not a folder.",
+    errno.EISDIR: "Give the name of a file, such as result.ortbench.",
+    errno.ENAMETOOLONG: "Choose a shorter name.",
+}
+
+
+def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
+    """Put `blob` at `path` in one step; the path written, with links followed."""
+    try:
+        target = Path(path).expanduser().resolve()
+        mode = _mode_of(target)
+        _remove_stale(target.parent)
+        with _temporary(target.parent) as (file, temporary):
+            _fill(file, blob, mode)
+            if fcntl is None:
+                file.close()  # Windows moves no open file
+            temporary.replace(target)
+        _sync_folder(target.parent)
+    except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null byte; RuntimeError: no home
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+        number = error.errno if isinstance(error, OSError) else None
+        fix = _FIXES.get(number or 0, "Save to another path.")
+        raise BundleError(f"{os.fspath(path)!r} cannot be written: {reason}.", fix) from error
+    return target
+
+
+def _mode_of(target: Path) -> int | None:
+    """The permissions to keep; only a regular file is ever replaced."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(mode):
+        raise ValueError("it is a device, a pipe or a socket, not a file")
+    return stat.S_IMODE(mode)
+
+
+@contextlib.contextmanager
+def _temporary(folder: Path) -> Iterator[tuple[FileIO, Path]]:
+    """A new locked file in `folder`, gone at the end unless it was moved."""
+    while True:
+        path = folder / f".{secrets.token_hex(8)}{_SUFFIX}"
+        file = FileIO(path, "x")
+        if _is_ours(file):
+            break
+        file.close()
+    try:
+        yield file, path
+    finally:
+        path.unlink(missing_ok=True)
+        file.close()
+
+
+def _is_ours(file: FileIO) -> bool:
+    """False if another writer took the file for a stale one before it could be locked."""
+    try:
+        return _lock(file) and os.fstat(file.fileno()).st_nlink > 0
+    except OSError:  # a file system without locks, where no other writer can lock and remove it either
+        return True
+
+
+def _fill(file: FileIO, blob: bytes, mode: int | None) -> None:
+    view = memoryview(blob)
+    while view:
+        view = view[file.write(view[:_CHUNK_BYTES]) :]
+    if mode is not None and fcntl is not None:
+        os.fchmod(file.fileno(), mode)
+    os.fsync(file.fileno())
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove what writers that are no more left in `folder`."""
+    for path in folder.glob(f".*{_SUFFIX}"):
+        with contextlib.suppress(OSError):  # a living writer's, or just removed: not ours to judge
+            if fcntl is None:
+                path.unlink()
+                continue
+            with FileIO(path, "r+") as file:
+                if _lock(file):
+                    path.unlink()
+
+
+def _lock(file: FileIO) -> bool:
+    """Take the lock that a living writer holds; False when one does."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name survive a power cut, where folders can be synced."""
+    if fcntl is None:
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,193 @@
+"""Values made of values: how each is written to JSON, read back strictly, and described in a JSON schema."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import BundleError, WorkbenchError
+from workbench.records.columns import ColumnReader, ColumnWriter
+from workbench.records.jsontext import DAMAGED, OURS, shorten
+from workbench.records.scalars import Integer, Number, Schema, Text, mismatch
+
+if TYPE_CHECKING:
+    from workbench.records.codec import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Maybe:
+    """A value, or null where it is absent."""
+
+    inner: Shape
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        return None if value is None else self.inner.encode(value, place, columns)
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        return None if data is None else self.inner.decode(data, place, columns)
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return {"anyOf": [self.inner.schema(defs), {"type": "null"}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A tuple of any length, of one kind of value."""
+
+    inner: Shape
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        if not isinstance(value, tuple):
+            raise mismatch(place, "a tuple", value, OURS)
+        return [self.inner.encode(item, f"{place}[{at}]", columns) for at, item in enumerate(value)]
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        if not isinstance(data, list):
+            raise mismatch(place, "a list", data, DAMAGED)
+        return tuple(self.inner.decode(item, f"{place}[{at}]", columns) for at, item in enumerate(data))
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return {"type": "array", "items": self.inner.schema(defs)}
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple of fixed length."""
+
+    items: tuple[Shape, ...]
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        if not isinstance(value, tuple) or len(value) != len(self.items):
+            raise mismatch(place, f"a tuple of {len(self.items)}", value, OURS)
+        pairs = enumerate(zip(self.items, value, strict=True))
+        return [shape.encode(item, f"{place}[{at}]", columns) for at, (shape, item) in pairs]
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        if not isinstance(data, list) or len(data) != len(self.items):
+            raise mismatch(place, f"a list of {len(self.items)}", data, DAMAGED)
+        pairs = enumerate(zip(self.items, data, strict=True))
+        return tuple(shape.decode(item, f"{place}[{at}]", columns) for at, (shape, item) in pairs)
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        size = len(self.items)
+        items = [item.schema(defs) for item in self.items]
+        return {"type": "array", "prefixItems": items, "items": False, "minItems": size, "maxItems": size}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A tuple of floats of any length; the JSON says only where it stands in its column."""
+
+    column: str
+    duration: bool
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        if not isinstance(value, tuple):
+            raise mismatch(place, "a tuple", value, OURS)
+        return columns.add(self.column, value, place, duration=self.duration)
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        span = _keyed(data, ("start", "count"), place)
+        start = Integer(0).check(span["start"], f"{place}.start", DAMAGED)
+        count = Integer(0).check(span["count"], f"{place}.count", DAMAGED)
+        return columns.take(self.column, start, count, place, duration=self.duration)
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        whole: Schema = {"type": "integer", "minimum": 0}
+        return {
+            "description": f"Values start to start + count of columns/{self.column}.npy",
+            **_object_schema({"start": whole, "count": whole}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A frozen dataclass: an object that has exactly its fields."""
+
+    cls: type
+    fields: Mapping[str, Shape]
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        if type(value) is not self.cls:
+            raise mismatch(place or "the record", f"a {self.cls.__name__}", value, OURS)
+        return {
+            name: shape.encode(getattr(value, name), _member(place, name), columns)
+            for name, shape in self.fields.items()
+        }
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        known = _keyed(data, tuple(self.fields), place)
+        return self.cls(
+            **{
+                name: shape.decode(known[name], _member(place, name), columns)
+                for name, shape in self.fields.items()
+            }
+        )
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        name = self.cls.__name__
+        if name not in defs:
+            defs[name] = {}  # holds the name while the fields are described
+            parts = {field: shape.schema(defs) for field, shape in self.fields.items()}
+            defs[name] = {"description": inspect.getdoc(self.cls), **_object_schema(parts)}
+        return {"$ref": f"#/$defs/{name}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A class with its own strict `to_dict` and `from_dict`, such as Config."""
+
+    cls: Any
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        if not isinstance(value, self.cls):
+            raise mismatch(place, f"a {self.cls.__name__}", value, OURS)
+        return _plain(value.to_dict(), place, columns)
+
+    def decode(self, data: object, place: str, _columns: ColumnReader) -> object:
+        if not isinstance(data, dict):
+            raise mismatch(place, "an object", data, DAMAGED)
+        try:
+            return self.cls.from_dict(data)
+        except WorkbenchError as error:
+            raise BundleError(f"{place}: {error.problem}", error.fix) from error
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        return {"type": "object", "description": f"What workbench.{self.cls.__name__}.from_dict takes"}
+
+
+def _keyed(data: object, names: tuple[str, ...], place: str) -> dict[str, Any]:
+    """`data` if it is an object with exactly the keys `names`."""
+    if not isinstance(data, dict):
+        raise mismatch(place or "the record", "an object", data, DAMAGED)
+    for what, keys in (("lacks", set(names) - set(data)), ("has an unknown", set(data) - set(names))):
+        if keys:
+            listed = ", ".join(shorten(key) for key in sorted(keys)[:5])
+            raise BundleError(f"{place or 'the record'} {what} {listed}.", DAMAGED)
+    return data
+
+
+def _member(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def _object_schema(parts: dict[str, Schema]) -> Schema:
+    return {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
+
+
+def _plain(data: object, place: str, columns: ColumnWriter) -> object:
+    """`data` with tuples as lists and clean texts; what JSON cannot hold is refused."""
+    if isinstance(data, dict):
+        return {
+            str(Text().encode(key, place, columns)): _plain(item, _member(place, str(key)), columns)
+            for key, item in data.items()
+        }
+    if isinstance(data, list | tuple):
+        return [_plain(item, f"{place}[{at}]", columns) for at, item in enumerate(data)]
+    if isinstance(data, str):
+        return Text().encode(data, place, columns)
+    if data is None or isinstance(data, bool):
+        return data
+    return (Integer() if isinstance(data, int) else Number()).encode(data, place, columns)

@@ -1,0 +1,129 @@
+"""The zip around a bundle: written plainly, and read as if a stranger had made it.
+
+Every size is known and bounded before a byte is unpacked, and only names that we write are looked at.
+Nothing is ever extracted to disk.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import BinaryIO
+
+from workbench.errors import BundleError
+from workbench.records import limits
+from workbench.records.jsontext import DAMAGED, shorten
+
+MANIFEST, RECORD, STRUCTURE = "manifest.json", "record.json", "graph/source.onnx"
+
+_COLUMN = re.compile(r"columns/[A-Za-z0-9_]{1,80}(\.[A-Za-z0-9_]{1,80})?\.npy", re.ASCII)
+_END = struct.Struct("<4s4H2LH")  # the record that closes every zip
+_LOCATOR_BYTES = 20  # of the longer form of that record, which we never write
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # no clock in the file: the same record gives the same bytes
+_FLAG_ENCRYPTED, _FLAG_PATCHED, _FLAG_MASKED = 0x1, 0x20, 0x2000
+_ZIP_FAULTS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
+def pack(members: Mapping[str, bytes]) -> bytes:
+    """A zip of `members`, in their order."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, allowZip64=False) as archive:
+        for name, blob in members.items():
+            if len(blob) > _bound(name):
+                raise BundleError(
+                    f"{name} is {len(blob):,} bytes; a bundle holds at most {_bound(name):,} there.",
+                    "Save without the structure of the graph, or measure with a smaller budget_s.",
+                )
+            info = zipfile.ZipInfo(name, _EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (stat.S_IFREG | 0o644) << 16
+            archive.writestr(info, blob)
+    return target.getvalue()
+
+
+def unpack(source: BinaryIO) -> dict[str, bytes]:
+    """All members of the zip in `source`, or a BundleError before anything large was read."""
+    try:
+        _check_end(source)
+        with zipfile.ZipFile(source) as archive:
+            infos = archive.infolist()
+            _check_members(infos)
+            return {info.filename: _read(archive, info) for info in infos}
+    except _ZIP_FAULTS as error:
+        raise BundleError(f"The zip is damaged: {error}.", DAMAGED) from error
+
+
+def _check_end(source: BinaryIO) -> None:
+    """The table of contents must be small and end the file: zipfile would read one of any size."""
+    size = source.seek(0, io.SEEK_END)
+    if size == 0:
+        raise BundleError("The file is empty.", DAMAGED)
+    if size > limits.FILE_BYTES:
+        raise BundleError(f"The file is {size:,} bytes; a bundle has at most {limits.FILE_BYTES:,}.", DAMAGED)
+    source.seek(max(0, size - _END.size - _LOCATOR_BYTES))
+    tail = source.read()
+    if len(tail) < _END.size or tail[-_END.size :][:4] != b"PK\x05\x06":
+        raise BundleError("The file is not a bundle: it does not end as a zip does.", DAMAGED)
+    _, disk, first_disk, here, members, length, start, _ = _END.unpack(tail[-_END.size :])
+    plain = disk == first_disk == 0 and here == members and start + length + _END.size == size
+    if not plain or tail[: -_END.size].startswith(b"PK\x06\x07"):
+        raise BundleError("The zip is cut, extended, split or of the 64-bit form.", DAMAGED)
+    if members > limits.MEMBERS or length > limits.DIRECTORY_BYTES:
+        raise BundleError(f"The zip has {members} members; a bundle has at most {limits.MEMBERS}.", DAMAGED)
+
+
+def _check_members(infos: list[zipfile.ZipInfo]) -> None:
+    seen: set[str] = set()
+    columns_bytes = 0
+    for info in infos:
+        name, mode = info.filename, info.external_attr >> 16
+        if name != info.orig_filename or not _bound(name):
+            raise BundleError(f"The zip has a member {shorten(info.orig_filename)}.", DAMAGED)
+        if name in seen:
+            raise BundleError(f"The zip has {name} twice.", DAMAGED)
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            raise BundleError(f"{name} is a link or a special file.", DAMAGED)
+        if info.flag_bits & (_FLAG_ENCRYPTED | _FLAG_PATCHED | _FLAG_MASKED):
+            raise BundleError(f"{name} is encrypted or patched.", DAMAGED)
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise BundleError(f"{name} is compressed by method {info.compress_type}.", DAMAGED)
+        if info.file_size > _bound(name):
+            raise BundleError(f"{name} claims {info.file_size:,} bytes, over {_bound(name):,}.", DAMAGED)
+        columns_bytes += info.file_size if _COLUMN.fullmatch(name) else 0
+        seen.add(name)
+    if columns_bytes > _bound("columns/all.npy"):
+        raise BundleError(f"The columns claim {columns_bytes:,} bytes together.", DAMAGED)
+
+
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """Never more than the size claimed; zipfile compares the CRC at the end, so a false claim fails."""
+    with archive.open(info) as member:
+        blob = member.read(info.file_size)
+        if len(blob) != info.file_size or member.read(1):
+            raise BundleError(f"{info.filename} is not {info.file_size:,} bytes as claimed.", DAMAGED)
+    return blob
+
+
+def _bound(name: str) -> int:
+    """The most bytes that member `name` may have; 0 for one that no bundle has."""
+    named = {
+        MANIFEST: limits.MANIFEST_BYTES,
+        RECORD: limits.RECORD_BYTES,
+        STRUCTURE: limits.STRUCTURE_BYTES,
+    }
+    column = 8 * limits.SAMPLES + limits.MEMBERS * 128  # 128: the header of an .npy file
+    return named.get(name, column if _COLUMN.fullmatch(name) else 0)

@@ -1,0 +1,78 @@
+"""JSON as bundles use it: UTF-8, no NaN literals, no repeated keys, bounded depth and number of values."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NoReturn
+
+from workbench.errors import BundleError
+from workbench.records import limits
+
+type_names = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+    type(None): "null",
+}
+
+# Possessive, so that a long text of escapes costs no backtracking memory.
+_TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
+DAMAGED = "Ask for the file again, or save the comparison anew: this one was changed after it was written."
+OURS = "This is a fault of the workbench, not yours: please report it with this message."
+
+
+def dump_json(data: object) -> bytes:
+    """Indented by one space: readable in any editor, and the zip takes the spaces back."""
+    return json.dumps(data, allow_nan=False, indent=1).encode("ascii")
+
+
+def load_json(blob: bytes, name: str) -> object:
+    """The value in `blob`; `name` is the member that an error names."""
+    _check_extent(blob, name)
+    try:
+        return json.loads(blob.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BundleError(f"{name} is not valid JSON: {error}", DAMAGED) from error
+
+
+def name_type(value: object) -> str:
+    """What an error message calls the type of `value`."""
+    return type_names.get(type(value), f"a {type(value).__name__}")
+
+
+def shorten(value: object, limit: int = 60) -> str:
+    """`value` quoted for a message, whatever its length."""
+    text = repr(value[: limit + 1] if isinstance(value, str) else value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _check_extent(blob: bytes, name: str) -> None:
+    depth = items = 0
+    for token in _TOKENS.finditer(blob):
+        sign = blob[token.start()]
+        if sign in b"[{":
+            depth += 1
+            items += 1
+        elif sign in b"]}":
+            depth -= 1
+        elif sign == ord(","):
+            items += 1
+        if depth > limits.JSON_DEPTH:
+            raise BundleError(f"{name} nests deeper than {limits.JSON_DEPTH} levels.", DAMAGED)
+        if items > limits.JSON_ITEMS:
+            raise BundleError(f"{name} holds more than {limits.JSON_ITEMS:,} values.", DAMAGED)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice in one object")
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")

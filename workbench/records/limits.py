@@ -1,0 +1,22 @@
+"""The bounds of a bundle. They hold when writing and when reading, so what we save always reopens.
+
+The largest honest record is a model of two microseconds measured for half a minute: about 15 million
+samples. Everything else is far smaller; the bounds leave room and keep a hostile file cheap to refuse.
+"""
+
+from __future__ import annotations
+
+MIB = 1 << 20
+
+FILE_BYTES = 512 * MIB  # the zip itself
+MANIFEST_BYTES = 1 * MIB
+RECORD_BYTES = 32 * MIB  # record.json
+STRUCTURE_BYTES = 128 * MIB  # the graph without its weights; the largest known is below 30 MiB
+SAMPLES = 16_000_000  # over all columns; a Python float costs 32 bytes where a stored one costs 8
+MEMBERS = 64
+DIRECTORY_BYTES = 64 << 10  # the zip's own table of contents
+
+JSON_DEPTH = 64
+JSON_ITEMS = 1_000_000  # an empty list of three characters costs 64 bytes in memory
+
+INTEGER = (1 << 63) - 1  # what SQLite, numpy and every figure can hold

@@ -1,0 +1,158 @@
+"""Single values: how each is written to JSON, read back strictly, and described in a JSON schema."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+
+from workbench.errors import BundleError
+from workbench.records import limits
+from workbench.records.columns import ColumnReader, ColumnWriter
+from workbench.records.jsontext import DAMAGED, OURS, name_type, shorten
+
+NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+Schema = dict[str, object]
+
+
+def mismatch(place: str, expected: str, value: object, fix: str) -> BundleError:
+    """What is said of a value of the wrong type or range; `place` is where it stands in the record."""
+    got = shorten(value) if isinstance(value, int | float) else name_type(value)
+    if isinstance(value, str):
+        got += f" ({shorten(value)})"
+    return BundleError(f"{place}: expected {expected}, got {got}.", fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A value that stands in the JSON as it is; what is checked is the same both ways."""
+
+    def encode(self, value: object, place: str, _columns: ColumnWriter) -> object:
+        """What the JSON holds for `value`."""
+        return self.check(value, place, OURS)
+
+    def decode(self, data: object, place: str, _columns: ColumnReader) -> object:
+        """The value that `data` stands for."""
+        return self.check(data, place, DAMAGED)
+
+    def check(self, value: object, place: str, fix: str) -> object:
+        """`value`, or a BundleError that names `place` and `fix`."""
+        raise NotImplementedError
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        """The JSON schema of it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Scalar):
+    """Any text. What UTF-8 cannot carry (half a surrogate pair) becomes a question mark when written."""
+
+    def encode(self, value: object, place: str, _columns: ColumnWriter) -> object:
+        clean = value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+        return self.check(clean, place, OURS)
+
+    def check(self, value: object, place: str, fix: str) -> object:
+        if not isinstance(value, str):
+            raise mismatch(place, "a text", value, fix)
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise BundleError(f"{place}: a text that is not valid Unicode ({error.reason}).", fix) from error
+        return value
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment(Scalar):
+    """A time as ISO 8601 text: the history sorts and filters by it."""
+
+    def check(self, value: object, place: str, fix: str) -> object:
+        if not isinstance(value, str):
+            raise mismatch(place, "a time as text", value, fix)
+        try:
+            datetime.fromisoformat(value)
+        except ValueError as error:
+            raise mismatch(place, "a time like 2026-01-31T12:00:00+00:00", value, fix) from error
+        return value
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        return {"type": "string", "description": "ISO 8601"}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag(Scalar):
+    """True or false; 0 and 1 are refused."""
+
+    def check(self, value: object, place: str, fix: str) -> object:
+        if not isinstance(value, bool):
+            raise mismatch(place, "true or false", value, fix)
+        return value
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Integer(Scalar):
+    """A whole number of 64 bits, not below `minimum`."""
+
+    minimum: int = -limits.INTEGER
+
+    def check(self, value: object, place: str, fix: str) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise mismatch(place, "an integer", value, fix)
+        if not self.minimum <= value <= limits.INTEGER:
+            expected = f"an integer from {self.minimum} to {limits.INTEGER}"
+            raise BundleError(f"{place}: expected {expected}, got another.", fix)
+        return value
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        return {"type": "integer", "minimum": self.minimum, "maximum": limits.INTEGER}
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Scalar):
+    """A float. A duration is finite and not negative; any other may be non-finite, spelled as a text."""
+
+    duration: bool = False
+
+    def encode(self, value: object, place: str, _columns: ColumnWriter) -> object:
+        number = self.check(value, place, OURS)
+        if math.isfinite(number):
+            return number
+        return "nan" if math.isnan(number) else "inf" if number > 0 else "-inf"
+
+    def decode(self, data: object, place: str, _columns: ColumnReader) -> object:
+        return self.check(NON_FINITE.get(data, data) if isinstance(data, str) else data, place, DAMAGED)
+
+    def check(self, value: object, place: str, fix: str) -> float:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise mismatch(place, "a number", value, fix)
+        if isinstance(value, int) and abs(value) > limits.INTEGER:
+            raise BundleError(f"{place}: expected a number, got an integer too large for one.", fix)
+        if self.duration and not 0 <= value < math.inf:
+            raise mismatch(place, "zero or more seconds", value, fix)
+        return float(value)
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        if self.duration:
+            return {"type": "number", "minimum": 0}
+        return {"anyOf": [{"type": "number"}, {"enum": list(NON_FINITE)}]}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Scalar):
+    """One of a few texts."""
+
+    values: tuple[str, ...]
+
+    def check(self, value: object, place: str, fix: str) -> object:
+        if not isinstance(value, str) or value not in self.values:
+            raise mismatch(place, f"one of {', '.join(map(repr, self.values))}", value, fix)
+        return value
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        return {"enum": list(self.values)}
