@@ -44,7 +44,9 @@ def _one(
     if row.agrees is False and again is not None:
         control = _compare(label, name, left, _leaves(again), tolerance)
         if control.agrees is False:
-            return _row(label, name, None, "A's own output changes from process to process (random operators?)")
+            return _row(
+                label, name, None, "A's own output changes from process to process (random operators?)"
+            )
     return row
 
 
@@ -88,7 +90,9 @@ def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance
     relative = worst_abs / scale if scale > 0 else (0.0 if worst_abs == 0 else math.inf)
     agrees = relative <= tolerance
     reason = (
-        "equal to the last bit" if worst_abs == 0 else f"largest error {relative:.1e} of the largest magnitude"
+        "equal to the last bit"
+        if worst_abs == 0
+        else f"largest error {relative:.1e} of the largest magnitude"
     )
     return OutputAgreement(
         label=label,
@@ -117,7 +121,13 @@ def _leaves(value: Any) -> list[Any]:
 
 
 def _row(
-    label: str, name: str, agrees: bool | None, reason: str, *, nans: int | None = None, infs: int | None = None
+    label: str,
+    name: str,
+    agrees: bool | None,
+    reason: str,
+    *,
+    nans: int | None = None,
+    infs: int | None = None,
 ) -> OutputAgreement:
     return OutputAgreement(label, name, agrees, reason, None, None, None, nans, infs)
 

@@ -23,7 +23,14 @@ from workbench.measure.interference import Watch
 from workbench.measure.limits import Limits, OnProgress, Progress
 from workbench.measure.machine import read_machine
 from workbench.measure.rounds import BLOCK_S, Outcome, Round, Setup
-from workbench.records.comparison import ComparisonRecord, InputsRecord, ModelRecord, OutputAgreement, Protocol, Verdict
+from workbench.records.comparison import (
+    ComparisonRecord,
+    InputsRecord,
+    ModelRecord,
+    OutputAgreement,
+    Protocol,
+    Verdict,
+)
 from workbench.records.machine import Versions
 from workbench.records.run import Failure, LogLine, Run
 from workbench.worker import log
@@ -59,7 +66,7 @@ class Question:
 def compare(
     question: Question,
     *,
-    on_progress: OnProgress = lambda progress: None,
+    on_progress: OnProgress = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> ComparisonRecord:
     """Measure and judge. Raises RunFailed when no config could be run at all."""
@@ -297,7 +304,9 @@ def _check(question: Question) -> None:
     if len(question.configs) < 2:
         raise ConfigError("one config is no comparison", "give at least two: wb.compare(model, a, b)")
     if not question.feeds:
-        raise ConfigError("there are no inputs", "give at least one feed, or leave inputs out to have them made")
+        raise ConfigError(
+            "there are no inputs", "give at least one feed, or leave inputs out to have them made"
+        )
     for name, value, least in (
         ("budget_s", question.budget_s, 0.0),
         ("smallest_effect", question.smallest_effect, 0.0),
@@ -305,11 +314,15 @@ def _check(question: Question) -> None:
         ("tolerance", question.tolerance, -1e-300),
     ):
         if value is not None and not (least < value < float("inf")):
-            raise ConfigError(f"{name}={value!r} is no usable value", f"give a number above {max(least, 0):g}")
+            raise ConfigError(
+                f"{name}={value!r} is no usable value", f"give a number above {max(least, 0):g}"
+            )
 
 
 def _default_budget_s(round_s: float) -> float:
-    return max(DEFAULT_BUDGET_S, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S), DEFAULT_LEAST_ROUNDS * round_s)
+    return max(
+        DEFAULT_BUDGET_S, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S), DEFAULT_LEAST_ROUNDS * round_s
+    )
 
 
 def _label(index: int) -> str:

@@ -21,7 +21,7 @@ MIN_PROCESSES = 3
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95 % interval; None where there are too few samples or processes, and `note` says so."""
+    """A figure with its 95 % interval; None where samples or processes are too few: `note` says so."""
 
     name: str
     value: float | None

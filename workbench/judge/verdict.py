@@ -80,7 +80,8 @@ def _conclude(
         disturbed = len(pairs) - len(usable)
         if disturbed:
             return "unknown", (
-                f"{disturbed} of {len(pairs)} rounds were disturbed by other work on this machine and set aside; "
+                f"{disturbed} of {len(pairs)} rounds were disturbed by other work on this machine "
+                f"and set aside; "
                 f"{MIN_PAIRS} undisturbed rounds are needed"
             )
         return "unknown", f"{len(usable)} rounds are too few for an interval; {MIN_PAIRS} are needed"
@@ -90,7 +91,8 @@ def _conclude(
     if kind == "unknown":
         return kind, (
             f"the interval of the ratio, {math.exp(seen.low):.3f} to {math.exp(seen.high):.3f}, "
-            f"allows both an effect of {smallest_effect:.1%} and none: it needs more rounds or a quieter machine"
+            f"allows both an effect of {smallest_effect:.1%} and none: it needs more rounds "
+            "or a quieter machine"
         )
     if kind == "tie":
         return kind, f"any difference is smaller than {2 * smallest_effect:.1%}"

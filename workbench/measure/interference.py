@@ -102,7 +102,7 @@ def _newest_process() -> str:
 
 
 def others_cpu_s(before: Reading | None, after: Reading | None, ours: frozenset[int]) -> float | None:
-    """CPU time between two readings of every thread that is not `ours`; a thread new since then counts whole."""
+    """CPU time between two readings of all threads but `ours`; a thread born meanwhile counts whole."""
     if before is None or after is None:
         return None
     spent = sum(

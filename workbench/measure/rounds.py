@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from workbench.errors import RunFailed, WorkerError
 from workbench.measure import interference
@@ -60,7 +60,7 @@ class Outcome:
     failure: Failure | None = None
     providers: tuple[str, ...] = ()
     threads: int | None = None
-    io: str | None = None
+    io: Literal["run", "binding"] | None = None
     versions: dict[str, str] = field(default_factory=dict)
     log_text: str = ""
     outputs: Path | None = None
@@ -78,7 +78,7 @@ class Round:
         watch: interference.Watch,
         began: float,
         cancel: threading.Event | None = None,
-        on_step: Callable[[str], None] = lambda doing: None,
+        on_step: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._setup = setup
         self._number = number
@@ -176,7 +176,8 @@ class Round:
         cycles = clean = 0
         while len(alive := self._shuffled()) > 0:
             cycle = alive + alive[::-1]
-            clean += all([self._block(seat) for seat in cycle])
+            undisturbed = [self._block(seat) for seat in cycle]
+            clean += all(undisturbed)
             cycles += 1
             spent_s = time.perf_counter() - began
             sampling_s = self._setup.sampling_s

@@ -1,6 +1,7 @@
 """The worker process: reads commands from stdin, answers on what was stdout, dies with its parent.
 
-Run by `launch` through a bootstrap, never imported by the kernel. Imports onnxruntime, numpy and nothing else.
+Run by `launch` through a bootstrap, never imported by the kernel. Beside the
+standard library it imports onnxruntime and numpy only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from workbench.worker.protocol import JOBS, Message, read_message, write_message
 
 
 def main() -> None:
-    """`argv[2]` is the parent's process id, `argv[3]` this process's start on the monotonic clock."""
+    """`argv[2]` is the parent's process id."""
     _die_with(int(sys.argv[2]))
     commands = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")

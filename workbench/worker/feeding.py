@@ -112,7 +112,11 @@ def _is_exotic(value: Any) -> bool:
 
 
 def _device(session: ort.InferenceSession) -> str:
-    return "cuda" if {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers()) else "cpu"
+    return (
+        "cuda"
+        if {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
+        else "cpu"
+    )
 
 
 def _to_ortvalue(value: Any, device: str) -> ort.OrtValue:

@@ -171,8 +171,8 @@ class Worker:
         told = f"; it printed last:\n{last}" if last else ""
         if code == -getattr(signal, "SIGKILL", 9):
             return WorkerError(
-                f"the worker was killed during {stage} (signal 9), most often by the system for want of memory"
-                + told,
+                f"the worker was killed during {stage} (signal 9), most often by the system "
+                f"for want of memory{told}",
                 "close other programs, use a smaller model, batch or sequence, or turn off the arena "
                 "(cpu_arena=False) and prepacking",
             )
@@ -204,7 +204,7 @@ def call_job(
     timeout_s: float,
     cancel: threading.Event | None = None,
     python: str = sys.executable,
-    on_log: Callable[[str], None] = lambda text: None,
+    on_log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Run one named job of workbench.worker in a process of its own and give its answer."""
     with WorkerFolder() as folder, Worker(folder, name=job, python=python) as worker:

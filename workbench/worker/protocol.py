@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 _SIZES = struct.Struct("<II")
 MAX_JSON_BYTES = 64 << 20
@@ -31,13 +31,13 @@ class Message:
     payload: bytes = b""
 
 
-def write_message(stream: BinaryIO, message: Message) -> None:
+def write_message(stream: IO[bytes], message: Message) -> None:
     text = json.dumps({"kind": message.kind, **message.body}, allow_nan=True).encode()
     stream.write(_SIZES.pack(len(text), len(message.payload)) + text + message.payload)
     stream.flush()
 
 
-def read_message(stream: BinaryIO) -> Message | None:
+def read_message(stream: IO[bytes]) -> Message | None:
     """The next message, or None at the end of the stream."""
     head = stream.read(_SIZES.size)
     if not head:

@@ -26,7 +26,9 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
     return options
 
 
-def make_session(model: str, plan: dict[str, Any], *, log_severity: int | None = None) -> ort.InferenceSession:
+def make_session(
+    model: str, plan: dict[str, Any], *, log_severity: int | None = None
+) -> ort.InferenceSession:
     options = session_options(plan)
     if log_severity is not None:
         options.log_severity_level = log_severity
@@ -95,7 +97,9 @@ class Bench:
         names = [arg.name for arg in session.get_outputs()]
         results = []
         for call in self.calls:
-            results.append({name: to_portable(value) for name, value in zip(names, call.outputs(), strict=True)})
+            results.append(
+                {name: to_portable(value) for name, value in zip(names, call.outputs(), strict=True)}
+            )
         write_values(Path(path), results)
         return {"outputs": names}, b""
 

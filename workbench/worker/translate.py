@@ -8,8 +8,8 @@ from workbench.errors import RunFailed
 
 _RULES: tuple[tuple[str, str], ...] = (
     (
-        r"Opset \d+ is under development|opset .* is under development|Unsupported model IR version|ir_version",
-        "this ORT is older than the model: update onnxruntime, or export with an opset and IR version it knows",
+        r"opset .*is under development|Unsupported model IR version|ir_version",
+        "this ORT is older than the model: update onnxruntime, or export with an opset and IR it knows",
     ),
     (
         r"is not a registered function/op|No Op registered for|Fatal error: .* is not a registered",
@@ -18,8 +18,8 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         r"NOT_IMPLEMENTED|Could not find an implementation",
-        "this ORT has no kernel for that operator with these types on the chosen providers: convert the model "
-        "to another opset or type, or add a provider that has one",
+        "this ORT has no kernel for that operator with these types on the chosen providers: convert the "
+        "model to another opset or type, or add a provider that has one",
     ),
     (
         r"INVALID_PROTOBUF|Protobuf parsing failed|No graph was found",
@@ -30,7 +30,8 @@ _RULES: tuple[tuple[str, str], ...] = (
         "keep the model's external data files beside it, in the same folder, and complete",
     ),
     (
-        r"Got invalid dimensions|Unexpected input data type|Invalid rank for input|Required inputs|Invalid input name",
+        r"Got invalid dimensions|Unexpected input data type|Invalid rank for input|Required inputs"
+        r"|Invalid input name",
         "give inputs that fit the model: see model.describe() for names, types and shapes",
     ),
     (
@@ -51,7 +52,9 @@ _RULES: tuple[tuple[str, str], ...] = (
         "allow the CPU provider for the nodes that the other providers do not take",
     ),
 )
-_UNKNOWN_FIX = "read ORT's message above; model.describe() shows what the model needs, wb.doctor() what ORT has"
+_UNKNOWN_FIX = (
+    "read ORT's message above; model.describe() shows what the model needs, wb.doctor() what ORT has"
+)
 
 
 def translated(kind: str, message: str, stage: str) -> RunFailed:

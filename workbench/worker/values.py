@@ -85,4 +85,5 @@ def _dtype(name: str) -> np.dtype[Any]:
     except TypeError:
         import ml_dtypes  # only where a model uses such a type
 
-        return np.dtype(getattr(ml_dtypes, name))
+        extended: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return extended

@@ -1,0 +1,83 @@
+"""A comparison in one sentence that a manager understands, and in a few lines for a terminal."""
+
+from __future__ import annotations
+
+from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
+from workbench.records.run import Run
+
+
+def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
+    """The verdict with its interval, then the outputs, then memory and load time."""
+    candidate = next(run for run in record.runs if run.label == verdict.label)
+    parts = [headline(verdict), outputs_in_words(verdict.label, record.agreement)]
+    memory = memory_in_words(record.runs[0], candidate)
+    return "; ".join(part for part in (*parts, memory) if part)
+
+
+def headline(verdict: Verdict) -> str:
+    """B is 1.83× faster (95 % CI 1.79 to 1.88); a provisional one says so first."""
+    label, start = verdict.label, "provisional: " if verdict.provisional else ""
+    ratio, low, high = verdict.ratio, verdict.low, verdict.high
+    if ratio is None:
+        return f"{start}{label} against A is unknown: {verdict.reason}"
+    interval = "" if low is None or high is None else _interval(low, high, inverse=ratio < 1)
+    if verdict.kind == "faster":
+        return f"{start}{label} is {ratio:.{_digits(ratio)}f}× faster{interval}"
+    if verdict.kind == "slower":
+        return f"{start}{label} is {1 / ratio:.{_digits(1 / ratio)}f}× slower{interval}"
+    if verdict.kind == "tie":
+        return (
+            f"{start}{label} and A are a tie: {verdict.reason}{_interval(low or ratio, high or ratio, False)}"
+        )
+    if verdict.kind == "outputs differ":
+        speed = (
+            f"{ratio:.{_digits(ratio)}f}× faster"
+            if ratio >= 1
+            else f"{1 / ratio:.{_digits(1 / ratio)}f}× slower"
+        )
+        return f"{start}{verdict.reason}; its speed was {speed}{interval}"
+    return f"{start}{label} against A is unknown: {verdict.reason}"
+
+
+def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
+    rows = [row for row in agreement if row.label == label]
+    if not rows:
+        return "outputs were not compared"
+    if any(row.agrees is False for row in rows):
+        return ""  # the headline says it
+    if unknown := [row for row in rows if row.agrees is None]:
+        return f"whether the outputs agree is unknown ({unknown[0].reason})"
+    worst = min((row.sqnr_db for row in rows if row.sqnr_db is not None), default=None)
+    return (
+        "outputs agree (equal to the last bit)" if worst is None else f"outputs agree (SQNR {worst:.0f} dB)"
+    )
+
+
+def memory_in_words(baseline: Run, candidate: Run) -> str:
+    if baseline.peak_rss_bytes is None or candidate.peak_rss_bytes is None:
+        return ""
+    saved = baseline.peak_rss_bytes - candidate.peak_rss_bytes
+    if abs(saved) < max(2 << 20, 0.01 * baseline.peak_rss_bytes):
+        return "the same memory"
+    return f"{abs(saved) / 2**20:.0f} MiB {'less' if saved > 0 else 'more'} memory"
+
+
+def report(record: ComparisonRecord) -> str:
+    """For a terminal and for text/plain: each verdict, then the doubts with their fixes."""
+    lines = [sentence(record, verdict) for verdict in record.verdicts]
+    for doubt in record.doubts:
+        lines.append(f"  doubt ({doubt.kind}): {doubt.evidence}")
+        lines.append(f"    fix: {doubt.fix}")
+    return "\n".join(lines)
+
+
+def _interval(low: float, high: float, inverse: bool) -> str:
+    if inverse:
+        low, high = 1 / high, 1 / low
+    digits = _digits(low)
+    return f" (95 % CI {low:.{digits}f} to {high:.{digits}f})"
+
+
+def _digits(ratio: float) -> int:
+    """Three decimals where per cents matter, fewer for large factors."""
+    return 3 if ratio < 1.2 else 2 if ratio < 10 else 1

@@ -1,0 +1,32 @@
+"""The progress bar: a line in a terminal, a widget in a notebook, a callable of the user's, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from workbench.measure.limits import OnProgress, Progress
+
+
+@contextmanager
+def bar(progress: bool | Callable[[Progress], None]) -> Iterator[OnProgress]:
+    """Seconds spent of the budget, what is happening, and the verdict so far."""
+    if callable(progress):
+        yield progress
+        return
+    if not progress:
+        yield lambda _: None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=1.0, bar_format="{l_bar}{bar}| {postfix}", leave=False) as shown:
+
+        def show(told: Progress) -> None:
+            if told.fraction is not None:
+                shown.n = round(told.fraction, 3)
+            left = "" if told.remaining_s is None else f", at most {told.remaining_s:.0f} s left"
+            verdict = told.verdicts[0] if told.verdicts else None
+            so_far = f", so far {verdict.ratio:.2f}×" if verdict and verdict.ratio else ""
+            shown.set_postfix_str(f"round {told.round}: {told.doing}{so_far}{left}", refresh=True)
+
+        yield show
