@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from workbench.config.option import Option
@@ -63,9 +62,8 @@ class Catalogue:
             if option.name == name:
                 return option
         known = [option.name for option in found]
-        guess = did_you_mean(name, known)
-        listing = f"Known: {', '.join(known)}." if known else f"{owner} takes no options."
-        raise ConfigError(f"{owner} has no option {shown(name)}.", guess or listing)
+        listing = f"Known: {', '.join(known)}." if known else "It takes none."
+        raise ConfigError(f"{owner} has no option {shown(name)}.", f"{did_you_mean(name, known)}{listing}")
 
     def find(self, owner: str, name: str) -> Option | None:
         """One option by its exact owner and name; None where the catalogue has none."""
@@ -105,7 +103,16 @@ def catalogue() -> Catalogue:
 
 def read_data(name: str) -> Any:
     """One of our own data files."""
+    from importlib import resources  # a zipped install has no folder
+
     return json.loads(resources.files(__package__).joinpath("data", f"{name}.json").read_text("utf-8"))
+
+
+def check_needs(option: Option, given: Mapping[str, str]) -> None:
+    """Refuse an option that does nothing without another one."""
+    if option.needs and not any(given.get(key) == value for key, value in option.needs):
+        wanted = " or ".join(f"{key}={value}" for key, value in option.needs)
+        raise ConfigError(f"{option.label} does nothing alone.", f"Set {wanted} too, or drop it.")
 
 
 @cache

@@ -52,7 +52,7 @@ KNOBS = (
         "providers",
         "providers",
         "CPU only",
-        "Where nodes may run, first choice first; what is left goes to the CPU. The default is the CPU alone.",
+        "Where nodes may run, first choice first; what is left goes to the CPU. Default: the CPU alone.",
         "The machine has an accelerator, or a vendor's library for this processor.",
     ),
     Knob(

@@ -56,11 +56,11 @@ def _providers(config: Config) -> Iterator[str]:
         after = ", ".join(names[names.index(CPU) + 1 :])
         yield f"The CPU takes nearly every node, so little or nothing is left for {after}, listed after it."
     if TENSORRT in names and "CUDAExecutionProvider" not in names:
-        yield "Nodes that TensorRT does not take go to the CPU; with 'cuda' after 'tensorrt' they stay on the GPU."
+        yield "Nodes that TensorRT does not take go to the CPU; list 'cuda' after it to keep them on the GPU."
     for provider in config.providers:
         own_threads = int(provider.option("intra_op_num_threads") or 1)
         if provider.name == XNNPACK and own_threads > 1 and config.spinning is not False:
-            yield "XNNPACK has threads of its own, ORT's spin beside them: spinning=False or intra_op_threads=1."
+            yield "XNNPACK has its own threads and ORT's spin beside them: try spinning=False or 1 thread."
 
 
 def _memory(config: Config) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,7 +11,7 @@ from typing import Literal
 from workbench.config.wording import did_you_mean, listed, shown
 from workbench.errors import ConfigError
 
-OptionType = Literal["bool", "int", "float", "enum", "string", "path", "address"]
+OptionType = Literal["bool", "int", "float", "enum", "string", "json", "path", "address"]
 OptionValue = str | int | float | PurePath  # bool is an int
 
 MOST_CHARACTERS = 1 << 20  # of one value; ORT copies it, and a stranger's bundle may bring it
@@ -38,22 +39,20 @@ class Option:
     def render(self, value: OptionValue) -> str:
         """The text that ORT gets; a value that it would refuse, misread or ignore is refused here."""
         if self.instead is not None:
-            raise ConfigError(
-                f"{self._label} cannot be set here, but {shown(value)} was given.", self.instead
-            )
+            raise ConfigError(f"{self.label} cannot be set here, but {shown(value)} was given.", self.instead)
         if self.type == "address":
             raise ConfigError(
-                f"{self._label} is a memory address, which means nothing in the process that measures.",
+                f"{self.label} is a memory address, which means nothing in the process that measures.",
                 "Leave it out; the workbench owns the session and its streams.",
             )
-        text = rendered(self._label, value)
+        text = rendered(self.label, value)
         if self.type == "bool":
             return self._render_bool(text)
         if self.type in ("int", "float"):
             return self._render_number(text)
         if self.type == "enum" and text not in self.choices:
             raise self._refusal(text, did_you_mean(text, self.choices))
-        if self.type == "path" and "\0" in text:
+        if (self.type == "path" and "\0" in text) or (self.type == "json" and not _is_object(text)):
             raise self._refusal(text, "")
         return text
 
@@ -93,14 +92,23 @@ class Option:
             low = "" if self.minimum is None else f" from {self.minimum}"
             high = "" if self.maximum is None else f" up to {self.maximum}"
             return f"a whole number{low}{high}"
-        return {"float": "a finite number", "path": "a path"}.get(self.type, "a text")
+        words = {"float": "a finite number", "path": "a path", "json": "the text of a JSON object"}
+        return words.get(self.type, "a text")
 
     @property
-    def _label(self) -> str:
+    def label(self) -> str:
+        """The option as an error names it."""
         return f"{self.owner} option {self.name!r}"
 
     def _refusal(self, text: str, guess: str) -> ConfigError:
-        return ConfigError(f"{self._label} cannot be {shown(text)}.", f"{guess}Allowed: {self.allowed}.")
+        return ConfigError(f"{self.label} cannot be {shown(text)}.", f"{guess}Allowed: {self.allowed}.")
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def rendered(label: str, value: OptionValue) -> str:

@@ -13,27 +13,7 @@ from workbench.errors import ConfigError
 CPU = "CPUExecutionProvider"
 MOST_NAME_CHARACTERS = 128
 
-ALIASES = {
-    "cpu": CPU,
-    "cuda": "CUDAExecutionProvider",
-    "tensorrt": "TensorrtExecutionProvider",
-    "trt": "TensorrtExecutionProvider",
-    "tensorrt-rtx": "NvTensorRTRTXExecutionProvider",
-    "nvtensorrtrtx": "NvTensorRTRTXExecutionProvider",
-    "openvino": "OpenVINOExecutionProvider",
-    "dml": "DmlExecutionProvider",
-    "directml": "DmlExecutionProvider",
-    "coreml": "CoreMLExecutionProvider",
-    "nnapi": "NnapiExecutionProvider",
-    "qnn": "QNNExecutionProvider",
-    "migraphx": "MIGraphXExecutionProvider",
-    "xnnpack": "XnnpackExecutionProvider",
-    "webgpu": "WebGpuExecutionProvider",
-    "dnnl": "DnnlExecutionProvider",
-    "cann": "CANNExecutionProvider",
-    "acl": "ACLExecutionProvider",
-}
-SHORT_NAMES = {full: alias for alias, full in reversed(ALIASES.items())}
+OTHER_ALIASES = {"trt": "tensorrt", "directml": "dml", "nvtensorrtrtx": "tensorrt-rtx"}
 REMOVED = ("rocm", "ROCMExecutionProvider")
 
 
@@ -67,7 +47,7 @@ class Provider:
     @property
     def short_name(self) -> str:
         """The alias where there is one: "cuda"."""
-        return SHORT_NAMES.get(self.name, self.name)
+        return _short_names().get(self.name, self.name)
 
     def option(self, name: str) -> str | None:
         """The text given for an option; None when it was left to the provider."""
@@ -83,7 +63,8 @@ def full_name(name: object) -> str:
     """ORT's name of a provider, from that name in any case or from a short one."""
     if not isinstance(name, str) or not name or len(name) > MOST_NAME_CHARACTERS or not name.isprintable():
         raise ConfigError(
-            f"{shown(name)} is not the name of a provider.", f"Use one of {', '.join(SHORT_NAMES.values())}."
+            f"{shown(name)} is not the name of a provider.",
+            f"Use one of {', '.join(_short_names().values())}.",
         )
     folded = name.strip().casefold()
     if folded in (removed.casefold() for removed in REMOVED):
@@ -91,10 +72,15 @@ def full_name(name: object) -> str:
             f"{name!r} was asked for, but ORT no longer has a ROCm provider and would quietly use the CPU.",
             "Use 'migraphx', AMD's provider today.",
         )
-    if folded in ALIASES:
-        return ALIASES[folded]
-    by_folded = {full.casefold(): full for full in SHORT_NAMES}
-    return by_folded.get(folded, name.strip())
+    folded = OTHER_ALIASES.get(folded, folded)
+    for full, alias in _short_names().items():
+        if folded in (alias, full.casefold()):
+            return full
+    return name.strip()
+
+
+def _short_names() -> dict[str, str]:
+    return {card.name: card.alias for card in catalogue().providers}
 
 
 def _pairs(provider: str, options: object) -> dict[str, OptionValue]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 MOST_SHOWN = 80  # characters of a received value that an error repeats
+ALLOW = "or set allow_unknown=True to pass it on as it is"
 
 
 def shown(value: object) -> str:
@@ -18,6 +18,8 @@ def shown(value: object) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that was most likely meant; None when nothing comes close."""
+    import difflib  # only an error needs it
+
     by_folded = {candidate.casefold(): candidate for candidate in known}
     found = difflib.get_close_matches(name.casefold()[:200], by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
