@@ -1,5 +1,91 @@
-"""An interactive tuning bench for ONNX Runtime: turn a knob, see what ORT did, get a verdict to trust."""
+"""A tuning bench for ONNX Runtime: turn a knob, see what ORT did, get a verdict that can be trusted.
+
+>>> import workbench as wb
+>>> faster = wb.Config().replace(level="all", intra_op_threads=1)
+>>> faster.level
+'all'
+
+The public names are imported at their first use, so that `import workbench` costs next to nothing and the
+kernel never loads onnxruntime.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # importing typing for it would be most of our import time
+if TYPE_CHECKING:
+    from workbench.config import Config, Provider
+    from workbench.diagnosis import Doctor, doctor
+    from workbench.errors import (
+        BundleError,
+        Cancelled,
+        ConfigError,
+        DownloadError,
+        HistoryError,
+        InputError,
+        ModelError,
+        RunFailed,
+        WorkbenchError,
+        WorkerError,
+    )
+    from workbench.measure.limits import Limits, Progress
+    from workbench.models import Model, load
+    from workbench.models.samples import samples
+    from workbench.results import Comparison, compare, history, open
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "BundleError",
+    "Cancelled",
+    "Comparison",
+    "Config",
+    "ConfigError",
+    "Doctor",
+    "DownloadError",
+    "HistoryError",
+    "InputError",
+    "Limits",
+    "Model",
+    "ModelError",
+    "Progress",
+    "Provider",
+    "RunFailed",
+    "WorkbenchError",
+    "WorkerError",
+    "compare",
+    "doctor",
+    "history",
+    "load",
+    "open",
+    "samples",
+]
+
+_HOMES = {
+    "Comparison": "workbench.results",
+    "Config": "workbench.config",
+    "Doctor": "workbench.diagnosis",
+    "Limits": "workbench.measure.limits",
+    "Model": "workbench.models",
+    "Progress": "workbench.measure.limits",
+    "Provider": "workbench.config",
+    "compare": "workbench.results",
+    "doctor": "workbench.diagnosis",
+    "history": "workbench.results",
+    "load": "workbench.models",
+    "open": "workbench.results",
+    "samples": "workbench.models.samples",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES.get(name, "workbench.errors")), name)
+    globals()[name] = value  # the next use finds it without coming here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__version__"})

@@ -1,0 +1,54 @@
+"""The command line: `workbench compare | show | history | doctor | samples | lab`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from workbench import __version__
+from workbench.cli import comparing, lab, showing
+from workbench.errors import Cancelled, WorkbenchError
+
+USER_ERROR = 2  # as argparse exits
+INTERRUPTED = 128 + 2  # as shells count a program that SIGINT ended
+TERMINATED = 128 + 15
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; a user's error prints what is wrong and how to fix it."""
+    arguments = parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        code = int(arguments.run(arguments))
+        sys.stdout.flush()
+    except (KeyboardInterrupt, Cancelled):
+        print("stopped; nothing was left running", file=sys.stderr)
+        return INTERRUPTED
+    except WorkbenchError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        return USER_ERROR
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    top = argparse.ArgumentParser(
+        prog="workbench", description="A tuning bench for ONNX Runtime: measure, compare, explain."
+    )
+    top.add_argument("--version", action="version", version=f"workbench {__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    comparing.add_to(commands)
+    showing.add_to(commands)
+    lab.add_to(commands)
+    return top
+
+
+def _end(*_: object) -> None:
+    """Unwind, so that workers and temporary files go away."""
+    sys.exit(TERMINATED)

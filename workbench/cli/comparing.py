@@ -1,0 +1,143 @@
+"""`workbench compare`: two or more configs of a model, and the verdict."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from workbench.cli.commands import Commands
+    from workbench.config import Config
+    from workbench.results import Comparison
+
+LABELS = "abcdef"
+EXAMPLE = "workbench compare bert-base --b level=all --b intra_op_threads=2"
+
+
+def add_to(commands: Commands) -> None:
+    """The command and its options."""
+    compare = commands.add_parser(
+        "compare",
+        help="measure configs of a model side by side",
+        epilog=f"Example: {EXAMPLE}",
+    )
+    compare.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
+    for label in LABELS:
+        told = {"a": "the baseline; left out, it is what ORT does when told nothing", "b": "the candidate"}
+        compare.add_argument(
+            f"--{label}",
+            action="append",
+            metavar="KEY=VALUE",
+            help=f"one setting of {label.upper()}, {told.get(label, 'a further candidate')}; may be repeated",
+        )
+    compare.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis"
+    )
+    compare.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
+    compare.add_argument("--seed", type=int, default=0, help="of the inputs and the order of measuring")
+    compare.add_argument("--budget", type=float, metavar="S", help="seconds that it may take")
+    compare.add_argument(
+        "--smallest-effect", type=percent, default=0.01, metavar="SHARE", help="what counts; default 1%%"
+    )
+    compare.add_argument("--pacing", type=float, metavar="S", help="pause before each run; default: none")
+    compare.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
+    compare.add_argument("--no-history", action="store_true", help="do not keep it in the history")
+    compare.add_argument("--json", action="store_true", help="print JSON, with every sample, instead of text")
+    compare.add_argument("--quiet", action="store_true", help="no progress bar")
+    compare.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, print, save."""
+    import workbench as wb
+
+    configs = read_configs(arguments)
+    model = wb.load(arguments.model)
+    if arguments.npz and arguments.dim:
+        raise InputError(
+            "--npz and --dim were both given", "sizes follow from the arrays in the file: leave out --dim"
+        )
+    dims = read_dims(arguments.dim)
+    inputs = arguments.npz or model.inputs(None, seed=arguments.seed, **dims)
+    result = wb.compare(
+        model,
+        *configs,
+        inputs=inputs,
+        budget_s=arguments.budget,
+        smallest_effect=arguments.smallest_effect,
+        pacing_s=arguments.pacing,
+        progress=sys.stderr.isatty() and not arguments.quiet,
+        seed=arguments.seed,
+        keep=not arguments.no_history,
+    )
+    print(json.dumps(to_json(result)) if arguments.json else result)
+    if arguments.output:
+        print(f"saved {result.save(arguments.output)}", file=sys.stderr)
+    return 0
+
+
+def read_configs(arguments: argparse.Namespace) -> list[Config]:
+    """The baseline and every candidate that was given at least one setting."""
+    import workbench as wb
+
+    texts = {label: getattr(arguments, label) for label in LABELS}
+    candidates = [texts[label] for label in LABELS[1:] if texts[label]]
+    if not candidates:
+        raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {EXAMPLE}")
+    return [wb.Config.from_assignments(given or []) for given in (texts["a"], *candidates)]
+
+
+def read_dims(texts: list[str]) -> dict[str, int]:
+    """Sizes by the name of a symbolic axis."""
+    dims = {}
+    for text in texts:
+        name, equals, size = text.rpartition("=")
+        if not equals or not name or not (size.isascii() and size.isdecimal()):
+            raise InputError(
+                f"--dim {text!r} is not NAME=N", "write the axis and a whole number: --dim batch=8"
+            )
+        dims[name] = int(size)
+    return dims
+
+
+def percent(text: str) -> float:
+    """`1%` or `0.01`."""
+    number = text.strip()
+    return float(number[:-1]) / 100 if number.endswith("%") else float(number)
+
+
+def to_json(result: Comparison) -> dict[str, Any]:
+    """What was concluded and everything that it stands on."""
+    record = result.record
+    return {
+        "id": record.id,
+        "created_utc": record.created_utc,
+        "model": asdict(record.model),
+        "inputs": asdict(record.inputs),
+        "machine": asdict(record.machine),
+        "versions": asdict(record.versions),
+        "protocol": asdict(record.protocol),
+        "verdicts": [asdict(verdict) for verdict in result.verdicts],
+        "runs": [
+            {
+                "label": each.label,
+                "config": each.config.to_dict(),
+                "providers": each.providers,
+                "threads": each.threads,
+                "median_s": each.latency.median_s,
+                "load_s": each.load_s,
+                "first_run_s": each.first_run_s,
+                "peak_rss_bytes": each.peak_rss_bytes,
+                "failure": None if each.failure is None else asdict(each.failure),
+                "processes": [asdict(process) for process in each.processes],
+            }
+            for each in result.runs
+        ],
+        "agreement": [asdict(row) for row in result.agreement],
+        "doubts": [asdict(doubt) for doubt in result.doubts],
+    }

@@ -1,0 +1,54 @@
+"""`workbench lab`: JupyterLab on the user's own copy of the notebooks, for this user only."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.cli.notebooks import writable_copy
+
+if TYPE_CHECKING:
+    from workbench.cli.commands import Commands
+
+STARTER = "00_first_comparison.ipynb"
+
+
+def add_to(commands: Commands) -> None:
+    """The command and its options."""
+    lab = commands.add_parser("lab", help="open the notebooks in JupyterLab")
+    lab.add_argument("--no-browser", action="store_true", help="only print the address")
+    lab.add_argument("--port", type=int, default=8888, help="default 8888, or the next free one")
+    lab.add_argument("--ip", default="127.0.0.1", help="address to listen on; default: this machine only")
+    lab.add_argument("--folder", type=Path, help="default: the notebooks in your data folder")
+    lab.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Does not return before the server stops."""
+    from jupyterlab.labapp import LabApp
+
+    folder = writable_copy(arguments.folder)
+    LabApp.launch_instance(argv=options(folder, arguments.ip, arguments.port, not arguments.no_browser))
+    return 0
+
+
+def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
+    """What JupyterLab is told, as a list in this process: other users can read a process's arguments."""
+    settings = {
+        "ServerApp.ip": ip,
+        "ServerApp.port": port,
+        "ServerApp.root_dir": folder.resolve(),
+        "ServerApp.open_browser": browser,
+        "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,  # containers
+        "JupyterApp.answer_yes": True,  # Ctrl-C stops at once
+        "IdentityProvider.token": secrets.token_hex(24),  # whatever a configuration file says
+        "LabApp.default_url": f"/lab/tree/{STARTER}",
+        # Nothing that leaves the machine by itself: no news, no look-up of updates, no list of extensions.
+        "LabApp.news_url": None,
+        "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
+        "LabApp.extension_manager": "readonly",
+    }
+    return [f"--{name}={value}" for name, value in settings.items()]

@@ -1,0 +1,65 @@
+"""The shipped notebooks, and a copy of them that the user may change."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+from workbench.errors import WorkbenchError
+from workbench.home import data_folder
+
+SHIPPED = ".shipped.json"  # which bytes we wrote, so that an update replaces only what the user left alone
+
+
+def shipped_folder() -> Path:
+    """Inside the package when installed, beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "_notebooks", package.parent / "notebooks"):
+        if folder.is_dir():
+            return folder
+    raise WorkbenchError(
+        "the notebooks are missing from this installation", "install it again: pip install --force-reinstall"
+    )
+
+
+def writable_copy(target: Path | None = None) -> Path:
+    """The user's own notebooks: new ones are added, untouched ones updated, changed ones kept."""
+    source, target = shipped_folder(), target or data_folder() / "notebooks"
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        written = _written(target)
+        for file in sorted(source.rglob("*")):
+            name = file.relative_to(source).as_posix()
+            if not file.is_file() or "/." in f"/{name}" or "__pycache__" in name:
+                continue
+            mine = target / name
+            if not mine.exists() or _digest(mine) == written.get(name):
+                mine.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(
+                    file, mine
+                )  # contents only: a read-only install must not make read-only copies
+                written[name] = _digest(mine)
+        (target / SHIPPED).write_text(json.dumps(written, indent=1), encoding="utf-8")
+    except OSError as error:
+        raise WorkbenchError(
+            f"the notebooks cannot be copied to {target}: {error.strerror or error}",
+            "free some space or make the folder writable, or set WORKBENCH_HOME to another folder",
+        ) from error
+    return target
+
+
+def _written(target: Path) -> dict[str, str]:
+    try:
+        told = json.loads((target / SHIPPED).read_text(encoding="utf-8"))
+    except (
+        FileNotFoundError,
+        ValueError,
+    ):  # first time, or the user wrote into it: then nothing is known as ours
+        return {}
+    return {str(name): str(digest) for name, digest in told.items()} if isinstance(told, dict) else {}
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,0 +1,90 @@
+"""The commands that only look: `show`, `history`, `samples`, `doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.cli.commands import Commands
+
+HISTORY_COLUMNS = ["id", "created_utc", "model", "verdict", "ratio", "low", "high", "note"]
+
+
+def add_to(commands: Commands) -> None:
+    """The commands and their options."""
+    show = commands.add_parser("show", help="print a saved comparison")
+    show.add_argument("source", help="a bundle (.ortbench) or the start of an id from `workbench history`")
+    show.set_defaults(run=run_show)
+
+    history = commands.add_parser("history", help="list the comparisons made on this machine")
+    history.add_argument("--model", help="part of the model's name, or the start of its hash")
+    history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
+    history.add_argument("--delete", metavar="ID", help="forget one for good")
+    history.set_defaults(run=run_history)
+
+    samples = commands.add_parser("samples", help="list the models that come with the workbench")
+    samples.set_defaults(run=run_samples)
+
+    doctor = commands.add_parser("doctor", help="say what this machine and this ONNX Runtime can do")
+    doctor.set_defaults(run=run_doctor)
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """From a file if there is one of that name, else from the history."""
+    import workbench as wb
+
+    source = Path(arguments.source)
+    if source.exists() or source.suffix or source.name != arguments.source:
+        print(wb.open(source))
+    else:
+        bundle = wb.history().bundle(arguments.source)
+        print(wb.Comparison(bundle.record, bundle.structure))
+    return 0
+
+
+def run_history(arguments: argparse.Namespace) -> int:
+    import workbench as wb
+
+    history = wb.history()
+    if arguments.delete:
+        history.delete(arguments.delete)
+        print(f"deleted {arguments.delete}")
+        return 0
+    frame = history.to_frame(model=arguments.model)[HISTORY_COLUMNS]
+    if frame.empty:
+        print("nothing yet: workbench compare adds to it")
+    else:
+        print(table(frame.head(arguments.most)))
+    return 0
+
+
+def run_samples(arguments: argparse.Namespace) -> int:
+    del arguments
+    import workbench as wb
+
+    kind = None
+    for row in wb.samples().sort_values(["kind", "parameters"]).to_dict("records"):
+        if row["kind"] != kind:
+            kind = row["kind"]
+            print(f"{kind}:")
+        print(f"  {row['name']:<28} {row['parameters'] / 1e6:8.2f} M parameters {row['bytes'] / 1e6:9.2f} MB")
+        print(textwrap.indent(textwrap.fill(str(row["teaches"]), 90), " " * 6))
+    return 0
+
+
+def run_doctor(arguments: argparse.Namespace) -> int:
+    del arguments
+    import workbench as wb
+
+    print(wb.doctor())
+    return 0
+
+
+def table(frame: pd.DataFrame) -> str:
+    """All columns, whatever the terminal's width; absent values as a dash."""
+    return frame.to_string(index=False, na_rep="-", float_format=lambda value: f"{value:.3g}")
