@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from workbench.config import Config, Option, Provider, catalogue, shipped_passes
 from workbench.errors import ConfigError
 
-names = st.text(min_size=1, max_size=12)
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
 flags = st.sampled_from([None, True, False])
 counts = st.none() | st.integers(1, 2**31 - 1)
 sizes = st.dictionaries(names, st.integers(1, 2**63 - 1), max_size=3)

@@ -69,6 +69,15 @@ json_values = st.recursive(
 )
 
 
+def test_a_deep_value_is_refused_in_words() -> None:
+    deep: list[Any] = []
+    for _ in range(5_000):
+        deep = [deep]
+    for data in ({"level": deep}, {"disabled_passes": deep}, {"free_dimensions": {"batch": deep}}):
+        with pytest.raises(ConfigError):
+            Config.from_dict(data)
+
+
 @given(st.dictionaries(st.sampled_from([knob.field for knob in KNOBS]) | st.text(max_size=5), json_values))
 def test_a_stranger_s_json_never_crashes(data: dict[str, Any]) -> None:
     error = refused(lambda: Config.from_dict(data))
