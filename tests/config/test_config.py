@@ -83,6 +83,8 @@ def test_a_drawn_config_is_its_own_repr_and_copy(config: Config) -> None:
     assert copy.deepcopy(config) == config
     assert config.replace() == config
     assert hash(config.replace()) == hash(config)
+    assert all(note.endswith(".") for note in config.notes())
+    assert len(config._repr_html_()) < 10_000
 
 
 @given(configs())
