@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import time
 from array import array
@@ -50,6 +51,7 @@ class Setup:
     block_s: float = BLOCK_S
     slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty: a share of each run, one a config
     limits: Limits = field(default_factory=Limits)
+    python: str = sys.executable  # the interpreter of the workers
 
 
 @dataclass(slots=True)
@@ -118,7 +120,7 @@ class Round:
     def _seat(self, stack: ExitStack, member: int) -> _Seat:
         label = self._setup.labels[member]
         name = f"{label}-{self._number}-{self._rng.getrandbits(24):06x}"
-        worker = stack.enter_context(Worker(self._setup.folder, name=name))
+        worker = stack.enter_context(Worker(self._setup.folder, name=name, python=self._setup.python))
         slow_down = self._setup.slow_downs[member] if self._setup.slow_downs else 0.0
         return _Seat(worker, self._setup.plans[member], slow_down, Outcome(label))
 
