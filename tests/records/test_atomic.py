@@ -143,7 +143,7 @@ def test_killed_from_outside_at_many_moments(tmp_path: Path) -> None:
                 report()  # type: ignore[operator]
 
     draw = random.Random(7)
-    for _ in range(40):
+    for _ in range(25):
         forks.killed_after(save_for_ever, draw.randint(1, 6))
         found = read_bundle(path).record
         assert found in records.values()

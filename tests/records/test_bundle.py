@@ -41,7 +41,7 @@ print(bundle.record.to_frame().label.tolist())
 
 
 @given(comparisons())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_any_record_survives(record: ComparisonRecord) -> None:
     assert unpack_record(pack_record(record, None, private=True)).record == record
 
