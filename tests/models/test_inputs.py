@@ -245,3 +245,11 @@ def test_sizes_come_from_declared_outputs() -> None:
     node = helper.make_node("Squeeze", ["x", "axes"], ["y"], "squeeze")
     model = load(tiny.model([node], inputs, [tiny.tensor("y", [3])]))
     assert model.inputs().feeds[0]["axes"].tolist() == [0, 2]
+
+
+def test_a_samples_usual_dims_are_taken_and_said() -> None:
+    model = load(tiny.mlp())
+    model.usual_dims = {"batch": 6}
+    assert model.inputs().shapes == (("x", "float32[6,4]"),)
+    assert "dim batch made 6 (the sample's usual size)" in model.inputs().guesses
+    assert model.inputs(batch=2).shapes == (("x", "float32[2,4]"),)

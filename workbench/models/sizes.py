@@ -75,8 +75,9 @@ class Sizes:
         for _, _, dim in free_dims(inputs):
             if isinstance(dim, str) and dim in self._given:
                 self._take_symbol(dim, self._given[dim])
-            elif isinstance(dim, str) and dim in usual:
-                self._symbols.setdefault(dim, usual[dim])
+            elif isinstance(dim, str) and dim in usual and dim not in self._symbols:
+                self._symbols[dim] = usual[dim]
+                self.guesses.append(f"dim {shorten(dim)} made {usual[dim]} (the sample's usual size)")
 
     def of(self, declared: Declared, kind: TensorType) -> tuple[int, ...]:
         """The dims to make a tensor of one input with."""
