@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from workbench.figures.palette import style_of_run
 from workbench.figures.scale import Scale, scale_of
-from workbench.figures.strips import failure, samples, span
+from workbench.figures.strips import failure, has_clean, span
 from workbench.figures.template import apply, latency_axis, set_title
 from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
 from workbench.figures.words import plain
@@ -24,12 +24,13 @@ HEIGHT = 380
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """One run: at most `latency_s` took the share of its clean samples that stands at the same place."""
+    """One run: the share of its samples that took at most the latency at the same place."""
 
     label: str
     latency_s: tuple[float, ...]
     share: tuple[float, ...]
-    measured: int  # clean samples, drawn or not
+    measured: int  # samples, drawn or not
+    disturbed: bool  # no sample was clean, so these are those of disturbed blocks
     failure: str | None  # untrusted
 
 
@@ -44,7 +45,7 @@ class EcdfData:
 
 def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
     """The steps of every run, at most `most` altogether."""
-    ordered = [samples(run, disturbed=False) for run in record.runs]
+    ordered = [sorted(run.latency.samples_s) for run in record.runs]
     kept = fair_shares([len(values) for values in ordered], most)
     steps = []
     for run, values, count in zip(record.runs, ordered, kept, strict=True):
@@ -55,6 +56,7 @@ def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
                 tuple(values[place] for place in places),
                 tuple((place + 1) / len(values) for place in places),
                 len(values),
+                bool(values) and not has_clean(run),
                 failure(run),
             )
         )
@@ -74,7 +76,7 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
         figure.add_scatter(
             x=[data.scale.of(value_s) for value_s in run.latency_s] if run.measured else [None],
             y=[round(100 * share, 3) for share in run.share] if run.measured else [None],
-            name=plain(run.label) if run.measured else f"{plain(run.label)}: no undisturbed samples",
+            name=_name(run),
             mode="lines",
             line={"color": style.color, "width": 2, "dash": style.dash, "shape": "hv"},
             hovertemplate=f"%{{y:.4~g}} % took at most %{{x:.4~g}} {data.scale.unit}"
@@ -98,6 +100,12 @@ def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
     ]
     columns = ["label", "percent", "latency_ms", "latency_low_ms", "latency_high_ms", "note"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _name(run: Steps) -> str:
+    if not run.measured:
+        return f"{plain(run.label)}: nothing was measured"
+    return f"{plain(run.label)}: all samples disturbed" if run.disturbed else plain(run.label)
 
 
 def _ms(value_s: float | None) -> float | None:

@@ -32,9 +32,11 @@ def latency_svg(record: ComparisonRecord) -> str:
     data = latency_data(record, most=0)
     parts, y = [], MARGIN
     for sentence in data.title:
-        for at, line in enumerate(lines(sentence, COLUMNS, MOST_TITLE)):
-            y += LINE
-            parts.append(_text(MARGIN, y, line, bold=at == 0))
+        head, _, rest = sentence.partition("; ")
+        for text, bold in ((head, True), (rest, False)):
+            for line in lines(text, COLUMNS, MOST_TITLE):
+                y += LINE
+                parts.append(_text(MARGIN, y, line, bold=bold))
     y += LINE
     parts.append(
         _text(MARGIN, y, f"{one_line(data.model)}: median latency of one run, 95 % interval", small=True)
@@ -74,7 +76,9 @@ def _bar(row: Strip, color: str, y: float, per_s: float, scale: Scale) -> Iterab
         yield f'<path d="{whisker}" stroke="{TEXT}" stroke-width="2" fill="none"/>'
         told += f" ({scale.number(median.low)} to {scale.number(median.high)})"
     yield _text(BAR_END + 12, middle + 5, told)
-    if row.failure is not None:
+    if row.all_aside:
+        yield _text(MARGIN + 6, middle + 5, "all samples were disturbed by other work", small=True)
+    elif row.failure is not None:
         yield _text(MARGIN + 6, middle + 5, one_line(row.failure, COLUMNS // 2), small=True)
 
 

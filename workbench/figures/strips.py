@@ -27,7 +27,7 @@ class Strip:
     aside_s: tuple[float, ...]
     measured: int  # samples of clean blocks, drawn or not
     measured_aside: int
-    median: Estimate
+    median: Estimate  # of the clean samples, or of all where none was
     p90: Estimate
     p99: Estimate
     beyond: int  # samples to the right of the view
@@ -37,6 +37,11 @@ class Strip:
     @property
     def drawn(self) -> int:
         return len(self.samples_s) + len(self.aside_s)
+
+    @property
+    def all_aside(self) -> bool:
+        """Whether its figures are those of disturbed samples, as there are no others."""
+        return not self.measured and self.measured_aside > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,11 @@ def samples(run: Run, *, disturbed: bool) -> list[float]:
         if bool(block.disturbed) is disturbed
         for sample in block.samples_s
     )
+
+
+def has_clean(run: Run) -> bool:
+    """Whether any block was undisturbed."""
+    return any(not block.disturbed for process in run.processes for block in process.blocks)
 
 
 def span(*parts: Sequence[float]) -> tuple[float, float] | None:
