@@ -13,6 +13,7 @@ def test_everything_by_equality() -> None:
     record = comparison(run("A", [[[0.003, 0.001], [0.002, 0.004]], [[9.0]]], aside=[2]), failed("B", "why"))
     assert ecdf_data(record) == EcdfData(
         scale=Scale("ms", 1e3, False),
+        view_s=None,
         model="tiny",
         runs=(
             Steps("A", (0.001, 0.002, 0.003, 0.004), (0.25, 0.5, 0.75, 1.0), 4, False, None),
@@ -29,6 +30,15 @@ def test_thinned_steps_lie_on_the_full_ones() -> None:
         zip(full.latency_s, full.share, strict=True)
     )
     assert (thinned.share[-1], thinned.measured) == (1.0, 800)
+
+
+def test_one_slow_sample_does_not_squeeze_the_rest() -> None:
+    slow = run("B", [[[0.001 + at / 1e6 for at in range(200)] + [2.0]]])
+    data = ecdf_data(comparison(drawn_run("A", 0.001), slow))
+    assert data.view_s is not None
+    assert data.view_s[1] < 0.002
+    assert data.runs[1].latency_s[-1] == 2.0
+    assert ecdf_figure(comparison(drawn_run("A", 0.001), slow)).layout.xaxis.range[1] < 2
 
 
 def test_a_line_a_run_told_apart_without_colour_and_absent_is_told() -> None:

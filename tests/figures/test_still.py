@@ -41,7 +41,7 @@ def test_a_failed_run_has_words_and_no_bar() -> None:
 
 def test_nothing_clean_says_so() -> None:
     svg = latency_svg(comparison(drawn_run("A", 0.002), drawn_run("B", 0.002, aside=range(40))))
-    assert "all samples were disturbed by other work" in written(svg)
+    assert "B the same config as A; all samples were disturbed by other work" in written(svg)
 
 
 def test_too_few_samples_have_words_and_no_bar() -> None:

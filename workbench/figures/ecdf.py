@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from workbench.figures.palette import style_of_run
 from workbench.figures.scale import Scale, scale_of
-from workbench.figures.strips import failure, has_clean, span
+from workbench.figures.strips import failure, has_clean, near_view, span
 from workbench.figures.template import apply, latency_axis, set_title
 from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
 from workbench.figures.words import plain
@@ -39,6 +39,7 @@ class EcdfData:
     """All that is drawn, in seconds and shares of one."""
 
     scale: Scale
+    view_s: tuple[float, float] | None  # what the axis shows at first; None: everything
     model: str  # untrusted
     runs: tuple[Steps, ...]
 
@@ -60,11 +61,9 @@ def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
                 failure(run),
             )
         )
-    return EcdfData(
-        scale_of([values[len(values) // 2] if values else None for values in ordered]),
-        record.model.name,
-        tuple(steps),
-    )
+    scale = scale_of([values[len(values) // 2] if values else None for values in ordered])
+    view_s = None if scale.log else near_view(ordered, [()] * len(ordered))
+    return EcdfData(scale, view_s, record.model.name, tuple(steps))
 
 
 def ecdf_figure(record: ComparisonRecord) -> go.Figure:
@@ -84,7 +83,7 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
             showlegend=True,
         )
     whole = span(*(run.latency_s for run in data.runs))
-    figure.update_xaxes(**latency_axis(data.scale, "latency of one run", whole))
+    figure.update_xaxes(**latency_axis(data.scale, "latency of one run", whole, data.view_s))
     figure.update_yaxes(title_text="share of runs (%)", range=[0, 101])
     return set_title(figure, ["Share of runs that took at most that long"], _note(data), HEIGHT)
 
@@ -117,5 +116,7 @@ def _note(data: EcdfData) -> str:
     told = [data.model]
     if drawn < measured:
         told.append(f"{drawn:,} of {measured:,} samples are drawn, evenly chosen")
+    if data.view_s is not None:
+        told.append("double-click shows the slowest samples")
     told += [f"{run.label} {run.failure}" for run in data.runs if run.failure]
     return "; ".join(told)

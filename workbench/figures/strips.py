@@ -75,7 +75,7 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
     scale = scale_of(middles)
     highs = [one.high for estimates in found for one in estimates if one.high is not None]
     span_s = span(*clean, *aside)
-    view_s = None if scale.log else _view(clean, aside, highs)
+    view_s = None if scale.log else near_view(clean, aside, highs)
     kept = fair_shares([len(part) for pair in zip(clean, aside, strict=True) for part in pair], most)
     rows = []
     for at, run in enumerate(record.runs):
@@ -138,10 +138,10 @@ def _middle(ordered: Sequence[float]) -> float | None:
     return ordered[len(ordered) // 2] if ordered else None
 
 
-def _view(
-    clean: Sequence[Sequence[float]], aside: Sequence[Sequence[float]], highs: Iterable[float]
+def near_view(
+    clean: Sequence[Sequence[float]], aside: Sequence[Sequence[float]], highs: Iterable[float] = ()
 ) -> tuple[float, float] | None:
-    """None where everything fits without being squeezed."""
+    """What an axis should show at first; None where everything fits without being squeezed."""
     whole = span(*clean, *aside)
     if whole is None:
         return None
