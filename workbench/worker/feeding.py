@@ -74,14 +74,12 @@ class BoundCall(Call):
     def __init__(
         self, session: ort.InferenceSession, feed: dict[str, Any], options: ort.RunOptions | None
     ) -> None:
-        self._session = session
-        self._binding = session.io_binding()
+        self._binding = binding = session.io_binding()
         self._device = _device(session)
         for name, value in feed.items():
-            self._binding.bind_ortvalue_input(name, _to_ortvalue(value, self._device))
+            binding.bind_ortvalue_input(name, _to_ortvalue(value, self._device))
         self._names = [output.name for output in session.get_outputs()]
         self._release_outputs()
-        binding = self._binding
 
         def run() -> None:
             session.run_with_iobinding(binding, options)
@@ -91,20 +89,28 @@ class BoundCall(Call):
     def keep_outputs(self) -> None:
         """Bind the tensors that a run gave, so that no later run allocates.
 
-        Some operators (a Loop that starts from nothing) do not write to a buffer of the final shape: then the
-        outputs stay ORT's own.
+        Some operators cannot fill a buffer of the final shape (a Loop that starts from nothing): they get
+        new outputs for every run, since ORT would use those of the run before in any case.
         """
+        self._release_outputs()
         self.run()
         values = self._binding.get_outputs()
-        if not all(value.is_tensor() for value in values):
-            return
-        for name, value in zip(self._names, values, strict=True):
-            self._binding.bind_ortvalue_output(name, value)
+        if all(value.is_tensor() for value in values):
+            for name, value in zip(self._names, values, strict=True):
+                self._binding.bind_ortvalue_output(name, value)
         try:
             self.run()
         except Exception as error:  # noqa: BLE001 - ORT raises plain RuntimeError and classes of its own
-            print(f"outputs are not bound: {error}", file=sys.stderr)
+            print(f"new outputs for every run: {error}", file=sys.stderr)
+            self.run = self._fresh(self.run)
+            self.run()
+
+    def _fresh(self, run: Callable[[], object]) -> Callable[[], object]:
+        def run_afresh() -> None:
             self._release_outputs()
+            run()
+
+        return run_afresh
 
     def _release_outputs(self) -> None:
         self._binding.clear_binding_outputs()
