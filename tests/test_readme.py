@@ -1,4 +1,4 @@
-"""The README's promises: its code runs, its commands exist, and CI runs the one that it gives for the tests."""
+"""The README keeps its promises: its code runs, its commands exist, CI runs the one it gives for tests."""
 
 from __future__ import annotations
 
