@@ -74,7 +74,8 @@ def _thinned(group: Samples) -> Samples:
 
     if len(group) <= MOST_A_PROCESS:
         return group
-    return np.sort(group)[np.linspace(0, len(group) - 1, MOST_A_PROCESS).round().astype(int)]
+    thinned: Samples = np.sort(group)[np.linspace(0, len(group) - 1, MOST_A_PROCESS).round().astype(int)]
+    return thinned
 
 
 def _clean_samples(run: Run) -> list[Samples]:
