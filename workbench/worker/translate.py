@@ -42,7 +42,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     (
         r"is not a graph input, initializer, or output of a previous node",
-        "a node reads a value that nothing before it makes (a wrong name, or a cycle): export the model again",
+        "a node reads a value that nothing before it makes (a wrong name, or a cycle): export it again",
     ),
     (
         r"not acyclic|cycle|Nodes in a graph must be topologically sorted",
@@ -74,9 +74,14 @@ _UNKNOWN_FIX = (
 
 def translated(kind: str, message: str, stage: str) -> RunFailed:
     """`kind` is the class of ORT's exception; its message is kept, since it names nodes and values."""
-    text = re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip()
+    text = _printable(re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip())
     fix = next((fix for pattern, fix in _RULES if re.search(pattern, message, re.IGNORECASE)), _UNKNOWN_FIX)
     return RunFailed(f"ORT refused during {stage}: {_bounded(text) or kind}", fix)
+
+
+def _printable(text: str) -> str:
+    """A name in the message may hold what a terminal obeys."""
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
 def _bounded(text: str) -> str:
