@@ -77,9 +77,7 @@ def _gpt2(exporter: Literal["torchscript", "dynamo"], teaches: str) -> Entry:
 def _picture(
     architecture: str, exporter: Literal["torchscript", "dynamo"], what: str, teaches: str, origin: str
 ) -> Entry:
-    return Entry(
-        f"pictures.{architecture}", exporter, "vision", what, teaches, origin, PICTURE, {"batch": 1}
-    )
+    return Entry(f"pictures.{architecture}", exporter, "vision", what, teaches, origin, PICTURE, {"batch": 1})
 
 
 SKELETONS: dict[str, Entry] = {

@@ -91,9 +91,7 @@ def recipe_for(array: NDArray[np.generic], seed: int) -> Recipe:
         centre = 0.0  # within the error of the mean: the distribution was centred
     flat = (high - low) / 2 < MOST_UNIFORM_RANGE * scale
     kind: Kind = "uniform" if flat else "normal"
-    return Recipe(
-        kind, array.dtype.name, array.shape, float(f"{centre:.6g}"), float(f"{scale:.6g}"), seed
-    )
+    return Recipe(kind, array.dtype.name, array.shape, float(f"{centre:.6g}"), float(f"{scale:.6g}"), seed)
 
 
 @lru_cache(maxsize=64)
