@@ -1,4 +1,4 @@
-"""Write the quantized digits net as ONNX: integer weights, and QuantizeLinear/DequantizeLinear pairs between."""
+"""Write the quantized digits net as ONNX: integer weights, and pairs of Q and DQ nodes in between."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A skeleton is an exported ONNX graph whose big float weights were replaced by recipes.
 
-Everything else stays: nodes, names, attributes, types, shapes, integers, scalars, masks. A recipe stands where
-ONNX keeps the place of external data, so a skeleton is still a readable ONNX file.
+Everything else stays: nodes, names, attributes, types, shapes, integers, scalars, masks. A recipe stands
+where ONNX keeps the place of external data, so a skeleton is still a readable ONNX file.
 """
 
 from __future__ import annotations

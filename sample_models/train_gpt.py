@@ -82,8 +82,8 @@ if __name__ == "__main__":
             make(),
             family="GPT-like",
             what="A character-level GPT that writes in the manner of Shakespeare's sonnets.",
-            teaches="Batch and sequence both free: free dimensions against fixed ones, and quantizing a language "
-            "model with a number that shows what it costs.",
+            teaches="Batch and sequence both free: free dimensions against fixed ones, and quantizing a "
+            "language model with a number that shows what it costs.",
             origin="trained here on ten of Shakespeare's sonnets; an eleventh is held out",
             licence="MIT, as this project; the text is in the public domain.",
             remake="python -m sample_models.train_gpt",

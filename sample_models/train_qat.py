@@ -127,8 +127,8 @@ if __name__ == "__main__":
             make(),
             family="vision",
             what="The net of digits-conv trained with int8 rounding in it: QDQ form with learned scales.",
-            teaches="What a quantized file looks like, how ORT fuses its QDQ pairs into integer kernels, and what "
-            "training adds over calibration.",
+            teaches="What a quantized file looks like, how ORT fuses its QDQ pairs into integer kernels, "
+            "and what training adds over calibration.",
             origin="trained here on scikit-learn's digits, enlarged; learned step sizes",
             licence=DIGITS_LICENCE,
             remake="python -m sample_models.train_qat",

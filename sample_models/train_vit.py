@@ -1,4 +1,4 @@
-"""Train the vision-transformer digits sample: `python -m sample_models.train_vit`. Needs the extra `torch`."""
+"""Train the transformer that reads digits: `python -m sample_models.train_vit`. Needs the extra `torch`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the training scripts share: the digits, a training loop, the export and the card. Needs the extra `torch`."""
+"""What the training scripts share: the digits, a loop, the export, the card. Needs the extra `torch`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SHIFT = 4  # pixels that a training picture may move, each way
 BATCH = 64
 REAL = "Real: everything, accuracy included. {0}"
 DIGITS_LICENCE = (
-    "Weights: MIT, as this project. Data: Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, "
-    "UCI Machine Learning Repository, CC BY 4.0; the copy in scikit-learn."
+    "Weights: MIT, as this project. Data: Optical Recognition of Handwritten Digits, "
+    "E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, CC BY 4.0; the copy in scikit-learn."
 )
 DIGITS_MEANINGS = {
     "pixels": "a handwritten digit, 64 x 64, ink 1 on paper 0",

@@ -1,4 +1,4 @@
-"""Every shipped skeleton: the graph its card promises, weights that can be drawn, and a signal that survives."""
+"""Every shipped skeleton: the graph of its card, weights that can be drawn, a signal that survives."""
 
 from collections import Counter
 
@@ -61,20 +61,23 @@ def test_the_graph_is_a_valid_inference_graph(name):
     assert not any(node.op_type == "Dropout" for node in model.graph.node)
     assert not any(node.doc_string for node in model.graph.node)
     assert max(Counter(node.name for node in model.graph.node).values()) == 1
-    for tensor in model.graph.initializer:
+    for tensor in list(model.graph.initializer):
         recipe = recipe_of(tensor)
-        if recipe is not None:
+        if recipe is not None:  # the checker would look for its file: to it, a weight is one more input
             assert recipe.shape == tuple(tensor.dims)
             assert np.isfinite([recipe.centre, recipe.scale]).all()
-            tensor.ClearField("external_data")
-            tensor.external_data.add(key="location", value="weights")
+            info = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+            model.graph.initializer.remove(tensor)
+            model.graph.input.append(info)
     onnx.checker.check_model(onnx.shape_inference.infer_shapes(model, strict_mode=True))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_path_of_the_exporting_machine_is_left(name):
     content = skeleton(name).SerializeToString()
-    assert not any(part in content for part in (b"site-packages", b"/opt/", b"/home/", b"/tmp/", b".py"))
+    assert not any(
+        part in content for part in (b"site-packages", b"/opt/", b"/home/", b"/tmp/", b".py:", b".py(")
+    )
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -1,8 +1,9 @@
 """The cache of rehydrated skeletons: whole or absent, and repaired when it was touched."""
 
+import lzma
 import multiprocessing
-import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -42,8 +43,12 @@ def test_the_weights_are_those_of_the_recipes(packed, folder):
             np.testing.assert_array_equal(onnx.numpy_helper.to_array(tensor), recipes[tensor.name].array())
 
 
+def made_again(*_bytes):
+    pytest.fail("made again")
+
+
 def test_a_whole_model_is_not_made_again(packed, folder):
-    path = store.stored(NAME, packed, folder, progress=lambda done, total: pytest.fail("made again"))
+    path = store.stored(NAME, packed, folder, progress=made_again)
     assert path.name == f"{NAME}.onnx"
 
 
@@ -66,8 +71,6 @@ def test_a_changed_skeleton_is_another_folder_and_the_old_one_goes(packed, folde
     old = store.stored(NAME, packed, folder)
     model = load_skeleton(packed)
     model.producer_name = "another"
-    import lzma
-
     new = store.stored(NAME, lzma.compress(model.SerializeToString()), folder)
     assert new.exists()
     assert not old.exists()
@@ -92,7 +95,7 @@ def test_progress_counts_the_bytes(packed, tmp_path):
 
 
 def test_a_failure_leaves_nothing_behind(packed, tmp_path):
-    def stop(done, total):
+    def stop(*_bytes):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -114,12 +117,10 @@ def test_several_processes_at_once_agree(packed, tmp_path):
         worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
     (path,) = paths
-    assert store.is_whole(tmp_path / os.path.basename(os.path.dirname(path)))
+    assert store.is_whole(tmp_path / Path(path).parent.name)
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def _store_after(gate, packed, folder, found):
-    from pathlib import Path
-
     gate.wait()
     found.put(str(store.stored(NAME, packed, Path(folder))))

@@ -4,15 +4,14 @@ from importlib import import_module
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the extra `torch` is not installed")
-
-from sample_models import CARDS, SKELETONS  # noqa: E402 (after the check for torch)
-from sample_models.cards import read_card  # noqa: E402
-from sample_models.catalogue import SKELETONS as ENTRIES  # noqa: E402
-from sample_models.skeleton import load_skeleton  # noqa: E402
+from sample_models import CARDS, SKELETONS
+from sample_models.cards import read_card
+from sample_models.catalogue import SKELETONS as ENTRIES
+from sample_models.skeleton import load_skeleton
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
+WITHOUT = "the extra `torch` is not installed"
 SCRIPTS = {
     "digits-conv": "train_conv",
     "digits-vit": "train_vit",
@@ -23,7 +22,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("name", sorted(ENTRIES))
 def test_a_fresh_export_has_the_skeletons_graph(name, tmp_path):
-    pytest.importorskip("transformers", reason="the extra `torch` is not installed")
+    pytest.importorskip("transformers", reason=WITHOUT)
     from sample_models.blueprints import fresh_export
 
     fresh, shipped = fresh_export(name, tmp_path), load_skeleton((SKELETONS / f"{name}.onnx.xz").read_bytes())
@@ -36,7 +35,7 @@ def test_a_fresh_export_has_the_skeletons_graph(name, tmp_path):
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_training_again_gives_the_score_within_a_point(name, tmp_path):
-    pytest.importorskip("sklearn", reason="the extra `torch` is not installed")
+    pytest.importorskip("torch", reason=WITHOUT)
     from sample_models.training import score_of
 
     path = import_module(f"sample_models.{SCRIPTS[name]}").make(tmp_path)
