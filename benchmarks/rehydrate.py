@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from sample_models import SKELETONS
 from sample_models.rehydrate import rehydrate
@@ -38,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     return int(any(row["ratio"] > ALLOWED for row in found))
 
 
-def measure(name: str, rounds: int) -> dict[str, float | str]:
+def measure(name: str, rounds: int) -> dict[str, Any]:
     """Medians over the rounds; a first round, which imports and fills caches, is thrown away."""
     packed = (SKELETONS / f"{name}.onnx.xz").read_bytes()
     pairs = []

@@ -18,12 +18,12 @@ Kind = Literal["normal", "uniform", "constant"]
 DTYPES = ("float16", "float32", "float64")
 CHUNK_VALUES = 1 << 16  # a chunk's bits, indices and values together stay in a core's cache
 UNIFORM_SPREAD = 3**-0.5  # standard deviation of the uniform distribution over -1 to 1
-MOST_UNIFORM_RANGE = 1.9  # half range over deviation: √3 for uniform, 3 or more for normal
+MOST_UNIFORM_RANGE = 1.9  # half range over deviation: √3 if uniform, above 3 if normal
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A tensor's distribution. `centre` is its mean, `scale` its standard deviation, `seed` its own stream."""
+    """A tensor's distribution: `centre` is its mean, `scale` its deviation, `seed` its own stream."""
 
     kind: Kind
     dtype: str
