@@ -32,7 +32,12 @@ def card(name: str) -> Card:
 
 
 def samples() -> pd.DataFrame:
-    """One row a sample: name, family, kind, parameters, bytes, teaches."""
+    """One row a sample: name, family, kind, parameters, bytes, teaches.
+
+    >>> import workbench as wb
+    >>> "bert-base" in set(wb.samples()["name"])
+    True
+    """
     import pandas as pd
 
     columns = ("name", "family", "kind", "parameters", "bytes", "teaches")
@@ -87,5 +92,6 @@ def _check(name: str) -> None:
         near = get_close_matches(name, sample_names(), n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise ModelError(
-            f"There is no sample named {name[:100]!r}.", f"{hint}The samples are: {', '.join(sample_names())}."
+            f"There is no sample named {name[:100]!r}.",
+            f"{hint}The samples are: {', '.join(sample_names())}.",
         )
