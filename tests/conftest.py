@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import psutil
@@ -42,6 +43,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@pytest.fixture
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty history, for a test that counts what is in it."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "own-home"))
 
 
 @pytest.fixture(scope="session", autouse=True)

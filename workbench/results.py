@@ -23,7 +23,7 @@ from workbench.measure.limits import Limits, Progress
 from workbench.models.fit import check_fit
 from workbench.records.bundle import read_bundle, write_bundle
 from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
-from workbench.records.history import History
+from workbench.records.history import History as RecordHistory
 from workbench.records.run import Run
 
 if TYPE_CHECKING:
@@ -196,6 +196,15 @@ def open(path: str | os.PathLike[str]) -> Comparison:
     """
     bundle = read_bundle(path)
     return Comparison(bundle.record, bundle.structure)
+
+
+class History(RecordHistory):
+    """The history file, whose entries open as results with their methods."""
+
+    def open(self, id_or_prefix: str) -> Comparison:  # type: ignore[override]
+        """The comparison with this id, or with the only id that begins so."""
+        bundle = self.bundle(id_or_prefix)
+        return Comparison(bundle.record, bundle.structure)
 
 
 def history() -> History:

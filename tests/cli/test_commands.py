@@ -111,7 +111,7 @@ def test_saving_and_showing(
 
 
 def test_the_history_lists_shows_and_deletes(
-    result: wb.Comparison, capsys: pytest.CaptureFixture[str]
+    result: wb.Comparison, capsys: pytest.CaptureFixture[str], own_home: None
 ) -> None:
     wb.history().add(result.record)
     assert main(["history"]) == 0

@@ -103,3 +103,7 @@ def test_an_output_that_does_not_repeat_itself_is_unknown() -> None:
 def test_an_output_that_repeats_itself_still_differs() -> None:
     ours = np.array([0.1, 0.9])
     assert one(ours, np.array([0.4, 0.4]), repeat=[{"y": ours}]).agrees is False
+
+
+def test_what_python_cannot_read_is_unknown() -> None:
+    assert one("(SparseTensor: not comparable)", "(SparseTensor: not comparable)").agrees is None

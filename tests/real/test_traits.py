@@ -73,4 +73,4 @@ def test_a_settled_comparison_is_in_the_history(name: str) -> None:
         assert verdict.low <= verdict.ratio <= verdict.high
     kept = wb.history().to_frame(model=name)
     assert list(kept["id"]) == [result.record.id]
-    assert wb.history().open(result.record.id) == result.record
+    assert wb.history().open(result.record.id).record == result.record

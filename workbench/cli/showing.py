@@ -43,7 +43,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     if source.exists() or source.suffix or source.name != arguments.source:
         print(in_full(wb.open(source).record))
     else:
-        print(in_full(wb.history().open(arguments.source)))
+        print(in_full(wb.history().open(arguments.source).record))
     return 0
 
 

@@ -22,6 +22,10 @@ class Config:
 
     Wider values are accepted than are held: dicts for pairs, names for providers
     (`Config(providers=["cuda"], free_dimensions={"batch": 1})`). `knobs.KNOBS` says what each field does.
+
+    >>> import workbench as wb
+    >>> wb.Config(level="all", intra_op_threads=2).replace(level=None)
+    Config(intra_op_threads=2)
     """
 
     level: Level | None = None

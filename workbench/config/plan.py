@@ -19,6 +19,7 @@ LEVELS = {
 }
 MODES = {"sequential": "ORT_SEQUENTIAL", "parallel": "ORT_PARALLEL"}
 SPINNING = ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning")
+ON_NVIDIA = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider")
 AFFINITY = "session.intra_op_thread_affinities"
 
 
@@ -48,6 +49,11 @@ class SessionPlan:
     run_entries: tuple[tuple[str, str], ...]  # add_run_config_entry
     io_binding: bool
 
+    @property
+    def preload_libraries(self) -> bool:
+        """CUDA's libraries from Python packages are found only when ORT is told to load them first."""
+        return any(name in ON_NVIDIA for name, _ in self.providers)
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; an enum's member becomes {"enum": "GraphOptimizationLevel.ORT_ENABLE_ALL"}."""
         return {
@@ -61,6 +67,7 @@ class SessionPlan:
             "providers": [[name, dict(options)] for name, options in self.providers],
             "run_entries": dict(self.run_entries),
             "io_binding": self.io_binding,
+            "preload_libraries": self.preload_libraries,
         }
 
 

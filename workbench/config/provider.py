@@ -23,6 +23,10 @@ class Provider:
 
     Short names are accepted, options may also be keywords, and each value is checked against the
     catalogue and written the way this provider reads it.
+
+    >>> import workbench as wb
+    >>> wb.Provider("tensorrt", trt_fp16_enable=True).options
+    (('trt_fp16_enable', 'True'),)
     """
 
     name: str

@@ -62,6 +62,8 @@ def _literal(value: Attribute) -> str:
 
 
 def _session(plan: SessionPlan, model: str) -> Iterator[str]:
+    if plan.preload_libraries:
+        yield "ort.preload_dlls()"
     yield "session = ort.InferenceSession("
     yield f"    {model!r},"
     yield "    options,"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.records.comparison import OutputAgreement
+from workbench.worker.values import NOT_COMPARABLE
 
 TOLERANCE = 1e-3  # of the largest magnitude of the baseline's output: what reordered float32 sums stay below
 
@@ -56,6 +57,8 @@ def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance
     worst_abs, scale, noise, signal, nans, infs = 0.0, 0.0, 0.0, 0.0, 0, 0
     numeric = False
     for ours, theirs in zip(left, right, strict=True):
+        if any(isinstance(value, str) and value.endswith(NOT_COMPARABLE) for value in (ours, theirs)):
+            return _row(label, name, None, "values of this type cannot be read from ORT")
         if not isinstance(ours, np.ndarray) or not isinstance(theirs, np.ndarray):
             if type(ours) is not type(theirs) or ours != theirs:
                 return _row(label, name, False, "values that are no tensors differ")

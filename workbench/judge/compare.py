@@ -20,6 +20,7 @@ from workbench.measure.interference import Watch
 from workbench.measure.limits import OnProgress, Progress
 from workbench.measure.machine import read_machine
 from workbench.measure.rounds import BLOCK_S, Round, Setup
+from workbench.models.display import shorten
 from workbench.records.comparison import ComparisonRecord, Protocol, Verdict
 from workbench.records.run import Failure
 from workbench.worker.launch import WorkerFolder
@@ -135,7 +136,7 @@ class _Comparing:
     def _give_up(self) -> None:
         failure = self.evidence.failure("A")
         if failure is not None:
-            name = self.question.model_record.name[:200]
+            name = shorten(self.question.model_record.name)
             raise RunFailed(f"{name}: {failure.problem}", failure.fix)
 
     def _judge(self, *, final: bool) -> tuple[Verdict, ...]:

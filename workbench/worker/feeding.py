@@ -11,6 +11,7 @@ import numpy as np
 import onnxruntime as ort
 
 from workbench.worker.elements import BY_DTYPE, ELEMENT, EXOTIC, packed, unpacked
+from workbench.worker.values import NOT_COMPARABLE
 
 _NO_BUFFER = "IO binding takes tensors of numbers only, no strings, sequences, optionals or maps"
 
@@ -121,7 +122,7 @@ def to_portable(value: Any) -> Any:
         return value
     if isinstance(value, np.generic):
         return np.asarray(value)
-    return f"({type(value).__name__}: not comparable)"
+    return f"({type(value).__name__}{NOT_COMPARABLE}"
 
 
 def _is_exotic(value: Any) -> bool:

@@ -52,6 +52,7 @@ def _try(provider: str) -> dict[str, Any]:
         "free_dimensions": {},
         "providers": [[provider, {}]],
         "disabled_optimizers": [],
+        "preload_libraries": provider.startswith(("CUDA", "Tensorrt", "NvTensor")),
     }
     with tempfile.TemporaryDirectory(prefix="ort-workbench-probe-") as folder:
         model = Path(folder, "square.onnx")

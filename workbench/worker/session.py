@@ -32,6 +32,8 @@ def make_session(
     options = session_options(plan)
     if log_severity is not None:
         options.log_severity_level = log_severity
+    if plan["preload_libraries"]:
+        ort.preload_dlls()
     providers = [(name, settings) for name, settings in plan["providers"]]
     return ort.InferenceSession(
         model, options, providers=providers, disabled_optimizers=list(plan["disabled_optimizers"]) or None
@@ -53,6 +55,7 @@ class Bench:
         self.calls: list[Call] = []
         self.feeds: list[dict[str, Any]] = []
         self.plan: dict[str, Any] = {}
+        self.turn = -1
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
         """Make the session; its time is the user's load time."""
@@ -120,10 +123,8 @@ class Bench:
 
     def _next_run(self) -> Any:
         """The call for the next sample: the feeds take turns."""
-        call = self.calls[0]
-        if len(self.calls) > 1:
-            self.calls.append(self.calls.pop(0))
-        return call.run
+        self.turn = (self.turn + 1) % len(self.calls)
+        return self.calls[self.turn].run
 
     def _run_options(self) -> ort.RunOptions | None:
         entries = self.plan.get("run_entries") or {}

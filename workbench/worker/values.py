@@ -17,6 +17,9 @@ import numpy as np
 Value: TypeAlias = Any
 """np.ndarray | str | None | list[Value] | dict[str | int, Value]: whatever ORT takes or returns."""
 
+NOT_COMPARABLE = ": not comparable)"
+"""How a text ends that stands for an output which Python cannot read."""
+
 Feed: TypeAlias = Mapping[str, Value]
 
 
