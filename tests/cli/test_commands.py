@@ -110,8 +110,9 @@ def test_saving_and_showing(
     assert capsys.readouterr().out == first.out
 
 
+@pytest.mark.usefixtures("own_home")
 def test_the_history_lists_shows_and_deletes(
-    result: wb.Comparison, capsys: pytest.CaptureFixture[str], own_home: None
+    result: wb.Comparison, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wb.history().add(result.record)
     assert main(["history"]) == 0
