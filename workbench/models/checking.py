@@ -136,7 +136,7 @@ class _Checker:
             fits = (
                 loose.size == 0 or wanted.kind in kinds or (wanted.kind == "V" and loose.dtype.kind in "iuf")
             )
-            array = loose.astype(wanted)
+            array = loose.astype(wanted) if fits else loose
         except (ValueError, TypeError, OverflowError) as error:
             raise _wrong(
                 declared, f"is a {type(value).__name__} that makes no array: {shorten(str(error))}", _ARRAY

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from pathlib import Path
 
 _SHOWN_CHARACTERS = 60  # a line of a table
+_SHOWN_PATH = 240
 
 
 def shorten(text: str, limit: int = _SHOWN_CHARACTERS) -> str:
@@ -15,24 +17,31 @@ def shorten(text: str, limit: int = _SHOWN_CHARACTERS) -> str:
     return f"{line[: limit - 1]}… ({len(text):,} characters)"
 
 
+def path_text(path: Path) -> str:
+    """A path in one printable line; of a very long one the end, since that says which file it is."""
+    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(path))
+    return text if len(text) <= _SHOWN_PATH else f"…{text[-_SHOWN_PATH:]}"
+
+
 def bytes_text(count: int) -> str:
     """A size as people say it: 438 MB, not 437,951,488."""
-    size = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 999.5:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} TB"
+    return _scaled(count, (" B", " kB", " MB", " GB", " TB"))
 
 
 def count_text(count: int) -> str:
     """A number of parameters as people say it: 110 M."""
+    return _scaled(count, ("", " k", " M", " G", " T"))
+
+
+def _scaled(count: int, units: tuple[str, ...]) -> str:
+    if count >= 10**15:  # only in a broken model, and then possibly beyond any float
+        return f"over 1000{units[-1]}"
     size = float(count)
-    for unit in ("", " k", " M", " G"):
-        if size < 999.5:
-            return f"{size:.3g}{unit}"
+    for unit in units:
+        if size < 999.5 or unit == units[-1]:
+            break
         size /= 1000
-    return f"{size:.3g} T"
+    return f"{size:.3g}{unit}"
 
 
 def listed(names: list[str], limit: int = 8) -> str:

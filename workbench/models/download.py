@@ -39,6 +39,10 @@ _SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 def download(address: str, progress: Callable[[int, int | None], None] | None, max_bytes: int) -> Path:
     """The model at the address, and its files of weights, in the cache."""
     url, _, fragment = address.partition("#")
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise DownloadError(f"{shorten(url)!r} is no address: {error}", "Check the address") from error
     pin = _pin(address, fragment)
     folder = home.cache_folder() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:16]
     path = folder / _file_name(url)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench.errors import ModelError
 from workbench.home import cache_folder
-from workbench.models.display import shorten
+from workbench.models.display import path_text
 
 _CHUNK_BYTES = 1 << 20
 _SETTLED_S = (
@@ -49,7 +49,7 @@ def file_sha256(path: Path) -> str:
         return digest.hexdigest()
     except OSError as error:
         raise ModelError(
-            f"{shorten(str(path))} cannot be read: {error.strerror}", "Check that the file is still there"
+            f"{path_text(path)} cannot be read: {error.strerror}", "Check that the file is still there"
         ) from error
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -148,7 +148,7 @@ class _Maker:
         match role:
             case "true" | "false" if element == TensorProto.BOOL:
                 return np.full(dims, role == "true"), f"{role.title()}, as its node needs"
-            case "shape" | "sizes" | "length" if number and len(dims) <= 1:
+            case "shape" | "reshape" | "sizes" | "length" if number and len(dims) <= 1:
                 return self._shape(role, known, element, dims)
             case "axes" if number:
                 return values.along_last_axis(element, dims, 0, None), "axes from 0 up"
@@ -177,9 +177,13 @@ class _Maker:
         if role == "length":
             steps = known[0] if known else 1
             return values.constant(element, dims, steps), f"every sequence {steps} long"
-        fitting: Sequence[int] = known if known is not None and len(known) == count else [1] * count
-        line = np.array(list(fitting), np.int64).reshape(dims)
-        return line.astype(values.dtype_of(element, "a shape")), f"the shape {list(fitting)}"
+        fitting = [1] * count
+        if role == "reshape" and count:
+            fitting[0] = -1  # whatever the number of elements
+        if known is not None and len(known) == count:
+            fitting = list(known)
+        line = np.array(fitting, np.int64).reshape(dims)
+        return line.astype(values.dtype_of(element, "a shape")), f"the shape {fitting}"
 
     def _map(self, declared: Declared, kind: MapType) -> dict[Any, Any]:
         inner = tensor_of(kind.value)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from workbench.errors import DownloadError
+from workbench.errors import DownloadError, WorkbenchError
 from workbench.models.display import bytes_text, shorten
 from workbench.models.external import locations
 from workbench.models.structure import read_structure
@@ -45,7 +45,6 @@ def _one(
     progress: Callable[[int, int | None], None] | None,
     left: int,
 ) -> tuple[Path, int]:
-    import httpx
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -59,8 +58,8 @@ def _one(
         raise DownloadError(f"{shorten(address)!r}: {shorten(str(error), 200)}", _FORM) from error
     except HfHubHTTPError as error:
         raise _refused(label, error) from error
-    except (httpx.HTTPError, OSError):
-        size = None  # offline: the cache may have it
+    except Exception:  # noqa: BLE001 - which HTTP library fails, and so its errors, changes with the hub's version
+        size = None  # offline, most likely: the cache may have it
     if size is not None and size > left:
         raise DownloadError(
             f"{label} has {bytes_text(size)}, above the bound of {bytes_text(left)}",
@@ -83,7 +82,9 @@ def _one(
         ) from error
     except HfHubHTTPError as error:
         raise _refused(label, error) from error
-    except (httpx.HTTPError, OSError) as error:
+    except WorkbenchError:  # the progress callback's: the user stopped it
+        raise
+    except Exception as error:
         raise DownloadError(f"{label} cannot be fetched: {shorten(str(error), 200)}", "Try again") from error
     return found, left - found.stat().st_size
 

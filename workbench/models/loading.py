@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from workbench import home
 from workbench.errors import ModelError
-from workbench.models.display import listed, nearest, shorten
+from workbench.models.display import listed, nearest, path_text, shorten
 from workbench.models.external import locations
 from workbench.models.model import Model
 from workbench.models.structure import structure_of_bytes
@@ -97,7 +97,7 @@ def _from_text(source: str, progress: Progress | None) -> Model:
 
 def _from_path(path: Path) -> Model:
     path = path.expanduser()
-    label = shorten(str(path))
+    label = path_text(path)
     if "\0" in str(path):
         raise ModelError(f"{label} is no path: it holds a zero byte", "Give the path of an .onnx file")
     try:

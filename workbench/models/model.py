@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.models.description import Description, describe
-from workbench.models.display import shorten
+from workbench.models.display import path_text, shorten
 from workbench.models.external import ExternalFile, external_files
 from workbench.models.fingerprint import fingerprint
 from workbench.models.structure import read_structure
@@ -30,7 +30,7 @@ class Model:
         self.usual_dims = dict(usual_dims or {})  # what a sample is meant to run at
         self.structure: ModelProto = read_structure(path)  # without the payload of large tensors
         self.graph_bytes = path.stat().st_size
-        self.external: tuple[ExternalFile, ...] = external_files(self.structure, path, shorten(str(path)))
+        self.external: tuple[ExternalFile, ...] = external_files(self.structure, path, path_text(path))
 
     @property
     def sha256(self) -> str:

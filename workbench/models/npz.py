@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.models.display import bytes_text, shorten
+from workbench.models.display import bytes_text, path_text, shorten
 from workbench.models.values import MAX_BYTES
 
 _FORM = "Give a file that numpy.savez wrote, with one array for every input"
@@ -17,7 +17,7 @@ _FORM = "Give a file that numpy.savez wrote, with one array for every input"
 
 def read_npz(path: Path) -> dict[str, Any]:
     """Every array of the archive by name."""
-    label = shorten(str(path))
+    label = path_text(path)
     try:
         with zipfile.ZipFile(path.expanduser()) as archive:
             total = sum(entry.file_size for entry in archive.infolist())

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from workbench.errors import ModelError
-from workbench.models.display import shorten
+from workbench.models.display import path_text, shorten
 from workbench.models.sniff import HEAD_BYTES, not_onnx
 from workbench.models.wire import Malformed, without_weights
 
@@ -21,7 +21,7 @@ _AGAIN = "Download, copy or export the model again"
 
 def read_structure(path: Path) -> ModelProto:
     """The model in a file, without the payload of its large tensors."""
-    label = shorten(str(path))
+    label = path_text(path)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

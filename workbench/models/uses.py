@@ -11,7 +11,19 @@ from onnx import NodeProto
 from workbench.models.scope import Scope, carried, integer
 
 Role = Literal[
-    "zero", "one", "positive", "count", "far", "axes", "shape", "sizes", "true", "false", "length", "interval"
+    "zero",
+    "one",
+    "positive",
+    "count",
+    "far",
+    "axes",
+    "shape",
+    "reshape",
+    "sizes",
+    "true",
+    "false",
+    "length",
+    "interval",
 ]
 
 _MAX_VISITS = 20_000  # values followed for one input: a bound for hostile graphs, far above real ones
@@ -41,7 +53,7 @@ _INDEX: dict[
 }
 _EVERY_AXIS = {("GatherND", 1), ("ScatterND", 1), ("TensorScatter", 2)}
 _ROLES: dict[tuple[str, int], Role] = {
-    ("Reshape", 1): "shape",
+    ("Reshape", 1): "reshape",
     ("Expand", 1): "shape",
     ("ConstantOfShape", 0): "shape",
     ("AffineGrid", 1): "shape",
@@ -166,7 +178,7 @@ def _extent(where: Scope, node: NodeProto, position: int) -> tuple[int, str | No
 
 
 def _role_dims(where: Scope, node: NodeProto, role: Role) -> tuple[int, ...] | None:
-    if role == "shape" and node.output:
+    if role in ("shape", "reshape") and node.output:
         return where.shape(node.output[0])
     if role in ("sizes", "length"):
         return where.shape(node.input[0])

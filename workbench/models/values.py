@@ -15,6 +15,7 @@ from workbench.models.display import bytes_text
 
 MAX_BYTES = 4 << 30  # of all inputs together: more is a mistake in a dim far more often than a wish
 _STRING_BYTES = 64  # a Python string and the reference to it
+_MAX_RANK = 64
 _WORDS = ("a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog")
 _INTEGERS = frozenset(
     (
@@ -54,8 +55,12 @@ def dtype_of(element: int, what: str) -> np.dtype[Any]:
 
 def nbytes(element: int, dims: tuple[int, ...], what: str) -> int:
     """What a tensor would take in memory."""
+    if len(dims) > _MAX_RANK:
+        raise InputError(
+            f"{what} has {len(dims)} dims", f"NumPy holds at most {_MAX_RANK}: give another model"
+        )
     item = _STRING_BYTES if element == TensorProto.STRING else dtype_of(element, what).itemsize
-    return prod(dims) * item
+    return prod(max(dim, 1) for dim in dims) * item  # NumPy refuses huge dims beside a zero, too
 
 
 def refuse_above(total: int, what: str) -> None:

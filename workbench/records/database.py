@@ -56,14 +56,14 @@ def reading(path: Path, patience_s: float) -> Iterator[sqlite3.Connection | None
         if not path.exists():
             yield None
             return
-        with contextlib.closing(_connect(path, "ro", patience_s)) as connection:
+        with contextlib.closing(_connect_to_read(path, patience_s)) as connection:
             yield connection if _check_ours(connection, path) else None
 
 
 @contextlib.contextmanager
 def writing(path: Path, patience_s: float) -> Iterator[sqlite3.Connection]:
     """A connection in a transaction: all of what is done with it is kept, or nothing."""
-    with _translated(path), contextlib.closing(_connect(path, "rwc", patience_s)) as connection:
+    with _translated(path), contextlib.closing(_connect(path, "mode=rwc", patience_s)) as connection:
         _check_ours(connection, path)  # before the first change, and again when nobody else can make one
         _choose_journal(connection, path)
         connection.execute("BEGIN IMMEDIATE")
@@ -78,18 +78,30 @@ def companions(path: Path) -> list[Path]:
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
 
 
-def _connect(path: Path, mode: str, patience_s: float) -> sqlite3.Connection:
-    uri = f"{path.resolve().as_uri()}?mode={mode}"
+def _connect_to_read(path: Path, patience_s: float) -> sqlite3.Connection:
+    """Not read-only: after a kill in mid-write it is the next reader who puts the file right."""
+    try:
+        connection = _connect(path, "mode=rw", patience_s)
+    except sqlite3.OperationalError as error:
+        if not error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")) or _has_unmerged(
+            path
+        ):
+            raise
+        # In a folder that cannot be written, a file in WAL mode opens only when nobody can change it.
+        connection = _connect(path, "mode=ro&immutable=1", patience_s)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _connect(path: Path, options: str, patience_s: float) -> sqlite3.Connection:
+    uri = f"{path.resolve().as_uri()}?{options}"
     connection = sqlite3.connect(uri, uri=True, timeout=patience_s, isolation_level=None)
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA schema_version")  # the first look into the file
     except sqlite3.Error:
         connection.close()
-        if mode != "ro" or _has_unmerged(path):
-            raise
-        # In a folder that cannot be written, a file in WAL mode opens only when nobody can change it.
-        connection = sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None)
+        raise
     return connection
 
 
