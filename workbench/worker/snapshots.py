@@ -27,22 +27,30 @@ LEVELS = {  # ORT's numbers: the log says 4 where the enumeration says ALL
 }
 CPU = "CPUExecutionProvider"
 MIN_EXTERNAL_BYTES = "1024"  # smaller constants stay in the graph: shapes, axes and scales explain it
+WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 RECORD = "session.record_ep_graph_assignment_info"
 
 
 def run(
-    model: str, plan: dict[str, Any], folder: str, passes: list[list[Any]], budget_s: float, chain: bool = True
+    model: str,
+    ghost: str,
+    plan: dict[str, Any],
+    folder: str,
+    passes: list[list[Any]],
+    budget_s: float,
+    weights_folder: str | None = None,
 ) -> dict[str, Any]:
-    """`passes`: rows of (name, level, part_of) that are rules of a transformer; transformers are read from the log.
+    """The final graph is that of `model`; the snapshots are taken of `ghost`, the same model without its weights.
 
-    Gives the snapshots in order (the file, what was switched on for it), ORT's own final graph, the assignment,
-    every application of a transformer, and whether the time sufficed.
+    `passes`: rows of (name, level, part_of) that are rules of a transformer; transformers are read from the log.
+    `weights_folder`: where the model's external data lies, if not beside it. Gives the snapshots in order (the
+    file, what was switched on for it), ORT's own final graph, the assignment, every application of a
+    transformer, and whether the time sufficed.
     """
     camera = _Camera(model, plan, Path(folder), time.monotonic() + budget_s)
-    final = camera.final()
+    final = camera.final(weights_folder)
     answer: dict[str, Any] = {**final, "snapshots": [], "complete": True, "problem": None}
-    if not chain:
-        return answer
+    camera.model = ghost
     if not final["file"]:
         camera.only_cpu()
     walk = _Walk(camera, final["applied"], passes, camera.level if final["file"] else min(camera.level, 1))
@@ -66,7 +74,9 @@ class _Camera:
     """Makes sessions only to have their graph saved."""
 
     def __init__(self, model: str, plan: dict[str, Any], folder: Path, deadline: float) -> None:
-        self.model, self.plan, self.folder, self.deadline = model, plan, folder, deadline
+        self.model: str | bytes = model
+        self.plan, self.folder, self.deadline = plan, folder, deadline
+        self.entries: dict[str, str] = {}
         self.providers: list[Any] = [(name, options) for name, options in plan["providers"]]
         self.disabled = tuple(plan["disabled_optimizers"])
         asked = session_options(plan).graph_optimization_level
@@ -79,8 +89,11 @@ class _Camera:
     def only_cpu(self) -> None:
         self.providers = [(CPU, {})]
 
-    def final(self) -> dict[str, Any]:
+    def final(self, weights_folder: str | None) -> dict[str, Any]:
         """The session as the config asks for it, with ORT's verbose log read."""
+        if weights_folder is not None and isinstance(self.model, str):
+            self.entries = {WEIGHTS_FOLDER: weights_folder}
+            self.model = Path(self.model).read_bytes()
         log = _Captured()
         with log:
             began = time.perf_counter()
@@ -91,6 +104,7 @@ class _Camera:
                     raise
                 session, file = self._session(self.level, (), verbose=True, save=False)
             load_s = time.perf_counter() - began
+        self.entries = {}
         return {
             "file": file,
             "load_s": load_s,
@@ -117,7 +131,7 @@ class _Camera:
         options = session_options(self.plan)
         options.graph_optimization_level = LEVELS[level]
         options.enable_profiling = False
-        entries = {RECORD: "1", "session.disable_prepacking": "1"}
+        entries = {RECORD: "1", "session.disable_prepacking": "1", **self.entries}
         file = ""
         if save:
             self.taken += 1

@@ -58,7 +58,7 @@ def pair(before: Graph, after: Graph) -> Pairing:
             taken.add(old.key)
             found.same[node.key] = old
     _compare_reads(found)
-    _use_names(found)
+    _compare_counterparts(found, _use_names(found))
     return found
 
 
@@ -80,13 +80,16 @@ def _compare_reads(found: Pairing) -> None:
                 found.stands_for.setdefault(now, was)
 
 
-def _use_names(found: Pairing) -> None:
+def _use_names(found: Pairing) -> dict[str, Node]:
+    """Anchor new nodes by the names that ORT derives; returns which old node each was made for."""
+    counterparts: dict[str, Node] = {}
     for node in found.after.nodes:
         if node.key in found.same or node.key in found.changed:
             continue
         for suffix in NAME_SUFFIXES:
             stem = node.key.removesuffix(suffix)
             if stem != node.key and stem in found.before.producers and node.outputs:
+                counterparts[node.key] = found.before.producers[stem]
                 if found.known(node.outputs[0]) is None:
                     found.stands_for[node.outputs[0]] = stem
                 break
@@ -95,6 +98,16 @@ def _use_names(found: Pairing) -> None:
                 stem = name.removeprefix(prefix)
                 if stem != name and stem in found.before.tensors and found.known(name) is None:
                     found.stands_for[name] = stem
+    return counterparts
+
+
+def _compare_counterparts(found: Pairing, counterparts: Mapping[str, Node]) -> None:
+    """What the next node reads tells what a new tensor stands for, also where its maker swallowed an Add or a Relu."""
+    for key, old in counterparts.items():
+        node = found.after.by_key[key]
+        for was, now in zip(old.inputs, node.inputs, strict=False):
+            if was and now not in found.before.tensors and now not in found.after.constants:
+                found.stands_for[now] = was
 
 
 def settle_carriers(found: Pairing, added: Iterable[Node]) -> set[str]:
@@ -115,7 +128,7 @@ def settle_carriers(found: Pairing, added: Iterable[Node]) -> set[str]:
         meaning = found.known(source)
         if meaning is None or node.key in carriers:
             continue
-        if found.known(target) is None and not _replaces(found, node, meaning):
+        if found.known(target) in (None, meaning) and not _replaces(found, node, meaning):
             found.stands_for[target] = meaning
             carriers.add(node.key)
     return carriers
