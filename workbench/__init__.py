@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from workbench.models import load
     from workbench.models.samples import samples
     from workbench.results import Comparison, compare, history, open
+    from workbench.results_explain import Ablation, Explanation, Levels, ablate, explain, levels
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ablation",
     "BundleError",
     "Cancelled",
     "Comparison",
@@ -44,31 +46,42 @@ __all__ = [
     "ConfigError",
     "Doctor",
     "DownloadError",
+    "Explanation",
     "HistoryError",
     "InputError",
+    "Levels",
     "Limits",
     "ModelError",
     "Provider",
     "RunFailed",
     "WorkbenchError",
     "WorkerError",
+    "ablate",
     "compare",
     "doctor",
+    "explain",
     "history",
+    "levels",
     "load",
     "open",
     "samples",
 ]
 
 _HOMES = {
+    "Ablation": "workbench.results_explain",
     "Comparison": "workbench.results",
     "Config": "workbench.config",
     "Doctor": "workbench.diagnosis",
+    "Explanation": "workbench.results_explain",
+    "Levels": "workbench.results_explain",
     "Limits": "workbench.measure.limits",
     "Provider": "workbench.config",
+    "ablate": "workbench.results_explain",
     "compare": "workbench.results",
     "doctor": "workbench.diagnosis",
+    "explain": "workbench.results_explain",
     "history": "workbench.results",
+    "levels": "workbench.results_explain",
     "load": "workbench.models",
     "open": "workbench.results",
     "samples": "workbench.models.samples",

@@ -64,6 +64,7 @@ class Explained:
     model_name: str
     config: Config
     source: Graph
+    basic: Graph  # what ORT divides among providers
     optimized: Graph
     placement: Placement
     provenance: Provenance
@@ -88,6 +89,7 @@ def conclude(model_name: str, config: Config, observation: Observation) -> Expla
         model_name=model_name,
         config=config,
         source=observation.source,
+        basic=observation.basic,
         optimized=observation.final,
         placement=place(observation, requested, inserted),
         provenance=Provenance(whole, observation.exact, observation.problem),

@@ -62,6 +62,12 @@ class Observation:
     level: int
 
     @property
+    def basic(self) -> Graph:
+        """After the basic level: what ORT divides among providers."""
+        shots = [shot.graph for shot in self.chain if shot.level <= 1]
+        return shots[-1] if shots else self.source
+
+    @property
     def final(self) -> Graph:
         return self.chain[-1].graph if self.chain else self.source
 
@@ -70,26 +76,36 @@ def observe(
     model: Model, config: Config, *, budget_s: float = BUDGET_S, cancel: threading.Event | None = None
 ) -> Observation:
     """Make the config's session, and one for each pass that changes this model; none of them is run."""
-    structure = ModelProto()
-    structure.CopyFrom(model.structure)
-    renamed = unnamed(structure)
-    if renamed:
-        name_nodes(structure)
-    with tempfile.TemporaryDirectory(prefix="ort-workbench-explain-") as name:
-        folder = Path(name)
-        arguments: dict[str, Any] = {
-            "model": str(_named(model, folder) if renamed else model.path),
-            "ghost": str(write_ghost(structure, model.path, folder)),
-            "plan": config.plan().to_dict(),
-            "folder": str(folder),
-            "passes": [[one.name, one.level, one.part_of] for one in shipped_passes().passes if one.part_of],
-            "budget_s": budget_s,
-            "weights_folder": str(model.path.parent.resolve()) if renamed and model.external else None,
-        }
-        answer = call_job("snapshots", arguments, timeout_s=TIMEOUT_S, cancel=cancel)
-        observation = _read(answer, structure)
+    with tempfile.TemporaryDirectory(prefix="ort-workbench-explain-") as folder:
+        structure = named_structure(model)
+        job = job_of(model, structure, config, Path(folder), budget_s)
+        observation = read_answer(call_job("snapshots", job, timeout_s=TIMEOUT_S, cancel=cancel), structure)
     _check_names(config, observation)
     return observation
+
+
+def named_structure(model: Model) -> ModelProto:
+    """The model without its weights, every node named."""
+    structure = ModelProto()
+    structure.CopyFrom(model.structure)
+    name_nodes(structure)
+    return structure
+
+
+def job_of(
+    model: Model, structure: ModelProto, config: Config, folder: Path, budget_s: float
+) -> dict[str, Any]:
+    """What the worker's job is told; files that it needs and makes are in `folder`."""
+    renamed = unnamed(model.structure)
+    return {
+        "model": str(_named(model, folder) if renamed else model.path),
+        "ghost": str(write_ghost(structure, model.path, folder)),
+        "plan": config.plan().to_dict(),
+        "folder": str(folder),
+        "passes": [[one.name, one.level, one.part_of] for one in shipped_passes().passes if one.part_of],
+        "budget_s": budget_s,
+        "weights_folder": str(model.path.parent.resolve()) if renamed and model.external else None,
+    }
 
 
 def _named(model: Model, folder: Path) -> Path:
@@ -105,7 +121,8 @@ def _named(model: Model, folder: Path) -> Path:
     return path
 
 
-def _read(answer: dict[str, Any], structure: ModelProto) -> Observation:
+def read_answer(answer: dict[str, Any], structure: ModelProto) -> Observation:
+    """From the job's answer; the files that it names are read now."""
     chain = [
         Snapshot(row["name"] or REQUIRED if row["level"] else REQUIRED, row["level"], _graph(row["file"]))
         for row in answer["snapshots"]
