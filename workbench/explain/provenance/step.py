@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.explain.graph import Graph, Node
-from workbench.explain.provenance.pairing import Pairing, pair, settle_carriers
+from workbench.explain.provenance.pairing import CARRIERS, Pairing, pair, settle_carriers
 
 Lost = Literal["folded", "eliminated", "unknown"]
 
@@ -176,10 +176,8 @@ class _Tracer:
         if not readers:
             return "eliminated"
         fates = {self.lost.get(reader.key, "kept") for reader in readers}
-        if fates == {"folded"}:
-            return "folded"
         if fates <= {"folded", "eliminated"}:
-            return "eliminated"
+            return "folded" if "folded" in fates else "eliminated"
         if "unknown" not in fates and not any(self._still_reads(reader, one) for reader in readers):
             return "folded" if not self._touches_inputs(one) else "eliminated"
         return "unknown"
@@ -187,12 +185,22 @@ class _Tracer:
     def _fate_of_tensor(self, name: str) -> Lost | None:
         if name in self.after.constants:
             return "folded"
-        now = self.pairing.replaced.get(name, set())
-        if now & self.after.constants.keys():
+        now = {self._root(other) for other in self.pairing.replaced.get(name, ())}
+        if now & (self.after.constants.keys() - self.before.constants.keys()):
             return "folded"
         if any(other in self.before.tensors or other in self.after.inputs for other in now):
             return "eliminated"
         return None
+
+    def _root(self, tensor: str) -> str:
+        """What a tensor after is a copy of, through the carriers that ORT put in."""
+        maker = self.after.producers.get(tensor)
+        while maker is not None and maker.op_type in CARRIERS and maker.key in self.sources and maker.inputs:
+            if tensor in self.before.tensors:
+                break
+            tensor = maker.inputs[0]
+            maker = self.after.producers.get(tensor)
+        return tensor
 
     def _still_reads(self, reader: Node, one: Node) -> bool:
         """Whether a node that stays reads a value of `one` under any name."""
