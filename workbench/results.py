@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
-from workbench.judge.compare import Question
 from workbench.judge.compare import compare as measure_and_judge
 from workbench.judge.percentiles import percentiles, throughput
+from workbench.judge.question import Question
 from workbench.judge.wording import report, sentence
 from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
+from workbench.models.fit import check_fit
 from workbench.records.bundle import read_bundle, write_bundle
 from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
 from workbench.records.history import History
@@ -142,6 +143,8 @@ def compare(
                 "give wb.Config(…) values: wb.compare(model, wb.Config(), wb.Config(…))",
             )
     loaded = model if isinstance(model, Model) else load(model)
+    for config in (a, b, *more):
+        check_fit(loaded, config)
     fed = _inputs(loaded, inputs, seed)
     question = Question(
         model=loaded.path,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from workbench.cli import notebooks
-from workbench.cli.lab import STARTER, options
+from workbench.cli.lab import STARTER, options, surroundings
 from workbench.cli.notebooks import SHIPPED, shipped_folder, writable_copy
 from workbench.errors import WorkbenchError
 
@@ -79,6 +81,20 @@ def test_the_server_is_for_this_user_only(tmp_path: Path) -> None:
     assert f"--IdentityProvider.token={told['IdentityProvider.token']}" not in again
     assert STARTER in told["LabApp.default_url"]
     assert (shipped_folder() / STARTER).is_file()
+
+
+def test_kernels_find_a_checkout_and_users_settings_stay() -> None:
+    given = {"PYTHONPATH": "theirs", "JUPYTER_CONFIG_PATH": "theirs too"}
+    told = surroundings(Path("/src/clone"), given)
+    assert told["PYTHONPATH"] == os.pathsep.join([str(Path("/src/clone")), "theirs"])
+    assert told["JUPYTER_CONFIG_PATH"].endswith(os.pathsep + "theirs too")
+    installed = surroundings(Path("/env/lib/python3.11/site-packages"), {})
+    assert list(installed) == ["JUPYTER_CONFIG_PATH"]
+    overrides = Path(installed["JUPYTER_CONFIG_PATH"], "labconfig", "default_setting_overrides.json")
+    assert (
+        json.loads(overrides.read_text())["@jupyterlab/apputils-extension:notification"]["fetchNews"]
+        == "false"
+    )
 
 
 @pytest.mark.parametrize("path", sorted(shipped_folder().rglob("*.ipynb")), ids=lambda path: path.stem)

@@ -10,6 +10,7 @@ import stat
 import struct
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -402,11 +403,11 @@ def mutate_tree(draw: random.Random, data: Any) -> None:
         if change == 0:
             del node[key]
         elif change == 1 and isinstance(node, list):
-            node.append(node[key])
+            node.append(deepcopy(node[key]))
         elif change == 1:
-            node[draw.choice(("x", "", "id"))] = node[key]
+            node[draw.choice(("x", "", "id"))] = deepcopy(node[key])
         else:
-            node[key] = draw.choice(JUNK)
+            node[key] = deepcopy(draw.choice(JUNK))
 
 
 def fuzz(seed: int, count: int) -> list[int]:

@@ -67,11 +67,14 @@ def _estimate(name: str, groups: list[Samples], figure: Callable[[Samples], floa
 
 
 def _clean_samples(run: Run) -> list[Samples]:
-    """One array a process: the samples of its undisturbed blocks."""
+    """One array a process: the samples of its undisturbed blocks; of all blocks where none was."""
     import numpy as np
 
-    groups = [
-        np.array([sample for block in process.blocks if not block.disturbed for sample in block.samples_s])
-        for process in run.processes
-    ]
-    return [group for group in groups if len(group)]
+    def samples(disturbed_too: bool) -> list[Samples]:
+        groups = [
+            [s for block in process.blocks if disturbed_too or not block.disturbed for s in block.samples_s]
+            for process in run.processes
+        ]
+        return [np.array(group) for group in groups if group]
+
+    return samples(False) or samples(True)

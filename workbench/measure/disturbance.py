@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MAX_RUN_DELAY = 0.05  # share of the block's time that its threads may wait for a core
 MIN_RUN_DELAY_S = 0.001  # the parent's own wake-ups and the kernel's threads cost less than this
-OTHERS_BASE_CORES = 0.10  # what daemons and the kernel may use when the block needs every core
+OTHERS_BASE_SHARE = 0.05  # of all usable cores: what daemons may use when the block needs every core
 OTHERS_SPARE_SHARE = 0.15  # and of each core that the block leaves free
 
 
@@ -27,6 +27,7 @@ def reasons(
     ):
         found.append("waited for a core")
     spare = max(0, usable_cores - busy_threads)
-    if others_cpu_s is not None and others_cpu_s > wall_s * (OTHERS_BASE_CORES + OTHERS_SPARE_SHARE * spare):
+    allowed_cores = OTHERS_BASE_SHARE * usable_cores + OTHERS_SPARE_SHARE * spare
+    if others_cpu_s is not None and others_cpu_s > wall_s * allowed_cores:
         found.append("others used the machine")
     return tuple(found)

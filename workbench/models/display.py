@@ -7,6 +7,7 @@ from pathlib import Path
 
 _SHOWN_CHARACTERS = 60  # a line of a table
 _SHOWN_PATH = 240
+_GUESSED_CHARACTERS = 200
 
 
 def shorten(text: str, limit: int = _SHOWN_CHARACTERS) -> str:
@@ -15,6 +16,11 @@ def shorten(text: str, limit: int = _SHOWN_CHARACTERS) -> str:
     if len(text) <= limit and len(line) <= 2 * limit:
         return line
     return f"{line[: limit - 1]}… ({len(text):,} characters)"
+
+
+def key(name: str) -> str:
+    """What is left of a name for guessing by it: lower case and short, or a pattern takes forever."""
+    return name[:_GUESSED_CHARACTERS].lower()
 
 
 def path_text(path: Path) -> str:

@@ -22,7 +22,7 @@ from workbench.models.declared import (
     declared_inputs,
     element_name,
 )
-from workbench.models.display import shorten
+from workbench.models.display import key, shorten
 from workbench.models.inputs import Inputs, make_inputs
 from workbench.models.scope import Scope
 from workbench.models.sizes import Sizes, tensor_of
@@ -45,6 +45,7 @@ def random_inputs(
     """One feed for every input without a default. `usual` are sizes that the model's own card gives."""
     declared = declared_inputs(model)
     sizes = Sizes(model, declared, dims, usual)
+    sizes.settle()
     maker = _Maker(model, sizes, np.random.default_rng(seed), name)
     feed = {each.name: maker.value(each, each.type) for each in declared}
     return make_inputs([feed], f"random, seed {seed}", seed, [*sizes.guesses, *maker.guesses])
@@ -91,7 +92,7 @@ class _Maker:
         return array
 
     def _content(self, declared: Declared, element: int, dims: tuple[int, ...]) -> tuple[values.Array, str]:
-        name = declared.name.lower()
+        name = key(declared.name)
         if element == TensorProto.STRING:
             return values.words(self._rng, dims), "random words"
         found = uses(self._scope, declared.name)

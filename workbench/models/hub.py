@@ -50,6 +50,7 @@ def _one(
 
     endpoint = os.environ.get("HF_ENDPOINT") or None  # also when it was set after the hub's import
     label = shorten(f"hf://{repo}/{path}")
+    offline = False
     try:
         size = get_hf_file_metadata(
             hf_hub_url(repo, path, revision=revision, endpoint=endpoint), endpoint=endpoint
@@ -59,7 +60,7 @@ def _one(
     except HfHubHTTPError as error:
         raise _refused(label, error) from error
     except Exception:  # noqa: BLE001 - which HTTP library fails, and so its errors, changes with the hub's version
-        size = None  # offline, most likely: the cache may have it
+        size, offline = None, True  # the cache may have it; asking again would only wait through retries
     if size is not None and size > left:
         raise DownloadError(
             f"{label} has {bytes_text(size)}, above the bound of {bytes_text(left)}",
@@ -72,6 +73,7 @@ def _one(
                 path,
                 revision=revision,
                 endpoint=endpoint,
+                local_files_only=offline,
                 tqdm_class=_bar(progress) if progress else None,
             )
         )

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.errors import ModelError
 from workbench.models.description import Description, describe
 from workbench.models.display import path_text, shorten
 from workbench.models.external import ExternalFile, external_files
@@ -29,7 +30,7 @@ class Model:
         self.path = path
         self.usual_dims = dict(usual_dims or {})  # what a sample is meant to run at
         self.structure: ModelProto = read_structure(path)  # without the payload of large tensors
-        self.graph_bytes = path.stat().st_size
+        self.graph_bytes = _size(path)
         self.external: tuple[ExternalFile, ...] = external_files(self.structure, path, path_text(path))
 
     @property
@@ -72,3 +73,10 @@ class Model:
 
     def _repr_html_(self) -> str:
         return f"<b>{escape(shorten(self.name))}</b> {escape(self.description.headline)}"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise ModelError(f"{path_text(path)} went away while it was opened", "Load it again") from error

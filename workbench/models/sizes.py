@@ -20,7 +20,7 @@ from workbench.models.declared import (
     TensorType,
     ValueType,
 )
-from workbench.models.display import listed, nearest, shorten
+from workbench.models.display import key, listed, nearest, shorten
 
 BATCH = 1
 SEQUENCE = 128  # tokens: long enough to cost something, short enough for every position table in use
@@ -63,20 +63,21 @@ class Sizes:
         self.guesses: list[str] = []
         self._inputs = inputs
         self._symbols: dict[str, int] = {}
-        self._has_past = any(_PAST.search(each.name.lower()) and tensor_of(each.type) for each in inputs)
+        self._has_past = any(_PAST.search(key(each.name)) and tensor_of(each.type) for each in inputs)
         self._fit = _positions(model)
         self._image = _image_side(model) or IMAGE
         self._given = _checked(inputs, given)
         self._usual = usual
         for name, axis, dim in free_dims(inputs):
-            key = f"{name}.{axis}"
-            if isinstance(dim, str) and key in self._given:
-                self._take_symbol(dim, self._given[key])
+            place = f"{name}.{axis}"
+            if isinstance(dim, str) and place in self._given:
+                self._take_symbol(dim, self._given[place])
         for _, _, dim in free_dims(inputs):
             if isinstance(dim, str) and dim in self._given:
                 self._take_symbol(dim, self._given[dim])
-            elif isinstance(dim, str) and dim in usual:
-                self._symbols.setdefault(dim, usual[dim])
+            elif isinstance(dim, str) and dim in usual and dim not in self._symbols:
+                self._symbols[dim] = usual[dim]
+                self.guesses.append(f"dim {shorten(dim)} made {usual[dim]} (the sample's usual size)")
 
     def of(self, declared: Declared, kind: TensorType) -> tuple[int, ...]:
         """The dims to make a tensor of one input with."""
@@ -84,6 +85,13 @@ class Sizes:
             self.guesses.append(f"{shorten(declared.name)}: its rank is not declared; made one-dimensional")
             return (OTHER,)
         return tuple(self._size(declared, kind, axis, dim) for axis, dim in enumerate(kind.dims))
+
+    def settle(self) -> None:
+        """Size every dim before any value is made: positions depend on the length of the cache."""
+        for declared in self._inputs:
+            kind = tensor_of(declared.type)
+            if kind is not None:
+                self.of(declared, kind)
 
     def past(self) -> int:
         """How many tokens the cache holds already: where the positions begin."""
@@ -93,9 +101,9 @@ class Sizes:
         if isinstance(dim, int):
             return dim
         if dim is None:
-            key = f"{declared.name}.{axis}"
-            if key in self._given:
-                return self._given[key]
+            place = f"{declared.name}.{axis}"
+            if place in self._given:
+                return self._given[place]
             size, why = self._guess("", declared, kind, axis)
             self.guesses.append(
                 f"{shorten(declared.name)}: axis {axis} has no size or name; made {size} ({why})"
@@ -118,7 +126,7 @@ class Sizes:
             )
 
     def _guess(self, dim: str, declared: Declared, kind: TensorType, axis: int) -> tuple[int, str]:
-        low, name, rank = dim.lower(), declared.name.lower(), len(kind.dims or ())
+        low, name, rank = key(dim), key(declared.name), len(kind.dims or ())
         if _BATCH.search(low):
             return BATCH, "a batch"
         if _TOTAL.search(low) or ("mask" in name and self._has_past and axis == rank - 1 and axis > 0):
@@ -142,8 +150,9 @@ class Sizes:
     def _settled(self, *, past: bool) -> int | None:
         """A size that the user or an earlier input gave to the dim in question, whatever its exact name."""
         for symbol, size in self._symbols.items():
-            low = symbol.lower()
-            if _SEQUENCE.search(low) and not _TOTAL.search(low) and bool(_PAST.search(low)) == past:
+            low = key(symbol)
+            is_past = bool(_PAST.search(low))
+            if not _TOTAL.search(low) and is_past == past and (past or _SEQUENCE.search(low)):
                 return size
         return None
 
@@ -210,12 +219,12 @@ def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, 
     known = [dim for _, _, dim in free_dims(inputs) if dim]
     axes = [f"{name}.{axis}" for name, axis, _ in free_dims(inputs)]
     checked: dict[str, int] = {}
-    for key, value in given.items():
-        if key not in known and key not in axes:
+    for asked, value in given.items():
+        if asked not in known and asked not in axes:
             names = list(dict.fromkeys(known)) or list(dict.fromkeys(axes))
-            like = nearest(key, names)
+            like = nearest(asked, names)
             raise InputError(
-                f"No input has a free dim {shorten(key)!r}"
+                f"No input has a free dim {shorten(asked)!r}"
                 + (f"; did you mean {like[0]!r}?" if like else ""),
                 f"The free dims are: {listed(names, 20)}; or name an input and an axis, as in 'x.0'",
             )
@@ -223,11 +232,11 @@ def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, 
             size = operator.index(value)
         except TypeError as error:
             raise InputError(
-                f"The dim {shorten(key)!r} is {shorten(repr(value))}", "Give a whole number, 0 or more"
+                f"The dim {shorten(asked)!r} is {shorten(repr(value))}", "Give a whole number, 0 or more"
             ) from error
         if isinstance(value, bool) or size < 0:
-            raise InputError(f"The dim {shorten(key)!r} is {value!r}", "Give a whole number, 0 or more")
-        checked[key] = size
+            raise InputError(f"The dim {shorten(asked)!r} is {value!r}", "Give a whole number, 0 or more")
+        checked[asked] = size
     return checked
 
 
@@ -238,7 +247,7 @@ def _positions(model: ModelProto) -> int | None:
         for tensor in model.graph.initializer
         if len(tensor.dims) == 2
         and tensor.dims[0] > 1 < tensor.dims[1]
-        and _POSITIONS.search(tensor.name.lower())
+        and _POSITIONS.search(key(tensor.name))
     ]
     fit = min(rows, default=None)
     if fit is not None and fit > 4 and (fit - 2) & (fit - 3) == 0:
@@ -254,7 +263,7 @@ def _image_side(model: ModelProto) -> int | None:
         if node.op_type == "Conv"
     ]
     for tensor in model.graph.initializer:
-        if len(tensor.dims) == 3 and tensor.dims[0] == 1 and _POSITIONS.search(tensor.name.lower()):
+        if len(tensor.dims) == 3 and tensor.dims[0] == 1 and _POSITIONS.search(key(tensor.name)):
             for extra in (1, 0, 2):  # a class token, none, a class and a distillation token
                 count = int(tensor.dims[1]) - extra
                 if count > 0 and isqrt(count) ** 2 == count and patches and 1 < patches[0] <= 64:

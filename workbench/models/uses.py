@@ -57,12 +57,16 @@ _ROLES: dict[tuple[str, int], Role] = {
     ("Expand", 1): "shape",
     ("ConstantOfShape", 0): "shape",
     ("AffineGrid", 1): "shape",
+    ("Split", 1): "shape",
+    ("Squeeze", 1): "shape",
     ("Resize", 3): "sizes",
     ("Resize", 2): "one",
     ("Upsample", 1): "one",
     ("Tile", 1): "one",
     ("TopK", 1): "one",
     ("BitShift", 1): "one",
+    ("DFT", 2): "one",
+    ("Attention", 6): "one",
     ("Range", 0): "zero",
     ("Range", 1): "count",
     ("Range", 2): "one",
@@ -178,8 +182,22 @@ def _extent(where: Scope, node: NodeProto, position: int) -> tuple[int, str | No
 
 
 def _role_dims(where: Scope, node: NodeProto, role: Role) -> tuple[int, ...] | None:
+    if (node.op_type, role) == ("Squeeze", "shape"):
+        dims = where.shape(node.input[0])
+        return None if dims is None else tuple(axis for axis, size in enumerate(dims) if size == 1)
+    if (node.op_type, role) == ("Split", "shape"):
+        return _parts(where, node)
     if role in ("shape", "reshape") and node.output:
         return where.shape(node.output[0])
     if role in ("sizes", "length"):
         return where.shape(node.input[0])
     return None
+
+
+def _parts(where: Scope, node: NodeProto) -> tuple[int, ...] | None:
+    """The sizes that a Split's outputs are declared to have along its axis."""
+    axis = integer(node, "axis", 0)
+    shapes = [where.shape(name) for name in node.output]
+    if not all(shape is not None and -len(shape) <= axis < len(shape) for shape in shapes):
+        return None
+    return tuple(shape[axis] for shape in shapes if shape is not None)

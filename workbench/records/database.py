@@ -83,9 +83,8 @@ def _connect_to_read(path: Path, patience_s: float) -> sqlite3.Connection:
     try:
         connection = _connect(path, "mode=rw", patience_s)
     except sqlite3.OperationalError as error:
-        if not error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")) or _has_unmerged(
-            path
-        ):
+        unwritable = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
+        if not unwritable or _has_unmerged(path):
             raise
         # In a folder that cannot be written, a file in WAL mode opens only when nobody can change it.
         connection = _connect(path, "mode=ro&immutable=1", patience_s)

@@ -171,7 +171,7 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.close()
             return WorkerError(
-                f"the worker stopped making sense during {stage}: it closed its pipe or wrote something else to it",
+                f"the worker stopped making sense during {stage}: it closed its pipe or wrote nonsense to it",
                 "check that the worker's interpreter is a plain Python with onnxruntime and numpy",
             )
         last = log.tail(self.log_text(), 6)
