@@ -126,7 +126,9 @@ def summary(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("models", nargs="*", type=Path)
     parser.add_argument("--nodes", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="take only each so many-th node test")
@@ -135,7 +137,11 @@ def main() -> None:
     asked = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        paths = [chain(asked.chain, Path(folder))] if asked.chain else asked.models or sorted(LIGHT.glob("*.onnx"))
+        paths = (
+            [chain(asked.chain, Path(folder))]
+            if asked.chain
+            else asked.models or sorted(LIGHT.glob("*.onnx"))
+        )
         for one in of_nodes(asked.every) if asked.nodes else of_models(paths):
             rows.append(one)
             if not asked.nodes or one.get("unknown") or one.get("untraced") or one.get("exact") is False:

@@ -86,9 +86,13 @@ class Explanation:
             if (count := account.count(fate))  # type: ignore[arg-type]
         )
         where = ", ".join(f"{count} on {name or 'unknown'}" for name, count in told.placement.counts())
-        doubt = "" if told.provenance.exact else (
-            " The pass snapshots do not end in exactly ORT's own graph"
-            + (f" ({told.provenance.problem})." if told.provenance.problem else ".")
+        doubt = (
+            ""
+            if told.provenance.exact
+            else (
+                " The pass snapshots do not end in exactly ORT's own graph"
+                + (f" ({told.provenance.problem})." if told.provenance.problem else ".")
+            )
         )
         return (
             f"{told.model_name}: {len(told.source.nodes)} source nodes ({fates}) became "
@@ -171,7 +175,11 @@ class Levels:
 
 
 def explain(
-    model: Source, config: Config | None = None, *, budget_s: float = BUDGET_S, cancel: threading.Event | None = None
+    model: Source,
+    config: Config | None = None,
+    *,
+    budget_s: float = BUDGET_S,
+    cancel: threading.Event | None = None,
 ) -> Explanation:
     """What ORT does to a model under a config: passes, provenance, placement. Nothing is timed.
 
@@ -235,6 +243,14 @@ def levels(
     seen = observe(loaded, chosen.replace(level="all"), cancel=cancel)
     first, second, *rest = by_level.configs(chosen)
     told = compare(
-        loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, progress=progress, cancel=cancel, keep=False
+        loaded,
+        first,
+        second,
+        *rest,
+        inputs=inputs,
+        budget_s=budget_s,
+        progress=progress,
+        cancel=cancel,
+        keep=False,
     )
     return Levels(by_level.levels(loaded.name, seen, told.record))

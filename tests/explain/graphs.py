@@ -68,7 +68,9 @@ def fuse(draft: Draft, pick: int) -> None:
     first, second = pairs[pick % len(pairs)]
     draft.fresh += 1
     inputs = tuple(dict.fromkeys((*first.inputs, *(n for n in second.inputs if n != first.outputs[0]))))
-    new = node(f"fused{draft.fresh}", f"{first.op_type}{second.op_type}", inputs, second.outputs[0], "com.microsoft")
+    new = node(
+        f"fused{draft.fresh}", f"{first.op_type}{second.op_type}", inputs, second.outputs[0], "com.microsoft"
+    )
     draft.swap(second, new)
     draft.swap(first, None)
     draft.sources[new.key] = draft.sources.pop(first.key) | draft.sources.pop(second.key)
@@ -119,7 +121,9 @@ def _redirect(draft: Draft, tensor: str, to: str) -> None:
     for one in list(draft.nodes):
         if tensor in one.inputs:
             inputs = tuple(to if name == tensor else name for name in one.inputs)
-            draft.swap(one, Node(one.key, one.name, "", one.op_type, one.domain, inputs, one.outputs, inputs, ""))
+            draft.swap(
+                one, Node(one.key, one.name, "", one.op_type, one.domain, inputs, one.outputs, inputs, "")
+            )
 
 
 def _sweep(draft: Draft, fate: str, roots: tuple[Node, ...]) -> None:

@@ -67,7 +67,11 @@ class AblationRecord:
         return tuple(one.name for one in self.rows if one.effect == "hurts")
 
     def __str__(self) -> str:
-        told = [f"{one.name} {one.effect} ({_percent(one)})" for one in self.rows if one.effect in ("helps", "hurts")]
+        told = [
+            f"{one.name} {one.effect} ({_percent(one)})"
+            for one in self.rows
+            if one.effect in ("helps", "hurts")
+        ]
         return f"{len(self.rows)} passes switched off alone: {'; '.join(told) or 'none changes the time measurably'}"
 
     def _repr_html_(self) -> str:
@@ -85,7 +89,9 @@ def ablation(model_name: str, config: Config, passes: Passes, record: Comparison
     control, *verdicts = record.verdicts
     nothing = _worth("control: the same config again", (), control, record.agreement, None)
     rows = [
-        _worth(name, tuple(one for one in passes.fired if one.name == name), verdict, record.agreement, nothing)
+        _worth(
+            name, tuple(one for one in passes.fired if one.name == name), verdict, record.agreement, nothing
+        )
         for name, verdict in zip(passes.names, verdicts, strict=True)
     ]
     rows.sort(key=lambda one: -abs(one.worth or 0.0))
@@ -129,7 +135,11 @@ def _effect(verdict: Verdict, worth: float | None, control: Worth | None) -> Eff
         found = "helps"
     elif verdict.low > beyond:
         found = "hurts"
-    noise = max((abs(bound) for bound in (control.low, control.high) if bound is not None), default=0.0) if control else 0
+    noise = (
+        max((abs(bound) for bound in (control.low, control.high) if bound is not None), default=0.0)
+        if control
+        else 0
+    )
     return found if abs(worth) > noise else "unknown"
 
 

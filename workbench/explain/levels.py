@@ -63,7 +63,8 @@ class LevelsRecord:
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{one.level}: {one.nodes} nodes, " + (f"{one.median_s * 1e3:.4g} ms" if one.median_s else "not measured")
+            f"{one.level}: {one.nodes} nodes, "
+            + (f"{one.median_s * 1e3:.4g} ms" if one.median_s else "not measured")
             for one in self.rows
         )
 
@@ -88,7 +89,9 @@ def levels(model_name: str, observation: Observation, record: ComparisonRecord) 
             LevelRow(
                 level=name,
                 nodes=len(shots[-1].graph.nodes) if shots else None,
-                ops=tuple(Counter(node.kind for node in shots[-1].graph.nodes).most_common()) if shots else (),
+                ops=tuple(Counter(node.kind for node in shots[-1].graph.nodes).most_common())
+                if shots
+                else (),
                 providers=run.providers,
                 load_s=run.load_s,
                 median_s=run.latency.median_s,

@@ -114,7 +114,9 @@ def _named(model: Model, folder: Path) -> Path:
     try:
         proto.ParseFromString(model.path.read_bytes())
     except OSError as error:
-        raise ModelError(f"{model.name} cannot be read: {error.strerror}", "check the disk and the path") from error
+        raise ModelError(
+            f"{model.name} cannot be read: {error.strerror}", "check the disk and the path"
+        ) from error
     name_nodes(proto)
     path = folder / "named.onnx"
     path.write_bytes(proto.SerializeToString())
@@ -146,7 +148,9 @@ def read_answer(answer: dict[str, Any], structure: ModelProto) -> Observation:
             for one in answer["applied"]
         ),
         providers=tuple(answer["providers"]),
-        assignment=tuple((name, tuple((a, b, c) for a, b, c in nodes)) for name, nodes in answer["assignment"]),
+        assignment=tuple(
+            (name, tuple((a, b, c) for a, b, c in nodes)) for name, nodes in answer["assignment"]
+        ),
         warnings=tuple(answer["errors"]),
         load_s=answer["load_s"],
         level=answer["level"],

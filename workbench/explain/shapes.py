@@ -24,12 +24,24 @@ def with_shapes(structure: ModelProto) -> ModelProto:
         return structure
     try:
         return shape_inference.infer_shapes(bare, check_type=False, strict_mode=False, data_prop=True)
-    except (InferenceError, RuntimeError, ValueError):  # declared shapes that contradict each other: ORT decides
+    except (
+        InferenceError,
+        RuntimeError,
+        ValueError,
+    ):  # declared shapes that contradict each other: ORT decides
         return structure
 
 
 def _is_empty(tensor: TensorProto) -> bool:
     return tensor.ByteSize() < KEEP_BYTES and not any(
         len(getattr(tensor, field))
-        for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
+        for field in (
+            "raw_data",
+            "float_data",
+            "int32_data",
+            "int64_data",
+            "double_data",
+            "uint64_data",
+            "string_data",
+        )
     )

@@ -164,7 +164,9 @@ class _Walk:
         self.names = dict.fromkeys(one["name"] for one in applied)
         self.names.update(dict.fromkeys(name for group in self.rules.values() for name in group))
         self.order = {
-            level: list(dict.fromkeys(one["name"] for one in applied if one["fired"] and one["level"] == level))
+            level: list(
+                dict.fromkeys(one["name"] for one in applied if one["fired"] and one["level"] == level)
+            )
             for level in range(1, most + 1)
         }
         self.on: set[str] = set()

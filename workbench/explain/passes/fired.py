@@ -64,7 +64,10 @@ class Passes:
 
         columns = list(Missed.__dataclass_fields__)
         rows = [
-            ["; ".join(value) if isinstance(value := getattr(one, name), tuple) else value for name in columns]
+            [
+                "; ".join(value) if isinstance(value := getattr(one, name), tuple) else value
+                for name in columns
+            ]
             for one in self.missed
         ]
         return pd.DataFrame(rows, columns=columns)

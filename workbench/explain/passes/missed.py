@@ -49,7 +49,10 @@ def _is_fused(place: Occurrence, ends: list[set[str]], kinds: dict[str, str]) ->
 def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, str | None]:
     tried = {one.name for one in observation.applied}
     if not tried & set(place.passes):
-        return f"{' and '.join(place.passes)} did not run at this level or with these passes disabled", "the config"
+        return (
+            f"{' and '.join(place.passes)} did not run at this level or with these passes disabled",
+            "the config",
+        )
     if place.blocked is not None:
         return place.blocked, "the graph"
     said = [

@@ -58,7 +58,12 @@ def _layer_norm(graph: Graph, node: Node) -> Occurrence | None:
     return Occurrence(
         "layer norm",
         (mean.key, root.key, node.key),
-        ("LayerNormalization", "SimplifiedLayerNormalization", "SkipLayerNormalization", "EmbedLayerNormalization"),
+        (
+            "LayerNormalization",
+            "SimplifiedLayerNormalization",
+            "SkipLayerNormalization",
+            "EmbedLayerNormalization",
+        ),
         ("LayerNormFusionL1", "LayerNormFusionL2", "SimplifiedLayerNormFusion"),
         None if scale else "no Mul with a scale follows the Div",
     )
@@ -74,7 +79,11 @@ def _gelu(graph: Graph, node: Node) -> Occurrence | None:
         blocked = "the Erf has more than one reader"
     nodes = tuple(one.key for one in (node, add, mul) if one)
     return Occurrence(
-        "gelu", nodes, ("Gelu", "BiasGelu", "FastGelu", "QuickGelu"), ("GeluFusionL1", "GeluFusionL2"), blocked
+        "gelu",
+        nodes,
+        ("Gelu", "BiasGelu", "FastGelu", "QuickGelu"),
+        ("GeluFusionL1", "GeluFusionL2"),
+        blocked,
     )
 
 
@@ -102,7 +111,9 @@ def _skip_layer_norm(graph: Graph, node: Node) -> Occurrence | None:
 
 
 def _conv_bn(graph: Graph, node: Node) -> Occurrence | None:
-    conv = graph.producers.get(node.inputs[0]) if node.op_type == "BatchNormalization" and node.inputs else None
+    conv = (
+        graph.producers.get(node.inputs[0]) if node.op_type == "BatchNormalization" and node.inputs else None
+    )
     if conv is None or conv.op_type != "Conv":
         return None
     return Occurrence("conv + batch norm", (conv.key, node.key), ("Conv", "FusedConv"), ("ConvBNFusion",),

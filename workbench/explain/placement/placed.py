@@ -54,9 +54,7 @@ class Placement:
 
     def with_times(self, times_s: Mapping[str, float]) -> Placement:
         """The same with the time of each node from a profile, by name."""
-        return replace(
-            self, nodes=tuple(replace(node, time_s=times_s.get(node.node)) for node in self.nodes)
-        )
+        return replace(self, nodes=tuple(replace(node, time_s=times_s.get(node.node)) for node in self.nodes))
 
     def to_frame(self) -> pd.DataFrame:
         """One row an optimized node: node, op_type, provider, partition, inserted, time_s, reason."""

@@ -77,8 +77,13 @@ def account(source: Graph, chain: Sequence[tuple[str, int, Graph]]) -> Account:
     last = source
     for name, level, graph in chain:
         step = trace_step(last, graph)
-        now = {key: frozenset().union(*(holders[one] for one in found)) for key, found in step.sources.items()}
-        changed = {*step.removed, *(one for key in step.rewired for one in step.sources[key] if len(step.sources[key]) > 1)}
+        now = {
+            key: frozenset().union(*(holders[one] for one in found)) for key, found in step.sources.items()
+        }
+        changed = {
+            *step.removed,
+            *(one for key in step.rewired for one in step.sources[key] if len(step.sources[key]) > 1),
+        }
         for one in changed:
             for origin in holders[one]:
                 if name not in passes[origin]:

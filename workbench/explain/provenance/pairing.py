@@ -137,5 +137,7 @@ def settle_carriers(found: Pairing, added: Iterable[Node]) -> set[str]:
 def _replaces(found: Pairing, node: Node, source: str) -> bool:
     gone: Mapping[str, Node] = found.gone
     return any(
-        reader.op_type == node.op_type for reader in found.before.readers.get(source, ()) if reader.key in gone
+        reader.op_type == node.op_type
+        for reader in found.before.readers.get(source, ())
+        if reader.key in gone
     )

@@ -49,7 +49,9 @@ class _Tracer:
 
     def claim(self) -> None:
         self._match_forward()
-        self.inserted = settle_carriers(self.pairing, (n for n in self.added if n.key not in self.pairing.changed))
+        self.inserted = settle_carriers(
+            self.pairing, (n for n in self.added if n.key not in self.pairing.changed)
+        )
         self._match_forward()
         meanings = (self.pairing.known(name) for name in self.after.tensors)
         self.available = {name for name in meanings if name is not None}
@@ -70,7 +72,9 @@ class _Tracer:
             if first is None:
                 continue
             alike = [
-                one for one in self.before.readers[first] if one.op_type == node.op_type and _reads(one, meanings)
+                one
+                for one in self.before.readers[first]
+                if one.op_type == node.op_type and _reads(one, meanings)
             ]
             gone = [one for one in alike if one.key in self.gone]
             if len(gone) == 1:
@@ -148,7 +152,9 @@ class _Tracer:
             if one.key not in self.gone or one.key in self.claimed or not self._is_needed(one):
                 continue
             makers = (self.before.producers.get(name) for name in one.reads)
-            holders = {key for maker in makers if maker is not None for key in self.claimed.get(maker.key, ())}
+            holders = {
+                key for maker in makers if maker is not None for key in self.claimed.get(maker.key, ())
+            }
             if holders:
                 last = max(holders, key=self.position.__getitem__)
                 self._take(self.after.by_key[last], one)
@@ -207,7 +213,9 @@ class _Tracer:
         node = next((self.after.by_key[key] for key, old in self.pairing.same.items() if old is reader), None)
         if node is None:
             return False
-        return any(name in node.reads or name in map(self.pairing.known, node.reads) for name in one.outputs if name)
+        return any(
+            name in node.reads or name in map(self.pairing.known, node.reads) for name in one.outputs if name
+        )
 
     def _touches_inputs(self, one: Node) -> bool:
         """Whether its value depends on what the model is fed with."""
@@ -235,7 +243,9 @@ class _Tracer:
             sources=sources,
             lost=self.lost,
             inserted=frozenset(self.inserted),
-            untraced=frozenset(key for key, found in sources.items() if not found and key not in self.inserted),
+            untraced=frozenset(
+                key for key, found in sources.items() if not found and key not in self.inserted
+            ),
             removed=tuple(key for key in self.gone),
             added=tuple(node.key for node in self.added),
             rewired=tuple(rewired),
