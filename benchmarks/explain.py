@@ -1,7 +1,7 @@
 """How much of what ORT did is explained: `python -m benchmarks.explain [--nodes] [--json FILE] [MODEL …]`.
 
-Without models: the light ones of the onnx package. `--nodes`: every node test of the onnx package that this ORT
-loads. `--chain N`: a made graph of N nodes, against the time that ORT itself needs for it.
+Without models: the light ones of the onnx package. `--nodes`: every node test of the onnx package
+that this ORT loads. `--chain N`: a made graph of N nodes, against the time that ORT itself needs for it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def of_nodes(every: int = 1) -> Iterator[dict[str, Any]]:
                 yield row(name, explain_here(path), time.perf_counter() - began)
             except WorkbenchError as error:
                 yield {"model": name, "refused": error.problem}
-            except Exception as error:  # noqa: BLE001 - ORT's own refusals have no common class
+            except Exception as error:
                 if not type(error).__module__.startswith("onnxruntime"):
                     raise
                 yield {"model": name, "refused": str(error)[:200]}

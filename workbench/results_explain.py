@@ -56,7 +56,7 @@ class Explanation:
         return self.explained.passes
 
     def what_if(self, provider: str) -> Prediction:
-        """Where the nodes that ORT divides would run on a provider that is not here: a prediction from a table."""
+        """Where nodes would run on a provider that is not here: a prediction from a table."""
         return predict(self.explained.basic, provider)
 
     def histogram_figure(self) -> go.Figure:
@@ -83,7 +83,7 @@ class Explanation:
         fates = ", ".join(
             f"{count} {fate}"
             for fate in ("kept", "fused", "folded", "eliminated", "unknown")
-            if (count := account.count(fate))  # type: ignore[arg-type]
+            if (count := account.count(fate))
         )
         where = ", ".join(f"{count} on {name or 'unknown'}" for name, count in told.placement.counts())
         doubt = (
@@ -183,8 +183,8 @@ def explain(
 ) -> Explanation:
     """What ORT does to a model under a config: passes, provenance, placement. Nothing is timed.
 
-    `budget_s` bounds the pass snapshots; what is missing then is said. A model that has nodes without a name is
-    given names first, so that ORT's record, its profile and its saved graph join.
+    `budget_s` bounds the pass snapshots; what is missing then is said. Nodes without a name are given one
+    first, so that ORT's record, its profile and its saved graph join.
 
     >>> import workbench as wb
     >>> wb.explain.__name__

@@ -1,4 +1,4 @@
-"""Random graphs with known rewrites, made without ORT: what provenance has to recover is known by construction."""
+"""Random graphs with known rewrites, made without ORT: what is to be recovered is known by construction."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Effect = Literal["helps", "hurts", "no effect", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """One pass off alone. `worth` is the share of time that the model takes longer without it: 0.3 is 30 %."""
+    """One pass off alone. `worth` is the share of time that it takes longer without: 0.3 is 30 %."""
 
     name: str
     levels: tuple[int, ...]
@@ -72,7 +72,8 @@ class AblationRecord:
             for one in self.rows
             if one.effect in ("helps", "hurts")
         ]
-        return f"{len(self.rows)} passes switched off alone: {'; '.join(told) or 'none changes the time measurably'}"
+        words = "; ".join(told) or "none changes the time measurably"
+        return f"{len(self.rows)} passes switched off alone: {words}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

@@ -1,7 +1,8 @@
-"""A model without its weights that ORT still optimizes like the model: large tensors point into a file of holes.
+"""A model without its weights that ORT optimizes like the model: large tensors point into a file of holes.
 
-Sessions made only to have their graph saved need no weights, and reading 400 MB for each costs minutes. What a
-zero in place of a weight could change is caught: the last snapshot is compared with ORT's graph of the real model.
+Sessions made only to have their graph saved need no weights, and reading 400 MB for each costs minutes.
+What a zero in place of a weight could change is caught: the last snapshot is compared with ORT's graph of the
+real model.
 """
 
 from __future__ import annotations

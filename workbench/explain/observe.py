@@ -38,7 +38,7 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The graph after a pass. `required`: what ORT does at every level; `together`: what no single pass explains."""
+    """The graph after a pass. `required`: done at every level; `together`: what no single pass explains."""
 
     name: str
     level: int

@@ -17,9 +17,10 @@ MOST_LETTERS = 300
 
 
 def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """Each application in order: level, step, name, whether it changed the graph, and what it said meanwhile."""
+    """Each application in order: level, step, name, whether it changed the graph, what it said meanwhile."""
     found: list[dict[str, Any]] = []
-    level, current = 0, None
+    level = 0
+    current: dict[str, Any] | None = None
     for line in _clean(lines):
         if match := _LEVEL.search(line):
             level = int(match[1])

@@ -1,4 +1,4 @@
-"""Job: the graph as ORT leaves it after each pass that changes this model, by making sessions with the first k on.
+"""Job: the graph as ORT leaves it after each pass that changes it, from sessions with the first k on.
 
 One process for all of them, none of them ever run. Weights are written nowhere: where the system has a null
 device the saved graphs name it as their file of weights.
@@ -40,11 +40,11 @@ def run(
     budget_s: float,
     weights_folder: str | None = None,
 ) -> dict[str, Any]:
-    """The final graph is that of `model`; the snapshots are taken of `ghost`, the same model without its weights.
+    """The final graph is that of `model`; the snapshots are of `ghost`, the same without its weights.
 
-    `passes`: rows of (name, level, part_of) that are rules of a transformer; transformers are read from the log.
-    `weights_folder`: where the model's external data lies, if not beside it. Gives the snapshots in order (the
-    file, what was switched on for it), ORT's own final graph, the assignment, every application of a
+    `passes`: rows of (name, level, part_of) of the rules; transformers are read from the log.
+    `weights_folder`: where the model's external data lies, if not beside it. Gives the snapshots in order
+    (the file, what was switched on for it), ORT's own final graph, the assignment, every application of a
     transformer, and whether the time sufficed.
     """
     camera = _Camera(model, plan, Path(folder), time.monotonic() + budget_s)
@@ -229,7 +229,7 @@ class _Captured:
     """What C++ prints to stderr, kept in a file of our own so that nothing of it is cut out."""
 
     def __enter__(self) -> _Captured:
-        self._file = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 - read after the block
+        self._file = tempfile.TemporaryFile(mode="w+b")
         self._saved = os.dup(2)
         os.dup2(self._file.fileno(), 2)
         return self

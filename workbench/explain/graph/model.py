@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 ELEMENT_BYTES = {  # of onnx.TensorProto's data types; 4-bit types count as half a byte
-    1: 4.0, 2: 1.0, 3: 1.0, 4: 2.0, 5: 2.0, 6: 4.0, 7: 8.0, 9: 1.0, 10: 2.0, 11: 8.0, 12: 4.0, 13: 8.0, 14: 8.0,
-    15: 16.0, 16: 2.0, 17: 1.0, 18: 1.0, 19: 1.0, 20: 1.0, 21: 0.5, 22: 0.5, 23: 0.5, 24: 1.0,
+    1: 4.0, 2: 1.0, 3: 1.0, 4: 2.0, 5: 2.0, 6: 4.0, 7: 8.0, 9: 1.0, 10: 2.0, 11: 8.0, 12: 4.0, 13: 8.0,
+    14: 8.0, 15: 16.0, 16: 2.0, 17: 1.0, 18: 1.0, 19: 1.0, 20: 1.0, 21: 0.5, 22: 0.5, 23: 0.5, 24: 1.0,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
-    """What is declared or inferred of a tensor: None where it is not known, a text where a dim is symbolic."""
+    """Declared or inferred of a tensor: None where it is not known, a text where a dim is symbolic."""
 
     element: int | None
     dims: tuple[int | str | None, ...] | None
@@ -54,7 +54,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A model's main graph with all of its subgraphs, flat and in topological order (bodies before their node)."""
+    """A main graph with all of its subgraphs, flat and in topological order (bodies before their node)."""
 
     nodes: tuple[Node, ...]
     inputs: tuple[str, ...]

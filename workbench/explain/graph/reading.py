@@ -27,7 +27,7 @@ class _Reader:
         self._keys: set[str] = set()
 
     def graph(self, graph: GraphProto, scope: str, outer: Mapping[str, str]) -> tuple[str, ...]:
-        """Read one graph; returns the keys of its outputs. `outer`: names of the enclosing graphs, as keys."""
+        """Read one graph; gives the keys of its outputs. `outer`: names of the enclosing graphs, as keys."""
         visible = dict(outer)
         self._declare(graph, scope, visible)
         for node in graph.node:

@@ -14,7 +14,7 @@ MOST_REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """One place where a fusion was expected. `reason`: ORT's words or the condition that fails; None: not known."""
+    """A place where a fusion was expected. `reason`: ORT's words or the failed condition; None: not known."""
 
     pattern: str
     nodes: tuple[str, ...]  # in the source graph

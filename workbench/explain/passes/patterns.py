@@ -147,8 +147,8 @@ def _qdq(graph: Graph, node: Node) -> Occurrence | None:
         blocked = "no QuantizeLinear follows"
     nodes = (*(one.key for one in makers if one), node.key, *((after.key,) if after else ()))
     return Occurrence("QDQ to integer kernel", nodes,
-                      ("QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul", "QLinearAveragePool",
-                       "MatMulIntegerToFloat", "MatMulNBits"),
+                      ("QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul",
+                       "QLinearAveragePool", "MatMulIntegerToFloat", "MatMulNBits"),
                       ("QDQSelectorActionTransformer",), blocked)  # fmt: skip
 
 

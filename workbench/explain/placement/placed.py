@@ -1,4 +1,4 @@
-"""Placement: ORT's own record, which names nodes after the basic level, carried to the optimized and source graphs."""
+"""ORT's own record of placement, which names nodes after the basic level, carried to the other graphs."""
 
 from __future__ import annotations
 

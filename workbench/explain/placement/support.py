@@ -1,4 +1,4 @@
-"""What providers that are not here are known to take: tables kept as data, each with its source and version."""
+"""What providers that are not here are known to take: tables kept as data, each with its source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class SupportTable:
-    """Operators that a provider takes, some under a condition; of any other operator the table says nothing good."""
+    """Operators that a provider takes, some under a condition; `complete`: it takes no others."""
 
     provider: str
     source: str

@@ -1,4 +1,4 @@
-"""What a provider that is not here would probably take. A prediction: types, shapes and versions decide in the end."""
+"""What a provider that is not here would probably take. A prediction: types and shapes decide in the end."""
 
 from __future__ import annotations
 

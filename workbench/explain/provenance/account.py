@@ -1,4 +1,4 @@
-"""The whole chain from source to optimized graph: every source node has one fate, every optimized node its sources."""
+"""From source to optimized graph: every source node has one fate, every optimized node its sources."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from workbench.explain.graph import Graph, Node
 
-# Nodes that carry a value unchanged to another place, type or layout: ORT puts them in, no source node asks for them.
+# Nodes that carry a value to another place, type or layout: ORT puts them in, no source node asks for them.
 CARRIERS = frozenset(
     {"Cast", "Transpose", "ReorderInput", "ReorderOutput", "MemcpyFromHost", "MemcpyToHost", "Identity",
      "QuantizeLinear", "DequantizeLinear"}
@@ -19,7 +19,7 @@ TENSOR_PREFIXES = ("InsertedPrecisionFreeCast_",)  # the same value in float32
 
 @dataclass
 class Pairing:
-    """`same`: kept nodes (by key after, to the node before); `changed`: pairs that make another tensor now."""
+    """`same`: kept nodes, by key after, to the node before; `changed`: pairs that make another tensor."""
 
     before: Graph
     after: Graph
@@ -102,7 +102,7 @@ def _use_names(found: Pairing) -> dict[str, Node]:
 
 
 def _compare_counterparts(found: Pairing, counterparts: Mapping[str, Node]) -> None:
-    """What the next node reads tells what a new tensor stands for, also where its maker swallowed an Add or a Relu."""
+    """What the next node reads tells what a tensor stands for, also where its maker swallowed a Relu."""
     for key, old in counterparts.items():
         node = found.after.by_key[key]
         for was, now in zip(old.inputs, node.inputs, strict=False):
@@ -111,7 +111,7 @@ def _compare_counterparts(found: Pairing, counterparts: Mapping[str, Node]) -> N
 
 
 def settle_carriers(found: Pairing, added: Iterable[Node]) -> set[str]:
-    """Find carriers that ORT put in, and carry the meaning of their tensors across them. Returns their keys."""
+    """Find the carriers that ORT put in, and carry the meaning of tensors across them. Returns keys."""
     carriers: set[str] = set()
     nodes = [node for node in added if node.op_type in CARRIERS and node.inputs and node.outputs]
     for node in reversed(nodes):  # from what is known after it to what it reads

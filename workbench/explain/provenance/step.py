@@ -14,7 +14,7 @@ Lost = Literal["folded", "eliminated", "unknown"]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Keys of nodes. `sources`: a node after → the nodes before whose work it does; `lost`: nobody does theirs."""
+    """Keys of nodes. `sources`: a node after → the nodes before whose work it does; `lost`: nobody does."""
 
     sources: dict[str, frozenset[str]]
     lost: dict[str, Lost]
@@ -147,7 +147,7 @@ class _Tracer:
                         self._take(node, self.before.by_key[key])
 
     def _absorb_forward(self) -> None:
-        """A gone node whose value is still needed and whose inputs new nodes make: the last of them does it too."""
+        """A gone node whose value is needed and whose inputs new nodes make: the last of them does it too."""
         for one in self.before.nodes:
             if one.key not in self.gone or one.key in self.claimed or not self._is_needed(one):
                 continue
