@@ -48,7 +48,14 @@ def conv() -> ModelProto:
         helper.make_node("Mul", ["r3", "s3"], ["y"], "gated"),
     ]
     ones = np.ones(16, np.float32)
-    constants = {"k1": weights(16, 3, 3, 3), "k2": weights(16, 16, 3, 3), "s": ones, "o": ones * 0, "m": ones * 0, "v": ones}
+    constants = {
+        "k1": weights(16, 3, 3, 3),
+        "k2": weights(16, 16, 3, 3),
+        "s": ones,
+        "o": ones * 0,
+        "m": ones * 0,
+        "v": ones,
+    }
     return model(nodes, [tensor("x", [1, 3, 8, 8])], [tensor("y", [1, 16, 8, 8])], constants)
 
 

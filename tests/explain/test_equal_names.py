@@ -30,8 +30,12 @@ def _values(proto: ModelProto, names: list[str], feeds: dict) -> dict:
     wanted = ModelProto()
     wanted.CopyFrom(proto)
     known = {value.name for value in wanted.graph.output}
-    wanted.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names if name not in known)
-    for value in list(wanted.graph.input):  # an old model lists its weights there, and ORT has folded some away
+    wanted.graph.output.extend(
+        helper.make_empty_tensor_value_info(name) for name in names if name not in known
+    )
+    for value in list(
+        wanted.graph.input
+    ):  # an old model lists its weights there, and ORT has folded some away
         if value.name not in feeds:
             wanted.graph.input.remove(value)
     options = ort.SessionOptions()
