@@ -13,7 +13,7 @@ from statistics import median
 from workbench.errors import RunFailed
 from workbench.judge.doubts import doubts_of
 from workbench.judge.evidence import Evidence
-from workbench.judge.question import Question, check, default_budget_s
+from workbench.judge.question import DEFAULT_BUDGET_S, Question, check, default_budget_s
 from workbench.judge.verdict import is_enough, judge
 from workbench.measure.counters import read_counters
 from workbench.measure.interference import Watch
@@ -63,7 +63,7 @@ class _Comparing:
         self.evidence = Evidence(question)
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
-        self.budget_s = question.budget_s or default_budget_s(0.0)
+        self.budget_s = question.budget_s or DEFAULT_BUDGET_S
         feeds = folder / "feeds"
         write_values(feeds, question.feeds)
         self.setup = Setup(
@@ -91,7 +91,7 @@ class _Comparing:
             self._round()
             costs_s.append(time.perf_counter() - began)
             if self.question.budget_s is None:
-                self.budget_s = default_budget_s(min(costs_s))
+                self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
             out_of_time = self.elapsed_s + median(costs_s) > self.budget_s and not self._must_repeat()
             self.verdicts = self._judge(final=out_of_time)
             self._tell("judging")

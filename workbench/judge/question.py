@@ -14,7 +14,9 @@ from workbench.measure.limits import Limits
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.worker.values import Feed
 
-DEFAULT_BUDGET_S = 9.5  # a small model settles within 10 s
+SMALL_RUN_S = 0.001
+SMALL_BUDGET_S = 9.5  # a model of up to 1 ms settles within 10 s
+DEFAULT_BUDGET_S = 15.0
 DEFAULT_ROUNDS = 6  # a large model gets time for this many rounds…
 DEFAULT_MOST_S = 120.0  # …but not more than this, unless
 DEFAULT_LEAST_ROUNDS = 3  # …that is too little for an interval
@@ -63,8 +65,9 @@ def check(question: Question) -> None:
             raise ConfigError(f"{name}={value!r} is no usable value", f"give {least}")
 
 
-def default_budget_s(round_s: float) -> float:
-    """How long a comparison may take when the user does not say, from what one round costs."""
-    return max(
-        DEFAULT_BUDGET_S, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S), DEFAULT_LEAST_ROUNDS * round_s
-    )
+def default_budget_s(run_s: float | None, round_s: float) -> float:
+    """How long a comparison may take when the user does not say, from what one run and one round take."""
+    if run_s is not None and run_s <= SMALL_RUN_S:
+        return SMALL_BUDGET_S
+    enough_s = min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S)
+    return max(DEFAULT_BUDGET_S, enough_s, DEFAULT_LEAST_ROUNDS * round_s)
