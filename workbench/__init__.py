@@ -11,6 +11,7 @@ kernel never loads onnxruntime.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 TYPE_CHECKING = False  # importing typing for it would be most of our import time
@@ -98,3 +99,14 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*__all__, "__version__"})
+
+
+class _Package(type(sys)):  # type: ignore[misc]  # types.ModuleType, without an import
+    """`import workbench.explain.…` would put the folder in the place of the function `wb.explain`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in __all__ and isinstance(value, type(sys))):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
