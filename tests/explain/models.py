@@ -34,7 +34,7 @@ def gelu(named: bool = True) -> ModelProto:
 
 
 def conv() -> ModelProto:
-    """Conv, batch norm, Relu; a residual Add; a Conv whose value two nodes read, so that nothing fuses there."""
+    """Conv, batch norm, Relu; a residual Add; a Conv whose value two nodes read: nothing fuses there."""
     nodes = [
         helper.make_node("Conv", ["x", "k1"], ["c1"], "conv1", pads=[1, 1, 1, 1]),
         helper.make_node("BatchNormalization", ["c1", "s", "o", "m", "v"], ["n1"], "norm1"),
@@ -96,7 +96,57 @@ def shapes() -> ModelProto:
     return model(nodes, [tensor("x", [2, 3, 4])], [tensor("y", [2, 12])], constants)
 
 
+def duplicated() -> ModelProto:
+    """A quantized tensor that two integer kernels read: ORT gives each a DequantizeLinear of its own."""
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["xq"], "quantize"),
+        helper.make_node("DequantizeLinear", ["xq", "s", "z"], ["xd"], "dequantize"),
+        helper.make_node("Add", ["xd", "xd"], ["a"], "add"),
+        helper.make_node("QuantizeLinear", ["a", "s", "z"], ["aq"], "quantize_sum"),
+        helper.make_node("DequantizeLinear", ["aq", "s", "z"], ["ad"], "dequantize_sum"),
+        helper.make_node("Mul", ["xd", "ad"], ["m"], "mul"),
+        helper.make_node("QuantizeLinear", ["m", "s", "z"], ["mq"], "quantize_product"),
+        helper.make_node("DequantizeLinear", ["mq", "s", "z"], ["y"], "dequantize_product"),
+    ]
+    constants = {"s": np.float32(0.1).reshape(()), "z": np.uint8(128).reshape(())}
+    return model(nodes, [tensor("x", [4, 4])], [tensor("y", [4, 4])], constants)
+
+
+def half() -> ModelProto:
+    """Float16 on the CPU: ORT puts Casts around what it has no kernel for."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], "relu"),
+        helper.make_node("MatMul", ["r", "w"], ["m"], "matmul"),
+        helper.make_node("Sigmoid", ["m"], ["y"], "sigmoid"),
+    ]
+    constants = {"w": weights(8, 8).astype(np.float16)}
+    return model(nodes, [tensor("x", [4, 8], 10)], [tensor("y", [4, 8], 10)], constants)
+
+
+def calls() -> ModelProto:
+    """A function of the model's own, called twice: ORT writes its body out."""
+    body = [
+        helper.make_node("Tanh", ["a"], ["t"], "t"),
+        helper.make_node("Mul", ["t", "a"], ["b"], "m"),
+    ]
+    made = model(
+        [
+            helper.make_node("Gate", ["x"], ["h"], "first", domain="own"),
+            helper.make_node("Gate", ["h"], ["y"], "second", domain="own"),
+        ],
+        [tensor("x", ["n"])],
+        [tensor("y", ["n"])],
+        domains={"own": 1},
+    )
+    opsets = [helper.make_opsetid("", 20)]
+    made.functions.append(helper.make_function("own", "Gate", ["a"], ["b"], body, opsets))
+    return made
+
+
 MODELS = {
+    "duplicated": duplicated,
+    "half": half,
+    "calls": calls,
     "gelu": gelu,
     "gelu unnamed": lambda: gelu(named=False),
     "conv": conv,

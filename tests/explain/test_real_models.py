@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from tests.explain.conftest import Explain
 from tests.explain.models import MODELS
+from tests.models import tiny
+from workbench.config import Config
+from workbench.explain.explanation import explain
+from workbench.models import Model
 
 LIGHT = ("light_squeezenet", "light_shufflenet", "light_resnet50", "light_inception_v2")
 
@@ -102,3 +107,41 @@ def test_counts_add_up(explained: Explain) -> None:
     assert sum(one.after for one in numbers.ops) == numbers.optimized_nodes == len(told.optimized.nodes)
     assert numbers.fused_nodes == sum(one.count for one in numbers.fusions)
     assert numbers.fusions[0].into == "com.microsoft.nchwc::Conv"
+
+
+def test_quantized_parts_become_integer_kernels(explained: Explain) -> None:
+    account = explained("duplicated").provenance.account
+    fates = {one.node: one for one in account.sources}
+    assert fates["add"].into == fates["quantize_sum"].into
+    kinds = {one.node: one.op_type for one in account.optimized}
+    assert kinds[fates["mul"].into[0]] == "com.microsoft::QLinearMul"
+
+
+def test_what_ort_casts_in_between_is_no_source_s_work(explained: Explain) -> None:
+    told = explained("half")
+    inserted = [one for one in told.provenance.account.optimized if one.inserted]
+    assert inserted
+    assert {one.op_type for one in inserted} == {"Cast"}
+    assert all(not one.sources for one in inserted)
+    assert {one.node for one in told.placement.nodes if one.inserted} >= {one.node for one in inserted}
+
+
+def test_a_call_is_what_its_body_computes(explained: Explain) -> None:
+    told = explained("calls")
+    into = {one.node: one.into for one in told.provenance.account.sources}
+    assert len(into["first"]) == len(into["second"]) == 2
+    assert not set(into["first"]) & set(into["second"])
+
+
+@pytest.mark.real
+def test_a_provider_without_its_libraries_is_explained(tmp_path: Path) -> None:
+    path = tiny.save(MODELS["gelu"](), tmp_path)
+    told = explain(Model(path, "gelu"), Config(providers=("cuda", "cpu"))).placement
+    if told.in_effect == ("CPUExecutionProvider",):
+        ((name, words),) = told.not_loaded
+        assert name == "CUDAExecutionProvider"
+        assert "cu" in words
+        assert "\x1b" not in words
+        assert all("did not load" in (one.reason or "") for one in told.nodes)
+    else:
+        assert told.not_loaded == ()

@@ -18,6 +18,7 @@ from workbench.explain.provenance import same_graph
 from workbench.explain.shapes import with_shapes
 from workbench.models import Model
 from workbench.models.structure import read_structure
+from workbench.worker import log
 from workbench.worker.launch import call_job
 
 BUDGET_S = 120.0  # for all snapshots; what is missing then is said
@@ -151,7 +152,7 @@ def read_answer(answer: dict[str, Any], structure: ModelProto) -> Observation:
         assignment=tuple(
             (name, tuple((a, b, c) for a, b, c in nodes)) for name, nodes in answer["assignment"]
         ),
-        warnings=tuple(answer["errors"]),
+        warnings=tuple(line.message for line in log.parse("\n".join(answer["errors"]))),
         load_s=answer["load_s"],
         level=answer["level"],
     )

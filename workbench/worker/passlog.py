@@ -44,6 +44,10 @@ def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
     return found
 
 
+def without_colors(text: str) -> str:
+    """The text without the escape sequences that ORT puts around its errors."""
+    return _ANSI.sub("", text)
+
+
 def _clean(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        yield _ANSI.sub("", line).rstrip("\n")
+    return (without_colors(line).rstrip("\n") for line in lines)

@@ -15,7 +15,7 @@ from typing import Any
 
 import onnxruntime as ort
 
-from workbench.worker.passlog import read_passes
+from workbench.worker.passlog import read_passes, without_colors
 from workbench.worker.session import session_options
 
 LEVELS = {  # ORT's numbers: the log says 4 where the enumeration says ALL
@@ -240,7 +240,7 @@ class _Captured:
 
     def lines(self) -> list[str]:
         self._file.seek(0)
-        return self._file.read().decode("utf-8", "replace").splitlines()
+        return without_colors(self._file.read().decode("utf-8", "replace")).splitlines()
 
     def errors(self) -> list[str]:
         """Errors and warnings, in ORT's words: why a provider is not there."""

@@ -45,7 +45,7 @@ class _Tracer:
         self.lost: dict[str, Lost] = {}
         self.inserted: set[str] = set()
         self.available: set[str] = set()
-        self.copies: set[str] = set()
+        self.passed_over: set[str] = set()
 
     def claim(self) -> None:
         self._match_forward()
@@ -82,16 +82,29 @@ class _Tracer:
                     self.pairing.stands_for.setdefault(name, meaning)
             elif not gone and (twins := [one for one in alike if one.digest == node.digest]):
                 self.sources[node.key].add(twins[0].key)  # a copy beside the original
-                self.copies.add(node.key)
 
     def _claim_cone(self, node: Node) -> None:
-        if node.key in self.pairing.changed:
-            self._take(node, self.pairing.changed[node.key])
+        old = self.pairing.changed.get(node.key)
+        if old is not None:
+            self._take(node, old)
+            if (old.inputs, old.digest, old.kind) == (node.inputs, node.digest, node.kind):
+                self._pass_over(old, node)
+                return
         for name in node.outputs:
             meaning = self.pairing.known(name) if name else None
             maker = self.before.producers.get(meaning) if meaning else None
             if maker is not None and maker.key in self.gone:
                 self._walk_back(node, maker)
+            elif maker is not None and maker.op_type == node.op_type and meaning != name:
+                self.sources[node.key].add(maker.key)  # a copy beside the original
+
+    def _pass_over(self, old: Node, node: Node) -> None:
+        """The same work under the name of what came later: what stood between did nothing, as an Identity."""
+        for name in node.outputs:
+            maker = self.before.producers.get(name)
+            while maker is not None and maker.key in self.gone and maker is not old and maker.inputs:
+                self.passed_over.add(maker.key)
+                maker = self.before.producers.get(maker.inputs[0])
 
     def _walk_back(self, node: Node, maker: Node) -> None:
         waiting, seen = [maker], {maker.key}
@@ -160,7 +173,7 @@ class _Tracer:
                 self._take(self.after.by_key[last], one)
 
     def _is_needed(self, one: Node) -> bool:
-        if any(self._fate_of_tensor(name) for name in one.outputs if name):
+        if one.key in self.passed_over or any(self._fate_of_tensor(name) for name in one.outputs if name):
             return False
         readers = [reader for name in one.outputs for reader in self.before.readers.get(name, ())]
         return any(reader.key in self.claimed for reader in readers) or any(
@@ -173,6 +186,8 @@ class _Tracer:
                 self.lost[one.key] = self._lost(one)
 
     def _lost(self, one: Node) -> Lost:
+        if one.key in self.passed_over:
+            return "eliminated"
         direct = {fate for name in one.outputs if name and (fate := self._fate_of_tensor(name))}
         if direct:
             return "folded" if "folded" in direct else "eliminated"
