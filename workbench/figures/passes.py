@@ -81,7 +81,7 @@ def passes_figure(told: Explained) -> go.Figure:
         orientation="h",
         marker={"color": style.color, "line": {"color": TEXT, "width": 1}},
         text=["", *(f"level {one.level}" for one in fired)],
-        textposition="outside",
+        textposition="inside",
         hovertemplate="%{y}: %{x} nodes left<extra></extra>",
     )
     figure.update_layout(
