@@ -150,3 +150,12 @@ def test_a_real_session_is_placed_wholly(explained: Explain) -> None:
     assert {one.provider for one in told.nodes} == {CPU}
     assert told.partitions == 1
     assert told.boundaries == ()
+
+
+def test_what_a_table_does_not_say_is_unknown(explained: Explain) -> None:
+    told = predict(explained("gelu").optimized, "cuda")
+    said = {one.op_type: one.takes for one in told.nodes}
+    assert said["MatMul"] is True
+    assert said["com.microsoft::BiasGelu"] is None
+    assert told.unknown >= 1
+    assert "older" in told.version
