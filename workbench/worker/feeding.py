@@ -33,6 +33,7 @@ _EXOTIC = {  # by ORT's name
     "uint2": _Exotic("uint2", 25, 2),
     "int2": _Exotic("int2", 26, 2),
 }
+_NO_BUFFER = "IO binding takes tensors of numbers only, no strings, sequences, optionals or maps"
 _BY_DTYPE = {exotic.dtype: exotic for exotic in _EXOTIC.values()}
 _ELEMENT = re.compile(r"tensor\((\w+)\)")  # also inside seq(…) and optional(…)
 
@@ -40,9 +41,13 @@ _ELEMENT = re.compile(r"tensor\((\w+)\)")  # also inside seq(…) and optional(�
 class Call:
     """One feed, ready to be run again and again."""
 
-    def __init__(self, run: Callable[[], object], outputs: Callable[[], Sequence[Any]]) -> None:
+    def __init__(self, run: Callable[[], Any]) -> None:
         self.run = run
-        self.outputs = outputs
+
+    def outputs(self) -> Sequence[Any]:
+        """What a run gives, in the order of the session's outputs."""
+        given: Sequence[Any] = self.run()
+        return given
 
     def keep_outputs(self) -> None:
         """Nothing to keep: ORT makes new outputs each run."""
@@ -63,7 +68,7 @@ def plain_calls(
         def run() -> Any:
             return session.run(None, feed, options)
 
-        return Call(run, run)
+        return Call(run)
 
     return [call(feed) for feed in feeds]
 
@@ -74,6 +79,7 @@ class BoundCall(Call):
     def __init__(
         self, session: ort.InferenceSession, feed: dict[str, Any], options: ort.RunOptions | None
     ) -> None:
+        self._session, self._feed = session, feed
         self._binding = binding = session.io_binding()
         self._device = _device(session)
         for name, value in feed.items():
@@ -84,7 +90,7 @@ class BoundCall(Call):
         def run() -> None:
             session.run_with_iobinding(binding, options)
 
-        super().__init__(run, self._run_and_read)
+        super().__init__(run)
 
     def keep_outputs(self) -> None:
         """Bind the tensors that a run gave, so that no later run allocates.
@@ -102,24 +108,28 @@ class BoundCall(Call):
             self.run()
         except Exception as error:  # noqa: BLE001 - ORT raises plain RuntimeError and classes of its own
             print(f"new outputs for every run: {error}", file=sys.stderr)
-            self.run = self._fresh(self.run)
+            bound, release = self.run, self._release_outputs
+
+            def run_afresh() -> None:
+                release()
+                bound()
+
+            self.run = run_afresh
             self.run()
-
-    def _fresh(self, run: Callable[[], object]) -> Callable[[], object]:
-        def run_afresh() -> None:
-            self._release_outputs()
-            run()
-
-        return run_afresh
 
     def _release_outputs(self) -> None:
         self._binding.clear_binding_outputs()
         for name in self._names:
             self._binding.bind_output(name, self._device)
 
-    def _run_and_read(self) -> list[Any]:
+    def outputs(self) -> list[Any]:
+        """Read from the bound buffers."""
         self.run()
-        return [_from_ortvalue(value) for value in self._binding.get_outputs()]
+        values = self._binding.get_outputs()
+        if not (all(value.is_tensor() for value in values) or any(map(_is_exotic, self._feed.values()))):
+            given: list[Any] = self._session.run(None, self._feed)  # a bound sequence cannot be read
+            return given
+        return [_from_ortvalue(value) for value in values]
 
 
 def bound_calls(
@@ -153,10 +163,9 @@ def _to_ortvalue(value: Any, device: str) -> ort.OrtValue:
     if _is_exotic(value):
         exotic = _BY_DTYPE[value.dtype.name]
         return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(packed(value, exotic.bits), exotic.number)
-    if isinstance(value, np.ndarray):
-        on = "cpu" if value.dtype.kind in "OUS" else device
-        return ort.OrtValue.ortvalue_from_numpy(value, on)
-    raise TypeError("IO binding takes tensors only: this input is a sequence, an optional or a map")
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "OUS":
+        return ort.OrtValue.ortvalue_from_numpy(value, device)
+    raise TypeError(_NO_BUFFER)
 
 
 def _from_ortvalue(value: ort.OrtValue) -> Any:
@@ -191,7 +200,7 @@ def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
 
 def unpacked(raw: bytes, shape: Sequence[int], dtype: np.dtype[Any], bits: int) -> np.ndarray[Any, Any]:
     """The reverse: one element of `dtype` for every `bits` bits."""
-    line = np.frombuffer(bytearray(raw), np.uint8)
+    line: np.ndarray[Any, Any] = np.frombuffer(bytearray(raw), np.uint8)
     if bits < 8:
         shifts = np.arange(0, 8, bits, dtype=np.uint8)
         line = ((line[:, None] >> shifts) & ((1 << bits) - 1)).reshape(-1)[
