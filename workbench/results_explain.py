@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
@@ -180,11 +181,13 @@ def explain(
     *,
     budget_s: float = BUDGET_S,
     cancel: threading.Event | None = None,
+    python: str = sys.executable,
 ) -> Explanation:
     """What ORT does to a model under a config: passes, provenance, placement. Nothing is timed.
 
     `budget_s` bounds the pass snapshots; what is missing then is said. Nodes without a name are given one
-    first, so that ORT's record, its profile and its saved graph join.
+    first, so that ORT's record, its profile and its saved graph join. `python` may name the interpreter of an
+    environment whose ORT has other providers.
 
     >>> import workbench as wb
     >>> wb.explain.__name__
@@ -192,7 +195,10 @@ def explain(
     """
     from workbench.models import load
 
-    return Explanation(explanation.explain(load(model), config or Config(), budget_s=budget_s, cancel=cancel))
+    told = explanation.explain(
+        load(model), config or Config(), budget_s=budget_s, cancel=cancel, python=python
+    )
+    return Explanation(told)
 
 
 def ablate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from onnx import ModelProto, TensorProto, helper
 from tests.explain import models
 from tests.models import tiny
 from workbench.config import Config
-from workbench.errors import ConfigError
+from workbench.errors import ConfigError, WorkerError
 from workbench.explain.ghost import HOLES, write_ghost
 from workbench.explain.graph import TensorInfo, name_nodes, read_graph, unnamed
 from workbench.explain.observe import observe
@@ -147,3 +148,11 @@ def test_the_log_tells_what_fired_and_what_was_said() -> None:
 def test_a_log_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
     assert [one["fired"] for one in read_passes(LOG[:3])] == [False]
     assert read_passes([]) == []
+
+
+@pytest.mark.real
+def test_another_interpreter_can_be_named_and_a_missing_one_is_refused(tmp_path: Path) -> None:
+    path = tiny.save(models.gelu(), tmp_path)
+    assert observe(Model(path, "gelu"), Config(), python=sys.executable).exact
+    with pytest.raises(WorkerError, match="no-such-python"):
+        observe(Model(path, "gelu"), Config(), python=str(tmp_path / "no-such-python"))

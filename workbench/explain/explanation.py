@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -73,10 +74,16 @@ class Explained:
 
 
 def explain(
-    model: Model, config: Config, *, budget_s: float = BUDGET_S, cancel: threading.Event | None = None
+    model: Model,
+    config: Config,
+    *,
+    budget_s: float = BUDGET_S,
+    cancel: threading.Event | None = None,
+    python: str = sys.executable,
 ) -> Explained:
     """Observe in a worker, then conclude here."""
-    return conclude(model.name, config, observe(model, config, budget_s=budget_s, cancel=cancel))
+    seen = observe(model, config, budget_s=budget_s, cancel=cancel, python=python)
+    return conclude(model.name, config, seen)
 
 
 def conclude(model_name: str, config: Config, observation: Observation) -> Explained:

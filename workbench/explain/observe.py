@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import threading
 from dataclasses import dataclass
@@ -74,13 +75,22 @@ class Observation:
 
 
 def observe(
-    model: Model, config: Config, *, budget_s: float = BUDGET_S, cancel: threading.Event | None = None
+    model: Model,
+    config: Config,
+    *,
+    budget_s: float = BUDGET_S,
+    cancel: threading.Event | None = None,
+    python: str = sys.executable,
 ) -> Observation:
-    """Make the config's session, and one for each pass that changes this model; none of them is run."""
+    """Make the config's session, and one for each pass that changes this model; none of them is run.
+
+    `python`: the interpreter of another environment, whose ORT has other providers.
+    """
     with tempfile.TemporaryDirectory(prefix="ort-workbench-explain-") as folder:
         structure = named_structure(model)
         job = job_of(model, structure, config, Path(folder), budget_s)
-        observation = read_answer(call_job("snapshots", job, timeout_s=TIMEOUT_S, cancel=cancel), structure)
+        answer = call_job("snapshots", job, timeout_s=TIMEOUT_S, cancel=cancel, python=python)
+        observation = read_answer(answer, structure)
     _check_names(config, observation)
     return observation
 
