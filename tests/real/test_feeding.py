@@ -17,7 +17,7 @@ from tests.real.longlived import LongLived
 from workbench.config import Config
 from workbench.errors import RunFailed
 from workbench.models import load
-from workbench.worker.feeding import packed, unpacked
+from workbench.worker.elements import packed, unpacked
 
 pytestmark = pytest.mark.real
 
