@@ -11,6 +11,7 @@ kernel never loads onnxruntime.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 TYPE_CHECKING = False  # importing typing for it would be most of our import time
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
     from workbench.models import load
     from workbench.models.samples import samples
     from workbench.results import Comparison, compare, history, open
+    from workbench.results_explain import Ablation, Explanation, Levels, ablate, explain, levels
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ablation",
     "BundleError",
     "Cancelled",
     "Comparison",
@@ -44,31 +47,42 @@ __all__ = [
     "ConfigError",
     "Doctor",
     "DownloadError",
+    "Explanation",
     "HistoryError",
     "InputError",
+    "Levels",
     "Limits",
     "ModelError",
     "Provider",
     "RunFailed",
     "WorkbenchError",
     "WorkerError",
+    "ablate",
     "compare",
     "doctor",
+    "explain",
     "history",
+    "levels",
     "load",
     "open",
     "samples",
 ]
 
 _HOMES = {
+    "Ablation": "workbench.results_explain",
     "Comparison": "workbench.results",
     "Config": "workbench.config",
     "Doctor": "workbench.diagnosis",
+    "Explanation": "workbench.results_explain",
+    "Levels": "workbench.results_explain",
     "Limits": "workbench.measure.limits",
     "Provider": "workbench.config",
+    "ablate": "workbench.results_explain",
     "compare": "workbench.results",
     "doctor": "workbench.diagnosis",
+    "explain": "workbench.results_explain",
     "history": "workbench.results",
+    "levels": "workbench.results_explain",
     "load": "workbench.models",
     "open": "workbench.results",
     "samples": "workbench.models.samples",
@@ -85,3 +99,14 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*__all__, "__version__"})
+
+
+class _Package(type(sys)):  # type: ignore[misc]  # types.ModuleType, without an import
+    """`import workbench.explain.…` would put the folder in the place of the function `wb.explain`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in __all__ and isinstance(value, type(sys))):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,155 @@
+"""How much of what ORT did is explained: `python -m benchmarks.explain [--nodes] [--json FILE] [MODEL …]`.
+
+Without models: the light ones of the onnx package. `--nodes`: every node test of the onnx package
+that this ORT loads. `--chain N`: a made graph of N nodes, against the time that ORT itself needs for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import onnx
+from onnx import ModelProto, helper
+
+from workbench.config import Config
+from workbench.errors import WorkbenchError
+from workbench.explain.explanation import Explained, conclude
+from workbench.explain.observe import job_of, named_structure, observe, read_answer
+from workbench.explain.provenance.account import FATES
+from workbench.models import Model
+
+LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
+NEWEST_IR, NEWEST_OPSET = 13, 26  # that ORT 1.31 takes
+
+
+def explain_here(path: Path, budget_s: float = 120.0) -> Explained:
+    """As `wb.explain`, with the job in this process: 1,800 tiny models do not pay for a process each."""
+    from workbench.worker.snapshots import run
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model(path, path.stem)
+        structure = named_structure(model)
+        answer = run(**job_of(model, structure, Config(), Path(folder), budget_s))
+        return conclude(path.stem, Config(), read_answer(answer, structure))
+
+
+def row(name: str, told: Explained, elapsed_s: float) -> dict[str, Any]:
+    account = told.provenance.account
+    return {
+        "model": name,
+        "source": len(account.sources),
+        "optimized": len(account.optimized),
+        **{fate: account.count(fate) for fate in FATES},
+        "untraced": told.provenance.untraced,
+        "exact": told.provenance.exact,
+        "problem": told.provenance.problem,
+        "elapsed_s": round(elapsed_s, 3),
+        "ort_load_s": round(told.load_s, 3),
+    }
+
+
+def of_models(paths: list[Path]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        began = time.perf_counter()
+        model = Model(path, path.stem)
+        told = conclude(path.stem, Config(), observe(model, Config()))
+        yield row(path.stem, told, time.perf_counter() - began)
+
+
+def node_tests() -> Iterator[tuple[str, ModelProto]]:
+    """The onnx package's node tests, at versions that this ORT takes."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    for case in collect_testcases(None):
+        model = ModelProto()
+        model.CopyFrom(case.model)
+        model.ir_version = min(model.ir_version, NEWEST_IR)
+        for opset in model.opset_import:
+            if opset.domain in ("", "ai.onnx"):
+                opset.version = min(opset.version, NEWEST_OPSET)
+        yield case.name, model
+
+
+def of_nodes(every: int = 1) -> Iterator[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, model) in enumerate(node_tests()):
+            if number % every:
+                continue
+            path = Path(folder, f"{name}.onnx")
+            path.write_bytes(model.SerializeToString())
+            began = time.perf_counter()
+            try:
+                yield row(name, explain_here(path), time.perf_counter() - began)
+            except WorkbenchError as error:
+                yield {"model": name, "refused": error.problem}
+            except Exception as error:
+                if not type(error).__module__.startswith("onnxruntime"):
+                    raise
+                yield {"model": name, "refused": str(error)[:200]}
+
+
+def chain(count: int, folder: Path) -> Path:
+    """MatMul, Add, Relu over and over."""
+    nodes, last = [], "x"
+    for index in range(count // 3):
+        nodes += [
+            helper.make_node("MatMul", [last, "w"], [f"m{index}"], f"matmul{index}"),
+            helper.make_node("Add", [f"m{index}", "b"], [f"a{index}"], f"add{index}"),
+            helper.make_node("Relu", [f"a{index}"], [f"r{index}"], f"relu{index}"),
+        ]
+        last = f"r{index}"
+    values = [helper.make_tensor_value_info(name, 1, ["n", 4]) for name in ("x", last)]
+    weights = [helper.make_tensor("w", 1, (4, 4), [0.1] * 16), helper.make_tensor("b", 1, (4,), [0.1] * 4)]
+    graph = helper.make_graph(nodes, "chain", values[:1], values[1:], weights)
+    path = folder / f"chain-{count}.onnx"
+    onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 20)]), path)
+    return path
+
+
+def summary(rows: list[dict[str, Any]]) -> str:
+    told = [one for one in rows if "refused" not in one]
+    sources = sum(one["source"] for one in told)
+    optimized = sum(one["optimized"] for one in told)
+    unknown, untraced = (sum(one[key] for one in told) for key in ("unknown", "untraced"))
+    return (
+        f"{len(told)} models explained, {len(rows) - len(told)} refused by ORT; {sources} source nodes, "
+        f"{100 * unknown / max(sources, 1):.3f} % unknown; {optimized} optimized nodes, "
+        f"{100 * (1 - untraced / max(optimized, 1)):.3f} % traced; "
+        f"{sum(one['exact'] for one in told)} chains end in exactly ORT's graph"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("models", nargs="*", type=Path)
+    parser.add_argument("--nodes", action="store_true")
+    parser.add_argument("--every", type=int, default=1, help="take only each so many-th node test")
+    parser.add_argument("--chain", type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        paths = (
+            [chain(asked.chain, Path(folder))]
+            if asked.chain
+            else asked.models or sorted(LIGHT.glob("*.onnx"))
+        )
+        for one in of_nodes(asked.every) if asked.nodes else of_models(paths):
+            rows.append(one)
+            if not asked.nodes or one.get("unknown") or one.get("untraced") or one.get("exact") is False:
+                print(one, flush=True)
+    print(summary(rows))
+    if asked.json:
+        asked.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What ORT did to a model: graph, passes, provenance, placement. No clocks."""

@@ -1,0 +1,90 @@
+"""Nodes and tensors as frozen values; a key is a name together with the subgraph that it lives in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+ELEMENT_BYTES = {  # of onnx.TensorProto's data types; 4-bit types count as half a byte
+    1: 4.0, 2: 1.0, 3: 1.0, 4: 2.0, 5: 2.0, 6: 4.0, 7: 8.0, 9: 1.0, 10: 2.0, 11: 8.0, 12: 4.0, 13: 8.0,
+    14: 8.0, 15: 16.0, 16: 2.0, 17: 1.0, 18: 1.0, 19: 1.0, 20: 1.0, 21: 0.5, 22: 0.5, 23: 0.5, 24: 1.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """Declared or inferred of a tensor: None where it is not known, a text where a dim is symbolic."""
+
+    element: int | None
+    dims: tuple[int | str | None, ...] | None
+
+    @property
+    def size_bytes(self) -> int | None:
+        """None where the type or any dim is not known."""
+        if self.dims is None or self.element not in ELEMENT_BYTES:
+            return None
+        count = 1
+        for dim in self.dims:
+            if not isinstance(dim, int):
+                return None
+            count *= dim
+        return int(count * ELEMENT_BYTES[self.element])
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node. `reads` is `inputs` and, for control flow, what its bodies capture and give back."""
+
+    key: str
+    name: str
+    scope: str  # "" in the main graph; else "if_node/then_branch", …
+    op_type: str
+    domain: str  # "" for ai.onnx
+    inputs: tuple[str, ...]  # tensor keys; "" for one left out
+    outputs: tuple[str, ...]
+    reads: tuple[str, ...]
+    digest: str  # of the attributes, subgraphs left out
+
+    @property
+    def kind(self) -> str:
+        """The operator with its domain where it is not ONNX's own."""
+        return f"{self.domain}::{self.op_type}" if self.domain else self.op_type
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A main graph with all of its subgraphs, flat and in topological order (bodies before their node)."""
+
+    nodes: tuple[Node, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    constants: Mapping[str, TensorInfo] = field(repr=False)  # initializers, and sparse ones
+    infos: Mapping[str, TensorInfo] = field(repr=False)  # of any other tensor
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Node]:
+        return {node.key: node for node in self.nodes}
+
+    @cached_property
+    def producers(self) -> Mapping[str, Node]:
+        """Which node makes a tensor."""
+        return {name: node for node in self.nodes for name in node.outputs if name}
+
+    @cached_property
+    def readers(self) -> Mapping[str, tuple[Node, ...]]:
+        """Which nodes use a tensor, each once."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            for name in dict.fromkeys(node.reads):
+                if name:
+                    found.setdefault(name, []).append(node)
+        return {name: tuple(nodes) for name, nodes in found.items()}
+
+    @cached_property
+    def tensors(self) -> frozenset[str]:
+        """Everything that has a value: inputs of the graph and of its bodies, constants, outputs of nodes."""
+        return frozenset((*self.inputs, *self.constants, *self.producers))
+
+    def info(self, tensor: str) -> TensorInfo | None:
+        return self.constants.get(tensor) or self.infos.get(tensor)

@@ -1,0 +1,26 @@
+"""Maximal connected sets of nodes on one provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.explain.graph import Graph
+
+
+def partitions(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
+    """A number from 0 for each node, in the order of the graph; neighbours on one provider share it."""
+    parent = {node.key: node.key for node in graph.nodes}
+
+    def root(key: str) -> str:
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
+
+    for node in graph.nodes:
+        for name in node.reads:
+            maker = graph.producers.get(name)
+            if maker is not None and providers[maker.key] == providers[node.key]:
+                parent[root(maker.key)] = root(node.key)
+    numbers: dict[str, int] = {}
+    return {node.key: numbers.setdefault(root(node.key), len(numbers)) for node in graph.nodes}

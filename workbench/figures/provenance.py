@@ -1,0 +1,73 @@
+"""From source operators to optimized operators: a flow, as wide as nodes are many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from workbench.figures.palette import TEXT, style_of_op_type
+from workbench.figures.template import apply, set_title
+from workbench.figures.words import plain
+
+if TYPE_CHECKING:
+    from workbench.explain.explanation import Explained
+
+MOST_SIDE = 18  # operators a side; more cannot be told apart
+OTHERS = "all others"
+MOST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """(source operator, optimized operator or fate, source nodes). A node that several do is counted once."""
+
+    model: str  # untrusted
+    flows: tuple[tuple[str, str, int], ...]
+
+
+def flow_data(told: Explained, most: int = MOST_SIDE) -> Flow:
+    """Folded and eliminated nodes flow into their fate."""
+    kinds = {node.key: node.kind for node in told.optimized.nodes}
+    found: Counter[tuple[str, str]] = Counter()
+    for one in told.provenance.account.sources:
+        found[one.op_type, kinds[one.into[0]] if one.into else f"({one.fate})"] += 1
+    left = _common((op for (op, _), count in found.items() for _ in range(count)), most)
+    right = _common((op for (_, op), count in found.items() for _ in range(count)), most)
+    merged: Counter[tuple[str, str]] = Counter()
+    for (source, target), count in found.items():
+        merged[source if source in left else OTHERS, target if target in right else OTHERS] += count
+    return Flow(told.model_name, tuple((a, b, count) for (a, b), count in merged.most_common()))
+
+
+def _common(names: object, most: int) -> set[str]:
+    return {name for name, _ in Counter(names).most_common(most)}  # type: ignore[call-overload]
+
+
+def flow_figure(told: Explained) -> go.Figure:
+    """A Sankey diagram; its table twin is `provenance.to_frame()`."""
+    data = flow_data(told)
+    left = list(dict.fromkeys(source for source, _, _ in data.flows))
+    right = list(dict.fromkeys(target for _, target, _ in data.flows))
+    styles = [style_of_op_type(name) for name in (*left, *right)]
+    figure = apply(go.Figure())
+    figure.add_sankey(
+        node={
+            "label": [plain(name, MOST_NAME) for name in (*left, *right)],
+            "color": [style.color for style in styles],
+            "line": {"color": TEXT, "width": 1},
+            "pad": 10,
+        },
+        link={
+            "source": [left.index(source) for source, _, _ in data.flows],
+            "target": [len(left) + right.index(target) for _, target, _ in data.flows],
+            "value": [count for _, _, count in data.flows],
+            "color": "rgba(128, 128, 128, 0.3)",
+        },
+    )
+    account = told.provenance.account
+    sentence = f"{data.model}: where {len(account.sources)} source nodes went"
+    note = "left: operators of the source; right: operators that do their work now, or what became of them"
+    return set_title(figure, [sentence], note, 26 * max(len(left), len(right)) + 60)
