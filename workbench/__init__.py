@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         WorkbenchError,
         WorkerError,
     )
-    from workbench.measure.limits import Limits, Progress
-    from workbench.models import Model, load
+    from workbench.measure.limits import Limits
+    from workbench.models import load
     from workbench.models.samples import samples
     from workbench.results import Comparison, compare, history, open
 
@@ -47,9 +47,7 @@ __all__ = [
     "HistoryError",
     "InputError",
     "Limits",
-    "Model",
     "ModelError",
-    "Progress",
     "Provider",
     "RunFailed",
     "WorkbenchError",
@@ -67,8 +65,6 @@ _HOMES = {
     "Config": "workbench.config",
     "Doctor": "workbench.diagnosis",
     "Limits": "workbench.measure.limits",
-    "Model": "workbench.models",
-    "Progress": "workbench.measure.limits",
     "Provider": "workbench.config",
     "compare": "workbench.results",
     "doctor": "workbench.diagnosis",

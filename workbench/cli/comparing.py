@@ -55,6 +55,7 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, save."""
     import workbench as wb
+    from workbench.cli.text import in_full
 
     configs = read_configs(arguments)
     model = wb.load(arguments.model)
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         keep=not arguments.no_history,
     )
-    print(json.dumps(to_json(result)) if arguments.json else result)
+    print(json.dumps(to_json(result)) if arguments.json else in_full(result.record))
     if arguments.output:
         print(f"saved {result.save(arguments.output)}", file=sys.stderr)
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,8 +32,26 @@ def run(arguments: argparse.Namespace) -> int:
     from jupyterlab.labapp import LabApp
 
     folder = writable_copy(arguments.folder)
-    LabApp.launch_instance(argv=options(folder, arguments.ip, arguments.port, not arguments.no_browser))
+    os.environ.update(surroundings(Path(__file__).resolve().parents[2], os.environ))
+    told = options(folder, arguments.ip, arguments.port, not arguments.no_browser)
+    server = LabApp.initialize_server(told)
+    print(
+        f"Open {server.display_url.split()[0].partition('?')[0]}?token={server.identity_provider.token}",
+        flush=True,
+    )
+    server.start()
     return 0
+
+
+def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:
+    """What the server and its kernels find: our defaults for JupyterLab, and us, also from a checkout."""
+    added = {"JUPYTER_CONFIG_PATH": Path(__file__).with_name("jupyter")}
+    if "site-packages" not in place.parts and "dist-packages" not in place.parts:
+        added["PYTHONPATH"] = place
+    return {
+        name: os.pathsep.join([str(folder), *filter(None, [given.get(name)])])
+        for name, folder in added.items()
+    }
 
 
 def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
@@ -46,7 +65,8 @@ def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
         "JupyterApp.answer_yes": True,  # Ctrl-C stops at once
         "IdentityProvider.token": secrets.token_hex(24),  # whatever a configuration file says
         "LabApp.default_url": f"/lab/tree/{STARTER}",
-        # Nothing that leaves the machine by itself: no news, no look-up of updates, no list of extensions.
+        # Nothing leaves the machine by itself: no news, no look-up of updates, no list of extensions. (That
+        # JupyterLab asks about its news all the same is turned off in jupyter/labconfig.)
         "LabApp.news_url": None,
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
         "LabApp.extension_manager": "readonly",

@@ -37,13 +37,13 @@ def add_to(commands: Commands) -> None:
 def run_show(arguments: argparse.Namespace) -> int:
     """From a file if there is one of that name, else from the history."""
     import workbench as wb
+    from workbench.cli.text import in_full
 
     source = Path(arguments.source)
     if source.exists() or source.suffix or source.name != arguments.source:
-        print(wb.open(source))
+        print(in_full(wb.open(source).record))
     else:
-        bundle = wb.history().bundle(arguments.source)
-        print(wb.Comparison(bundle.record, bundle.structure))
+        print(in_full(wb.history().open(arguments.source)))
     return 0
 
 

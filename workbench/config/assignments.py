@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.config.config import Config
 
 NOTHING = ("none", "default", "auto")  # how a text says "left to ORT"
+_WHOLE = re.compile("-?[0-9]{1,20}")
 _SWITCH = {
     "true": True,
     "on": True,
@@ -37,10 +39,12 @@ def applied(base: Config, texts: Iterable[str]) -> Config:
         if not equals:
             raise ConfigError(f"{shown(text)} assigns nothing.", "Write name=value, such as level=all.")
         check_fields([field])
-        known, key = (parts, (field, rest)) if rest else (whole, field)
-        if key in known:
-            raise ConfigError(f"{path.strip()!r} is given twice.", "Give it once.")
-        known[key] = value.strip() if rest else _value(BY_FIELD[field], value.strip())  # type: ignore[index]
+        if (field, rest) in parts or (not rest and field in whole):
+            raise ConfigError(f"{shown(path.strip())} is given twice.", "Give it once.")
+        if rest:
+            parts[field, rest] = value.strip()
+        else:
+            whole[field] = _value(BY_FIELD[field], value.strip())
     for (field, rest), value in parts.items():
         start = whole.get(field, getattr(base, field))
         whole[field] = _with_part(BY_FIELD[field], start, rest, value)
@@ -102,6 +106,6 @@ def _switch(knob: Knob, text: str) -> bool:
 
 
 def _whole(knob: Knob, text: str) -> int:
-    if not text.lstrip("-").isdecimal() or not text.isascii() or len(text) > 20:
+    if not _WHOLE.fullmatch(text):
         raise ConfigError(f"{knob.field} cannot be {shown(text)}.", "Write a whole number such as 2.")
     return int(text)

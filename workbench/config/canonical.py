@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.config.knobs import Knob
-from workbench.config.option import rendered
+from workbench.config.option import check_text, rendered
 from workbench.config.provider import Provider
 from workbench.config.wording import did_you_mean, listed, shown
 from workbench.errors import ConfigError
@@ -119,6 +119,7 @@ def _pairs(knob: Knob, value: object, fix: str) -> dict[str, Any]:
     for key in pairs:
         if not isinstance(key, str) or not key:
             raise _refused(knob, key, f"Names are texts, and not empty. {fix}")
+        check_text(f"A name in {knob.field}", key)
     if len(pairs) != len(items):
         raise _refused(knob, value, "A name is given twice; give it once.")
     return pairs

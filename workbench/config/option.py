@@ -15,6 +15,7 @@ OptionType = Literal["bool", "int", "float", "enum", "string", "json", "path", "
 OptionValue = str | int | float | PurePath  # bool is an int
 
 MOST_CHARACTERS = 1 << 20  # of one value; ORT copies it, and a stranger's bundle may bring it
+MOST_BITS = 128  # of an integer; the ranges say the rest
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _OFF_ON = (("0", "false", "off", "no"), ("1", "true", "on", "yes"))
 
@@ -52,7 +53,7 @@ class Option:
             return self._render_number(text)
         if self.type == "enum" and text not in self.choices:
             raise self._refusal(text, did_you_mean(text, self.choices))
-        if (self.type == "path" and "\0" in text) or (self.type == "json" and not _is_object(text)):
+        if self.type == "json" and not _is_object(text):
             raise self._refusal(text, "")
         return text
 
@@ -104,6 +105,14 @@ class Option:
         return ConfigError(f"{self.label} cannot be {shown(text)}.", f"{guess}Allowed: {self.allowed}.")
 
 
+def check_text(label: str, text: str) -> None:
+    """Refuse what cannot travel to ORT: it would cut the text at a NUL, and half a character is none."""
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ConfigError(
+            f"{label} has {shown(text)}, with a NUL or half a character in it.", "Give text without these."
+        )
+
+
 def _is_object(text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict)
@@ -120,7 +129,10 @@ def rendered(label: str, value: OptionValue) -> str:
             f"{label} is {shown(value)}, a {type(value).__name__}.",
             "Give a text, a number, True or False, or a path.",
         )
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        raise ConfigError(f"{label} is {shown(value)}.", "ORT's numbers have at most 64 bits.")
     text = str(value)
+    check_text(label, text)
     if len(text) > MOST_CHARACTERS:
         raise ConfigError(
             f"{label} has {len(text):,} characters.", f"Give at most {MOST_CHARACTERS:,} characters."

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench.config.catalogue import catalogue
-from workbench.config.option import OptionValue, rendered
+from workbench.config.option import OptionValue, check_text, rendered
 from workbench.config.wording import shown
 from workbench.errors import ConfigError
 
@@ -99,6 +99,7 @@ def _pairs(provider: str, options: object) -> dict[str, OptionValue]:
 def _render(provider: str, name: object, value: OptionValue) -> tuple[str, str]:
     if not isinstance(name, str) or not name:
         raise ConfigError(f"{shown(name)} is not an option of {provider}.", "Option names are texts.")
+    check_text(f"An option name of {provider}", name)
     option = catalogue().find(provider, name)
     text = option.render(value) if option else rendered(f"{provider} option {shown(name)}", value)
     return name, text

@@ -7,6 +7,30 @@ from collections.abc import Iterator
 
 from workbench.config.plan import Attribute, OrtConstant, SessionPlan
 
+# As the worker binds: inputs once, outputs once their shapes are known, nothing allocated after that.
+_BOUND = '''on_gpu = {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
+device = "cuda" if on_gpu else "cpu"
+
+
+def bind(feeds):
+    """Buffers for these inputs and their outputs, to reuse: `session.run_with_iobinding(it, run_options)`."""
+    binding = session.io_binding()
+    for name, array in feeds.items():
+        binding.bind_ortvalue_input(name, ort.OrtValue.ortvalue_from_numpy(array, device))
+    for output in session.get_outputs():
+        binding.bind_output(output.name, device)
+    session.run_with_iobinding(binding, run_options)
+    for output, value in zip(session.get_outputs(), binding.get_outputs()):
+        binding.bind_ortvalue_output(output.name, value)
+    return binding
+
+
+def run(feeds):
+    """One inference; `feeds` maps input names to arrays, the result is a list of arrays."""
+    binding = bind(feeds)
+    session.run_with_iobinding(binding, run_options)
+    return binding.copy_outputs_to_cpu()'''
+
 
 def script(plan: SessionPlan, model: str | os.PathLike[str]) -> str:
     """Python that makes the session of the plan, states its inputs and defines `run(feeds)`.
@@ -55,20 +79,14 @@ def _run(plan: SessionPlan) -> Iterator[str]:
     yield "run_options = ort.RunOptions()"
     for key, text in plan.run_entries:
         yield f"run_options.add_run_config_entry({key!r}, {text!r})"
+    if plan.io_binding:
+        yield _BOUND
+        return
     yield ""
     yield ""
     yield "def run(feeds):"
     yield '    """One inference; `feeds` maps input names to arrays, the result is a list of arrays."""'
-    if not plan.io_binding:
-        yield "    return session.run(None, feeds, run_options)"
-        return
-    yield "    binding = session.io_binding()  # keep it to call again with the same shapes"
-    yield "    for name, array in feeds.items():"
-    yield "        binding.bind_cpu_input(name, array)"
-    yield "    for output in session.get_outputs():"
-    yield "        binding.bind_output(output.name)"
-    yield "    session.run_with_iobinding(binding, run_options)"
-    yield "    return binding.copy_outputs_to_cpu()"
+    yield "    return session.run(None, feeds, run_options)"
 
 
 def _inputs() -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 
 MOST_SHOWN = 80  # characters of a received value that an error repeats
@@ -12,7 +13,10 @@ def shown(value: object) -> str:
     """A value as an error repeats it; a long text is cut before it is quoted."""
     if isinstance(value, str) and len(value) > MOST_SHOWN:
         return f"{value[:MOST_SHOWN]!r}… ({len(value):,} characters)"
-    text = repr(value)
+    try:
+        text = reprlib.repr(value) if isinstance(value, list | tuple | dict | set) else repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, lists in lists in lists
+        return f"a {type(value).__name__} too large to show"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}… ({type(value).__name__})"
 
 

@@ -68,6 +68,11 @@ class Doctor:
     """What this machine and this ORT can do, and what to install or change for more.
 
     The value of `wb.doctor()`; a table in a notebook, a report when printed.
+
+    >>> import workbench as wb
+    >>> report = wb.doctor()
+    >>> isinstance(report, wb.Doctor), report.machine.usable_cores > 0
+    (True, True)
     """
 
     machine: Machine

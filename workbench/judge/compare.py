@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from workbench.config import Config
@@ -60,6 +61,7 @@ class Question:
     tolerance: float = TOLERANCE
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
+    slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty
     began: float = field(default_factory=time.perf_counter)
 
 
@@ -115,17 +117,18 @@ class _State:
             pacing_s=self.question.pacing_s,
             sampling_s=SAMPLING_S * len(self.labels) / 2,
             limits=self.question.limits,
+            slow_downs=self.question.slow_downs,
         )
 
     def measure(self) -> None:
-        slowest_s = 0.0
+        costs_s: list[float] = []
         while True:
             began = time.perf_counter()
             self._round()
-            slowest_s = max(slowest_s if self.rounds > 2 else 0.0, time.perf_counter() - began)
+            costs_s.append(time.perf_counter() - began)
             if self.question.budget_s is None:
-                self.budget_s = _default_budget_s(slowest_s)
-            out_of_time = self.elapsed_s + slowest_s > self.budget_s
+                self.budget_s = _default_budget_s(min(costs_s))
+            out_of_time = self.elapsed_s + median(costs_s) > self.budget_s
             self.verdicts = self._judge(final=out_of_time)
             self._tell("judging")
             if out_of_time or all(self._enough(verdict) for verdict in self.verdicts):

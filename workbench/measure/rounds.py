@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import time
 from array import array
@@ -48,7 +49,9 @@ class Setup:
     pacing_s: float | None = None
     sampling_s: float = 0.5  # for all configs together
     block_s: float = BLOCK_S
+    slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty: a share of each run, one a config
     limits: Limits = field(default_factory=Limits)
+    python: str = sys.executable  # the interpreter of the workers
 
 
 @dataclass(slots=True)
@@ -117,8 +120,9 @@ class Round:
     def _seat(self, stack: ExitStack, member: int) -> _Seat:
         label = self._setup.labels[member]
         name = f"{label}-{self._number}-{self._rng.getrandbits(24):06x}"
-        worker = stack.enter_context(Worker(self._setup.folder, name=name))
-        return _Seat(worker, self._setup.plans[member], Outcome(label))
+        worker = stack.enter_context(Worker(self._setup.folder, name=name, python=self._setup.python))
+        slow_down = self._setup.slow_downs[member] if self._setup.slow_downs else 0.0
+        return _Seat(worker, self._setup.plans[member], slow_down, Outcome(label))
 
     def _shuffled(self) -> list[_Seat]:
         alive = [seat for seat in self._seats if seat.outcome.failure is None]
@@ -232,6 +236,7 @@ class Round:
             min_runs=_runs_a_block(seat.warmup_s),
             max_runs=MAX_RUNS_A_BLOCK,
             pacing_s=self._setup.pacing_s,
+            slow_down=seat.slow_down,
         )
 
     def _finish(self, seat: _Seat) -> None:
@@ -259,6 +264,7 @@ class _Seat:
 
     worker: Worker
     plan: dict[str, Any]
+    slow_down: float
     outcome: Outcome
     spawn_s: float = 0.0
     import_s: float = 0.0

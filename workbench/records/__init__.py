@@ -1,0 +1,40 @@
+"""What was seen: frozen results, the bundle file that holds them, and the history."""
+
+from workbench.records.bundle import Bundle, read_bundle, write_bundle
+from workbench.records.comparison import (
+    ComparisonRecord,
+    Doubt,
+    InputsRecord,
+    ModelRecord,
+    OutputAgreement,
+    Protocol,
+    Verdict,
+)
+from workbench.records.entries import Entry
+from workbench.records.history import History
+from workbench.records.machine import Gpu, Machine, Versions
+from workbench.records.run import Block, Failure, LatencySamples, LogLine, ProcessRecord, Run
+
+__all__ = [
+    "Block",
+    "Bundle",
+    "ComparisonRecord",
+    "Doubt",
+    "Entry",
+    "Failure",
+    "Gpu",
+    "History",
+    "InputsRecord",
+    "LatencySamples",
+    "LogLine",
+    "Machine",
+    "ModelRecord",
+    "OutputAgreement",
+    "ProcessRecord",
+    "Protocol",
+    "Run",
+    "Verdict",
+    "Versions",
+    "read_bundle",
+    "write_bundle",
+]

@@ -54,11 +54,15 @@ def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
             temporary.replace(target)
         _sync_folder(target.parent)
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null byte; RuntimeError: no home
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         number = error.errno if isinstance(error, OSError) else None
         fix = _FIXES.get(number or 0, "Save to another path.")
-        raise BundleError(f"{os.fspath(path)!r} cannot be written: {reason}.", fix) from error
+        raise BundleError(f"{os.fspath(path)!r} cannot be written: {reason_of(error)}.", fix) from error
     return target
+
+
+def reason_of(error: Exception) -> str:
+    """What the system said, without number and path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _mode_of(target: Path) -> int | None:

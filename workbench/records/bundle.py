@@ -15,7 +15,7 @@ from typing import BinaryIO
 from workbench import __version__
 from workbench.errors import BundleError
 from workbench.records import container
-from workbench.records.atomic import write_atomically
+from workbench.records.atomic import reason_of, write_atomically
 from workbench.records.codec import decode, encode
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, OURS, dump_json, load_json, shorten
@@ -54,7 +54,7 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null byte; RuntimeError: no home
         missing = isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR)
         fix = "Correct the path." if missing else "Give the path of a bundle that you may read."
-        raise BundleError(f"{os.fspath(path)!r} cannot be opened: {error}.", fix) from error
+        raise BundleError(f"{os.fspath(path)!r} cannot be opened: {reason_of(error)}.", fix) from error
 
 
 def pack_record(record: Record, structure: bytes | None, *, private: bool) -> bytes:

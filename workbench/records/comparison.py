@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from workbench.records import frames
+from workbench.records.display import runs_to_html
 from workbench.records.machine import Machine, Versions
 from workbench.records.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal["faster", "slower", "tie", "outputs differ", "unknown"]
 
@@ -107,3 +112,13 @@ class ComparisonRecord:
     def verdict(self) -> Verdict:
         """The verdict of the first candidate."""
         return self.verdicts[0]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a run: its config in words, simple figures with their units, and its verdict."""
+        return frames.comparison_frame(self)
+
+    def __repr__(self) -> str:
+        return f"ComparisonRecord({self.id!r}, {len(self.runs)} runs, {self.verdict.kind!r})"
+
+    def _repr_html_(self) -> str:
+        return runs_to_html(self.runs, f"{self.model.name}: {self.verdict.kind}. {self.verdict.reason}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from workbench.errors import BundleError
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.jsontext import shorten
 
 Record = ComparisonRecord  # a union, once there are more
 
@@ -29,6 +31,14 @@ def check(record: Record, fix: str) -> None:
         raise BundleError("runs: expected two or more runs, each with its own label.", fix)
     if [verdict.label for verdict in record.verdicts] != labels[1:]:
         raise BundleError("verdicts: expected one for each run after the first, in their order.", fix)
+    for at, verdict in enumerate(record.verdicts):
+        for name in ("ratio", "low", "high"):
+            value = getattr(verdict, name)
+            if value is not None and not 0 < value < math.inf:
+                raise BundleError(f"verdicts[{at}].{name}: expected a positive number, got {value}.", fix)
+    for run in record.runs:
+        if any(not block.samples_s for process in run.processes for block in process.blocks):
+            raise BundleError(f"Run {shorten(run.label)} has a block without samples.", fix)
     for at, agreement in enumerate(record.agreement):
         if agreement.label not in labels[1:]:
             raise BundleError(f"agreement[{at}].label: there is no such candidate.", fix)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from statistics import median
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from workbench.config import Config
+from workbench.records import frames
+from workbench.records.display import in_ms, runs_to_html
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Stage = Literal["start", "load", "first run", "warm-up", "run", "outputs"]
 
@@ -77,6 +84,19 @@ class LatencySamples:
         """None when nothing was measured."""
         return median(self.samples_s) if self.samples_s else None
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row a sample; columns label, latency_s."""
+        return frames.latency_frame(self)
+
+    def __repr__(self) -> str:
+        return f"LatencySamples({self.label!r}, {len(self.samples_s)} samples)"
+
+    def __str__(self) -> str:
+        return f"{self.label}: {in_ms(self.median_s) or 'nothing'}, median of {len(self.samples_s)}"
+
+    def _repr_html_(self) -> str:
+        return f"<span>{escape(str(self))}</span>"
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -102,18 +122,33 @@ class Run:
 
     @property
     def load_s(self) -> float | None:
+        """The median of its processes; None where no session was made."""
         return _median(process.load_s for process in self.processes)
 
     @property
     def first_run_s(self) -> float | None:
+        """The median of its processes; None where none ran."""
         return _median(process.first_run_s for process in self.processes)
 
     @property
     def peak_rss_bytes(self) -> int | None:
+        """The median of its processes; None where the system does not tell."""
         peaks = [process.peak_rss_bytes for process in self.processes if process.peak_rss_bytes is not None]
         return int(median(peaks)) if peaks else None
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row a sample; columns label, round, block, order, latency_s, disturbed."""
+        return frames.run_frame(self)
 
-def _median(values: object) -> float | None:
-    found = list(values)  # type: ignore[call-overload]
+    def __repr__(self) -> str:
+        count = sum(len(block.samples_s) for process in self.processes for block in process.blocks)
+        state = f", failed at {self.failure.stage}" if self.failure else ""
+        return f"Run({self.label!r}, {self.config!r}, {count} samples{state})"
+
+    def _repr_html_(self) -> str:
+        return runs_to_html((self,), self.label)
+
+
+def _median(values: Iterable[float]) -> float | None:
+    found = list(values)
     return float(median(found)) if found else None

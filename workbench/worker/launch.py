@@ -29,6 +29,7 @@ _PACKAGE = str(Path(__file__).resolve().parents[1])
 _PREFIX = "ort-workbench-"
 MAX_LOG_BYTES = 512 << 20
 _POLL_S = 0.1
+_LAST_WORDS_S = 2.0  # from the end of its pipe to the end of the process
 
 
 class Worker:
@@ -165,8 +166,14 @@ class Worker:
         )
 
     def _dead(self, stage: str) -> WorkerError:
-        self._process.wait()
-        code = self._process.returncode
+        try:
+            code = self._process.wait(timeout=_LAST_WORDS_S)
+        except subprocess.TimeoutExpired:
+            self.close()
+            return WorkerError(
+                f"the worker stopped making sense during {stage}: it closed its pipe or wrote something else to it",
+                "check that the worker's interpreter is a plain Python with onnxruntime and numpy",
+            )
         last = log.tail(self.log_text(), 6)
         told = f"; it printed last:\n{last}" if last else ""
         if code == -getattr(signal, "SIGKILL", 9):

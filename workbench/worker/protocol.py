@@ -53,6 +53,6 @@ def read_message(stream: IO[bytes]) -> Message | None:
     try:
         body = json.loads(text)
         kind = body.pop("kind")
-    except (ValueError, KeyError, AttributeError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise ProtocolError(f"not a message: {error}") from error
     return Message(str(kind), body, payload)

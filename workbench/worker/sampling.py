@@ -17,13 +17,18 @@ Run = Callable[[], object]
 
 
 def block(
-    next_run: Callable[[], Run], seconds: float, min_runs: int, max_runs: int, pacing_s: float | None
+    next_run: Callable[[], Run],
+    seconds: float,
+    min_runs: int,
+    max_runs: int,
+    pacing_s: float | None,
+    slow_down: float,
 ) -> tuple[dict[str, Any], bytes]:
     """Runs for about `seconds`; the payload holds each run's nanoseconds in order."""
     samples = array("q")
     delay_before, cpu_before = usage.run_delay_ns(), time.process_time_ns()
     began = time.perf_counter_ns()
-    _sample(samples, next_run, began + int(seconds * 1e9), min_runs, max_runs, pacing_s)
+    _sample(samples, next_run, began + int(seconds * 1e9), min_runs, max_runs, pacing_s, slow_down)
     wall_ns = time.perf_counter_ns() - began
     cpu_ns = time.process_time_ns() - cpu_before
     delay_after = usage.run_delay_ns()
@@ -44,7 +49,7 @@ def warm_up(
             break
         chunk_s = min(floor_s, bound_s) / 4
         deadline = time.perf_counter_ns() + int(chunk_s * 1e9)
-        _sample(samples, next_run, deadline, 1, 500, pacing_s)
+        _sample(samples, next_run, deadline, 1, 500, pacing_s, 0.0)
         done_s = (time.perf_counter_ns() - began) / 1e9
         steady = done_s >= floor_s and len(samples) >= floor_runs and is_steady(samples)
     return {"steady": steady}, samples.tobytes()
@@ -67,6 +72,7 @@ def _sample(
     min_runs: int,
     max_runs: int,
     pacing_s: float | None,
+    slow_down: float,
 ) -> None:
     clock, append = time.perf_counter_ns, samples.append
     for done in range(1, max_runs + 1):
@@ -76,6 +82,15 @@ def _sample(
         start = clock()
         run()
         end = clock()
+        if slow_down:
+            end = _wait_until(end + int((end - start) * slow_down))
         append(end - start)
         if end >= deadline_ns and done >= min_runs:
             return
+
+
+def _wait_until(moment_ns: int) -> int:
+    """Burn time inside a sample: the known slow-down that `benchmarks.honesty` plants."""
+    while (now := time.perf_counter_ns()) < moment_ns:
+        pass
+    return now

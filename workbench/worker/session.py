@@ -106,8 +106,10 @@ class Bench:
     def do_warm_up(self, floor_s: float, bound_s: float, floor_runs: int, pacing_s: float | None) -> Any:
         return sampling.warm_up(self._next_run, floor_s, bound_s, floor_runs, pacing_s)
 
-    def do_block(self, seconds: float, min_runs: int, max_runs: int, pacing_s: float | None) -> Any:
-        return sampling.block(self._next_run, seconds, min_runs, max_runs, pacing_s)
+    def do_block(
+        self, seconds: float, min_runs: int, max_runs: int, pacing_s: float | None, slow_down: float
+    ) -> Any:
+        return sampling.block(self._next_run, seconds, min_runs, max_runs, pacing_s, slow_down)
 
     def do_usage(self) -> Any:
         return {

@@ -1,0 +1,1 @@
+"""Our own speed and honesty, measured. Not tests: each has its own command and prints a table."""

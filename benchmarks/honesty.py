@@ -1,0 +1,197 @@
+"""False alarms, power, and whether disturbed blocks are found: `python -m benchmarks.honesty`.
+
+Parts: `quiet` and `busy` compare a config with itself; `slow3`, `slow2` plant a slow-down of 3 and 2 % in B on
+a quiet machine, `busy3` plants 3 % while one core is kept busy on and off. Each comparison becomes one line of
+the JSON-lines file, so a stopped run is not lost; `--report` prints the table from such a file again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from benchmarks.load import pick
+from benchmarks.models import make
+from workbench import Config, load
+from workbench.judge.compare import Question, compare
+from workbench.judge.pairs import pairs_of
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.run import Run
+
+MODELS = ("mlp", "cnn", "attention", "mlp-wide", "cnn-wide")
+PARTS = {  # part: (planted slow-down of B, own load, budget in seconds; None: the default)
+    "quiet": (0.0, False, None),
+    "busy": (0.0, True, None),
+    "slow3": (0.03, False, 15.0),
+    "slow2": (0.02, False, 15.0),
+    "busy3": (0.03, True, 15.0),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.honesty", description=__doc__)
+    parser.add_argument("--parts", nargs="+", choices=sorted(PARTS), default=list(PARTS))
+    parser.add_argument("--tries", type=int, default=100, help="comparisons a part")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-o", "--output", type=Path, default=Path("honesty.jsonl"))
+    parser.add_argument("--report", action="store_true", help="only print the table of an earlier run")
+    options = parser.parse_args()
+    if not options.report:
+        with tempfile.TemporaryDirectory() as folder, options.output.open("a") as output:
+            for row in measure(options.parts, options.tries, options.seed, Path(folder)):
+                output.write(json.dumps(row) + "\n")
+                output.flush()
+                print(_line(row), file=sys.stderr)
+    rows = [json.loads(line) for line in options.output.read_text().splitlines()]
+    print(table(rows))
+    print(json.dumps(summary(rows), indent=1))
+
+
+def measure(parts: Iterable[str], tries: int, seed: int, folder: Path) -> Iterable[dict[str, Any]]:
+    """One row a comparison. Parts take turns, so that no part has the quiet hour for itself."""
+    rng = random.Random(seed)
+    paths = {name: make(name, folder) for name in MODELS}
+    for number in range(tries):
+        for part in parts:
+            name = MODELS[number % len(MODELS)]
+            yield {"part": part, "model": name, **_compare(paths[name], part, rng)}
+
+
+def _compare(path: Path, part: str, rng: random.Random) -> dict[str, Any]:
+    slow_down, loaded, budget_s = PARTS[part]
+    model = load(path)
+    inputs = model.inputs(seed=0)
+    began = time.perf_counter()
+    with pick(rng) if loaded else nullcontext() as load_now:
+        record = compare(
+            Question(
+                model=model.path,
+                model_record=model.record(),
+                configs=(Config(), Config()),
+                feeds=inputs.feeds,
+                inputs=inputs.record(),
+                budget_s=budget_s,
+                seed=rng.getrandbits(30),
+                slow_downs=(0.0, slow_down),
+                began=began,
+            )
+        )
+        elapsed_s = time.perf_counter() - began
+    verdict = record.verdict
+    return {
+        "kind": verdict.kind,
+        "ratio": verdict.ratio,
+        "low": verdict.low,
+        "high": verdict.high,
+        "rounds": verdict.rounds,
+        "reason": verdict.reason,
+        "elapsed_s": elapsed_s,
+        "median_ms": (record.runs[0].latency.median_s or 0) * 1e3,
+        "pairs": [pair.log_ratio for pair in pairs_of(*record.runs)],
+        "pooled": _pooled_tests(record),
+        "blocks": _block_counts(record, began, load_now),
+        "doubts": [doubt.kind for doubt in record.doubts],
+    }
+
+
+def _pooled_tests(record: ComparisonRecord) -> dict[str, str]:
+    """What a test over all samples, as if they were independent, would have said of the same data."""
+    from scipy import stats
+
+    first, second = (_samples(run) for run in record.runs)
+    faster = "faster" if sum(first) / len(first) > sum(second) / len(second) else "slower"
+    verdicts = {}
+    for name, probability in (
+        ("Mann-Whitney", stats.mannwhitneyu(first, second).pvalue),
+        ("Welch", stats.ttest_ind(first, second, equal_var=False).pvalue),
+    ):
+        verdicts[name] = faster if probability < 0.05 else "no difference"
+    return verdicts
+
+
+def _samples(run: Run) -> tuple[float, ...]:
+    return run.latency.samples_s
+
+
+def _block_counts(record: ComparisonRecord, began: float, load_now: Any) -> dict[str, int]:
+    """Blocks under our load and free of it, and how many of each were set aside."""
+    counts = {"loaded": 0, "loaded_flagged": 0, "clean": 0, "clean_flagged": 0}
+    for run in record.runs:
+        for process in run.processes:
+            for block in process.blocks:
+                start = began + block.start_s
+                share = load_now.share(start, start + block.wall_s) if load_now is not None else 0.0
+                if share is None or 0.0 < share < 0.5:
+                    continue
+                kind = "loaded" if share else "clean"
+                counts[kind] += 1
+                counts[f"{kind}_flagged"] += bool(block.disturbed)
+    return counts
+
+
+def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Counts and shares a part."""
+    parts = {}
+    for part in dict.fromkeys(row["part"] for row in rows):
+        mine = [row for row in rows if row["part"] == part]
+        kinds = {kind: sum(row["kind"] == kind for row in mine) for kind in ("faster", "slower", "tie", "unknown")}
+        blocks = {key: sum(row["blocks"][key] for row in mine) for key in mine[0]["blocks"]}
+        pooled = {
+            name: sum(row["pooled"][name] != "no difference" for row in mine) for name in mine[0]["pooled"]
+        }
+        seconds = sorted(row["elapsed_s"] for row in mine)
+        parts[part] = {
+            "tries": len(mine),
+            "models": sorted({row["model"] for row in mine}),
+            **kinds,
+            "pooled_says_different": pooled,
+            "blocks": blocks,
+            "median_s": round(seconds[len(seconds) // 2], 1),
+            "longest_s": round(seconds[-1], 1),
+        }
+    return {"cores": os.cpu_count(), "parts": parts}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The table of the README."""
+    lines = [
+        "| part | tries | faster | slower | tie | unknown | Mann-Whitney differs | Welch differs "
+        "| loaded blocks found | clean blocks set aside | median, longest |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for part, told in summary(rows)["parts"].items():
+        blocks, pooled = told["blocks"], told["pooled_says_different"]
+        lines.append(
+            f"| {part} | {told['tries']} | {told['faster']} | {told['slower']} | {told['tie']} | {told['unknown']} "
+            f"| {pooled['Mann-Whitney']} | {pooled['Welch']} "
+            f"| {_share(blocks['loaded_flagged'], blocks['loaded'])} "
+            f"| {_share(blocks['clean_flagged'], blocks['clean'])} "
+            f"| {told['median_s']} s, {told['longest_s']} s |"
+        )
+    return "\n".join(lines)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%} of {whole:,}" if whole else "none"
+
+
+def _line(row: dict[str, Any]) -> str:
+    low, high = (f"{value:.4f}" if value is not None else "–" for value in (row["low"], row["high"]))
+    ratio = f"{row['ratio']:.4f}" if row["ratio"] is not None else "–"
+    return (
+        f"{row['part']:6} {row['model']:10} {row['median_ms']:7.3f} ms  {row['kind']:8} {ratio} [{low}, {high}] "
+        f"{row['rounds']} rounds {row['elapsed_s']:.1f} s {row['blocks']}"
+    )
+
+
+if __name__ == "__main__":
+    main()

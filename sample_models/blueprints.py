@@ -1,0 +1,36 @@
+"""From a skeleton's name to its module in torch."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sample_models.catalogue import SKELETONS
+
+if TYPE_CHECKING:
+    import onnx
+
+    from sample_models.architectures import Blueprint
+
+SEED = 0
+
+
+def blueprint(name: str) -> Blueprint:
+    """The named skeleton's architecture; its example inputs are drawn from the fixed seed."""
+    import torch
+
+    entry = SKELETONS[name]
+    family, _, function = entry.architecture.partition(".")
+    make = getattr(import_module(f"sample_models.architectures.{family}"), function)
+    torch.manual_seed(SEED)
+    made: Blueprint = make() if entry.attention is None else make(entry.attention)
+    return made
+
+
+def fresh_export(name: str, folder: Path) -> onnx.ModelProto:
+    """Export the named skeleton's module anew into `folder`; the model with its weights."""
+    from sample_models.export import export
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return export(blueprint(name), SKELETONS[name].exporter, folder / f"{name}.onnx")

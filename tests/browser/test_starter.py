@@ -1,0 +1,116 @@
+"""The starter notebook as a user meets it: `workbench lab`, a real Chromium, a verdict and a figure."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+from playwright.sync_api import Page, Request, expect, sync_playwright
+
+from tests.conftest import find_browser, is_worker
+
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+PATIENCE_MS = 240_000  # how long a condition may take to come true on a busy machine
+VERDICT = re.compile(r"faster|slower|tie|unknown|outputs differ")
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address, with its token, of a JupyterLab that `workbench lab` started."""
+    runtime = tmp_path_factory.mktemp("jupyter")
+    settings = {
+        name: str(runtime) for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")
+    }
+    arguments = [sys.executable, "-m", "workbench", "lab", "--no-browser", "--port", "0"]
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, env={**os.environ, **settings}) as server:
+        yield address(server, runtime)
+        server.send_signal(signal.SIGTERM)
+        server.communicate()
+
+
+def address(server: subprocess.Popen[bytes], runtime: Path) -> str:
+    """Where the server says that it listens, once it does."""
+    assert server.stderr is not None
+    said = b""
+    while b"127.0.0.1" not in said or not list(runtime.glob("jpserver-*.json")):
+        assert server.poll() is None, f"the server ended: {said.decode(errors='replace')}"
+        if select.select([server.stderr], [], [], 0.1)[0]:
+            said += os.read(server.stderr.fileno(), 1 << 16)
+    (told,) = (json.loads(path.read_text()) for path in runtime.glob("jpserver-*.json"))
+    assert told["hostname"] == "127.0.0.1"
+    return f"{told['url']}lab/tree/00_first_comparison.ipynb?token={told['token']}"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[Page]:
+    """A fresh browser with a profile of its own."""
+    with sync_playwright() as play:
+        context = play.chromium.launch_persistent_context(
+            tmp_path / "profile",
+            executable_path=find_browser(),
+            args=FLAGS,
+            headless=True,
+            viewport={"width": 1400, "height": 1600},
+        )
+        context.set_default_timeout(PATIENCE_MS)
+        yield context.pages[0]
+        context.close()
+
+
+def test_the_starter_notebook_shows_a_verdict_and_a_figure(lab: str, page: Page, tmp_path: Path) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(host(request)))
+    page.goto(lab)
+    notebook = page.locator(".jp-NotebookPanel")
+    expect(notebook.locator(".jp-MarkdownOutput h1")).to_contain_text("One honest comparison")
+    expect(page.locator(".jp-NotebookPanel-toolbar [data-status='idle']").first).to_be_attached()
+
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    result = notebook.locator(".jp-CodeCell", has_text="wb.compare(")
+    expect(result.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE_MS)
+    expect(result.locator(".jp-OutputArea")).to_contain_text(VERDICT, timeout=PATIENCE_MS)
+    table = notebook.locator(".jp-CodeCell", has_text="to_frame()").locator("table")
+    expect(table).to_contain_text("median_s")
+    expect(
+        notebook.locator(".jp-RenderedText[data-mime-type='application/vnd.jupyter.error']")
+    ).to_have_count(0)
+
+    result.scroll_into_view_if_needed()
+    page.screenshot(path=screenshot(tmp_path))
+    assert set(asked) == {"127.0.0.1"}, "a request left the machine"
+
+
+def host(request: Request) -> str:
+    parts = urlsplit(request.url)
+    return parts.hostname or "127.0.0.1" if parts.scheme.startswith(("http", "ws")) else "127.0.0.1"
+
+
+def screenshot(folder: Path) -> Path:
+    """Where a person can look at it afterwards."""
+    kept = os.environ.get("WORKBENCH_SCREENSHOTS")
+    return Path(kept or folder) / "starter.png"
+
+
+def test_no_worker_is_left_by_the_notebook(lab: str) -> None:
+    assert lab
+    assert not [process for process in psutil.Process().children(recursive=True) if is_worker(process)]

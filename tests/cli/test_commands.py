@@ -1,0 +1,173 @@
+"""The command line without measuring: what it asks of the package, and what it prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.models import tiny
+from workbench.cli import main
+from workbench.cli.comparing import percent, read_dims
+from workbench.cli.text import columns, in_full
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model")))
+
+
+@pytest.fixture(scope="module")
+def result(model: str) -> wb.Comparison:
+    """A real one, as short as it can be."""
+    configs = wb.Config(), wb.Config(level="disabled")
+    return wb.compare(model, *configs, budget_s=0.5, progress=False, keep=False)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, result: wb.Comparison) -> dict[str, Any]:
+    """What `compare` was called with."""
+    calls: dict[str, Any] = {}
+
+    def compare(model: Any, *configs: wb.Config, **options: Any) -> wb.Comparison:
+        calls.update(options, model=model, configs=configs)
+        return result
+
+    monkeypatch.setattr(wb, "compare", compare)
+    return calls
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Fix: " in captured.err
+    return captured.err
+
+
+def test_settings_become_configs(asked: dict[str, Any], model: str) -> None:
+    configs = "--a level=basic --b level=all --b intra_op_threads=2 --d intra_op_threads=1"
+    options = "--budget 3 --smallest-effect 2% --pacing 0.01 --seed 7 --no-history"
+    assert main(["compare", model, *configs.split(), *options.split()]) == 0
+    assert asked["configs"] == (
+        wb.Config(level="basic"),
+        wb.Config(level="all", intra_op_threads=2),
+        wb.Config(intra_op_threads=1),
+    )
+    names = ("budget_s", "smallest_effect", "pacing_s", "seed", "keep", "progress")
+    assert [asked[name] for name in names] == [3.0, 0.02, 0.01, 7, False, False]
+
+
+def test_defaults_are_the_packages_own(asked: dict[str, Any], model: str) -> None:
+    assert main(["compare", model, "--b", "level=disabled"]) == 0
+    assert asked["configs"][0] == wb.Config()
+    names = ("budget_s", "smallest_effect", "pacing_s", "seed", "keep")
+    assert [asked[name] for name in names] == [None, 0.01, None, 0, True]
+
+
+def test_the_text_has_verdict_table_outputs_and_doubts(
+    asked: dict[str, Any], model: str, result: wb.Comparison, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert asked == {}
+    assert main(["compare", model, "--b", "level=disabled"]) == 0
+    text = capsys.readouterr().out
+    assert text == in_full(result.record) + "\n"
+    assert result.verdict.kind in text.splitlines()[0]
+    assert "level=disabled" in text
+    assert "agrees" in text
+    for doubt in result.doubts:
+        assert doubt.evidence in text
+        assert doubt.fix in text
+
+
+def test_json_has_every_sample(
+    asked: dict[str, Any], model: str, result: wb.Comparison, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert asked == {}
+    assert main(["compare", model, "--b", "level=disabled", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["id"] == result.record.id
+    assert told["verdicts"][0]["kind"] == result.verdict.kind
+    assert told["runs"][1]["config"] == {"level": "disabled"} | told["runs"][1]["config"]
+    blocks = [block for process in told["runs"][0]["processes"] for block in process["blocks"]]
+    expected = [block for process in result.runs[0].processes for block in process.blocks]
+    assert [block["samples_s"] for block in blocks] == [list(block.samples_s) for block in expected]
+
+
+def test_saving_and_showing(
+    asked: dict[str, Any], model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert asked == {}
+    bundle = tmp_path / "one.ortbench"
+    assert main(["compare", model, "--b", "level=disabled", "-o", str(bundle)]) == 0
+    first = capsys.readouterr()
+    assert str(bundle) in first.err
+    assert main(["show", str(bundle)]) == 0
+    assert capsys.readouterr().out == first.out
+
+
+def test_the_history_lists_shows_and_deletes(
+    result: wb.Comparison, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wb.history().add(result.record)
+    assert main(["history"]) == 0
+    assert result.record.id in capsys.readouterr().out
+    assert main(["show", result.record.id]) == 0
+    assert capsys.readouterr().out == in_full(result.record) + "\n"
+    assert main(["history", "--delete", result.record.id]) == 0
+    capsys.readouterr()
+    assert main(["history", "--model", result.record.model.sha256]) == 0
+    assert "nothing yet" in capsys.readouterr().out
+
+
+def test_samples_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["samples"]) == 0
+    text = capsys.readouterr().out
+    for name in wb.samples()["name"]:
+        assert name in text
+
+
+def test_errors_name_the_fault_and_the_fix(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "nothing to compare" in refused(capsys, "compare", model)
+    assert "levl" in refused(capsys, "compare", model, "--b", "levl=all")
+    assert "absent.onnx" in refused(capsys, "compare", "absent.onnx", "--b", "level=all")
+    assert "batch" in refused(capsys, "compare", model, "--b", "level=all", "--dim", "batch")
+    assert "absent.ortbench" in refused(capsys, "show", str(tmp_path / "absent.ortbench"))
+    assert "no-such-id" in refused(capsys, "show", "no-such-id")
+    given = tmp_path / "given.npz"
+    np.savez(given, x=np.zeros((1, 8), np.float32))
+    both = ["compare", model, "--b", "level=all", "--npz", str(given), "--dim", "n=1"]
+    assert "--npz and --dim" in refused(capsys, *both)
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"], ["compare"], ["compare", "m", "--seed", "x"]])
+def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+
+
+def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("compare", "show", "history", "samples", "doctor", "lab"):
+        with pytest.raises(SystemExit) as ended:
+            main([command, "--help"])
+        assert ended.value.code == 0
+        assert command in capsys.readouterr().out
+
+
+def test_sizes_and_shares() -> None:
+    assert read_dims(["batch=8", "a=b=2"]) == {"batch": 8, "a=b": 2}
+    assert percent("1%") == percent("0.01") == 0.01
+
+
+def test_columns_stand_under_each_other() -> None:
+    assert list(columns([("a", "bb", "c", "d"), ("aa", "b", "cc", "dd")])) == [
+        " a  bb  c   d",
+        "aa   b  cc  dd",
+    ]

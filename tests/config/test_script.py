@@ -1,0 +1,151 @@
+"""`to_python` prints a script that makes the same session with no workbench in sight."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+from hypothesis import given
+
+from tests.config.ort_models import answer, write_model
+from tests.config.strategies import configs
+from workbench.config import Config, Provider
+
+# Runs the script, saves the graph that its session made, and reports what took effect.
+REPORT = """
+import contextlib, io, json, runpy, sys, threading
+import numpy, onnxruntime as ort
+script, saved = sys.argv[1:3]
+real, entries = ort.InferenceSession, {}
+def session(model, options, **rest):
+    options.optimized_model_filepath = saved
+    return real(model, options, **rest)
+ort.InferenceSession = session
+said = io.StringIO()
+with contextlib.redirect_stdout(said):
+    names = runpy.run_path(script)
+options = names["options"]
+x = numpy.array([[-1, 0, 1, 2]], numpy.float32)
+print(json.dumps({
+    "said": said.getvalue(),
+    "level": str(options.graph_optimization_level),
+    "mode": str(options.execution_mode),
+    "intra": options.intra_op_num_threads,
+    "inter": options.inter_op_num_threads,
+    "pattern": options.enable_mem_pattern,
+    "reuse": options.enable_mem_reuse,
+    "arena": options.enable_cpu_mem_arena,
+    "deterministic": options.use_deterministic_compute,
+    "spinning": options.get_session_config_entry("session.intra_op.allow_spinning")
+        if "spinning" in sys.argv else None,
+    "shrinkage": names["run_options"].get_run_config_entry("memory.enable_memory_arena_shrinkage")
+        if "shrinkage" in sys.argv else None,
+    "providers": names["session"].get_providers(),
+    "shape": names["session"].get_inputs()[0].shape,
+    "y": [array.tolist() for array in names["run"]({"x": x})],
+    "modules": sorted(name for name in sys.modules if name.partition(".")[0] == "workbench"),
+}))
+"""
+
+
+def effect(config: Config, folder: Path, *asked: str) -> dict[str, Any]:
+    script = folder / "script.py"
+    script.write_text(config.to_python(write_model(folder / 'it\'s a "model"\n.onnx')), encoding="utf-8")
+    report: dict[str, Any] = answer(REPORT, str(script), str(folder / "saved.onnx"), *asked)
+    report["ops"] = [node.op_type for node in onnx.load(folder / "saved.onnx").graph.node]
+    return report
+
+
+def test_told_nothing(tmp_path: Path) -> None:
+    report = effect(Config(), tmp_path)
+    assert report["providers"] == ["CPUExecutionProvider"]
+    assert report["level"].endswith("ORT_ENABLE_ALL")
+    assert report["ops"] == ["Relu"]
+    assert report["shape"] == ["batch", 4]
+    assert report["y"] == [[[0.0, 0.0, 1.0, 2.0]]]
+    assert report["modules"] == []
+    assert "input: x tensor(float) ['batch', 4]" in report["said"]
+
+
+def test_everything_told(tmp_path: Path) -> None:
+    config = Config(
+        level="extended",
+        disabled_passes=("EliminateIdentity",),
+        providers=["cpu"],
+        intra_op_threads=2,
+        inter_op_threads=2,
+        execution_mode="parallel",
+        spinning=False,
+        affinity="1",
+        memory_pattern=False,
+        memory_reuse=False,
+        cpu_arena=True,
+        free_dimensions={"batch": 1},
+        io_binding=True,
+        deterministic=True,
+        run_entries={"memory.enable_memory_arena_shrinkage": "cpu:0"},
+    )
+    report = effect(config, tmp_path, "spinning", "shrinkage")
+    assert report["level"].endswith("ORT_ENABLE_EXTENDED")
+    assert report["mode"].endswith("ORT_PARALLEL")
+    assert report["ops"] == ["Identity", "Relu"]
+    assert (report["intra"], report["inter"]) == (2, 2)
+    assert (report["pattern"], report["reuse"], report["arena"]) == (False, False, True)
+    assert report["deterministic"] is True
+    assert report["spinning"] == "0"
+    assert report["shrinkage"] == "cpu:0"
+    assert report["shape"] == [1, 4]
+    assert report["y"] == [[[0.0, 0.0, 1.0, 2.0]]]
+
+
+@pytest.mark.parametrize(("level", "ops"), [("disabled", ["Identity", "Relu"]), ("basic", ["Relu"])])
+def test_the_level_decides_the_graph(level: Any, ops: list[str], tmp_path: Path) -> None:
+    assert effect(Config(level=level), tmp_path)["ops"] == ops
+
+
+@given(configs())
+def test_every_script_is_python_of_literals_only(config: Config) -> None:
+    tree = ast.parse(config.to_python("model.onnx"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert [alias.name for node in imports for alias in node.names] == ["onnxruntime"]
+    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    assert {
+        name for name in called if not name.startswith(("ort.", "options.", "run_options.", "session."))
+    } <= {
+        "print",
+        "set",
+        "zip",
+        "bind",
+        "feeds.items",
+        "binding.bind_ortvalue_input",
+        "binding.bind_ortvalue_output",
+        "binding.bind_output",
+        "binding.get_outputs",
+        "binding.copy_outputs_to_cpu",
+    }
+
+
+def test_providers_and_their_options_are_printed_in_order() -> None:
+    config = Config(providers=[Provider("tensorrt", trt_fp16_enable=True), "cuda", "cpu"])
+    text = config.to_python(Path("folder") / "model.onnx")
+    assert "('TensorrtExecutionProvider', {'trt_fp16_enable': 'True'})" in text
+    assert text.index("Tensorrt") < text.index("CUDA") < text.index("CPU")
+    assert repr(str(Path("folder") / "model.onnx")) in text
+
+
+def test_hostile_texts_stay_literals() -> None:
+    evil = "'); import os; os.system('true') #\n\"\"\""
+    config = Config(
+        free_dimensions={evil: 1},
+        session_entries={evil: evil},
+        providers=[("Other", {evil: evil})],
+        allow_unknown=True,
+    )
+    tree = ast.parse(config.to_python(evil))
+    assert [ast.unparse(node) for node in tree.body if isinstance(node, ast.Import)] == [
+        "import onnxruntime as ort"
+    ]
+    assert not any(isinstance(node, ast.Attribute) and node.attr == "system" for node in ast.walk(tree))

@@ -1,0 +1,61 @@
+"""Every test gets a home of its own, needs a real browser or is left out, and leaves no worker behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import hypothesis
+import psutil
+import pytest
+
+hypothesis.settings.register_profile("workbench", deadline=None)  # a busy machine is no counterexample
+hypothesis.settings.load_profile("workbench")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find_browser() -> str | None:
+    """The system's own Chromium; a download of another would be needed otherwise."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+def pytest_report_header() -> str:
+    found = find_browser()
+    return f"browser: {found}" if found else "browser: no Chromium found, so its tests are left out"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where nobody promised a browser, its tests are not collected; in CI they then fail, loudly."""
+    if find_browser() or os.environ.get("CI"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("browser")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Histories and caches of the tests never meet the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_worker_left() -> Iterator[None]:
+    """Whatever happens in a test, no worker process outlives the run."""
+    yield
+    left = [process for process in psutil.Process().children(recursive=True) if is_worker(process)]
+    for process in left:
+        process.kill()
+    assert not left, f"worker processes were left running: {left}"
+
+
+def is_worker(process: psutil.Process) -> bool:
+    try:
+        return any("workbench.worker.child" in part for part in process.cmdline())
+    except psutil.Error:  # it ended while we asked
+        return False

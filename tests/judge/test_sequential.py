@@ -1,0 +1,53 @@
+"""The interval: exact against scipy, and honest however often it is looked at."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from workbench.judge.sequential import SPENT_AT, error_at, interval, is_look, student_t, total_error
+
+RATIOS = st.lists(st.floats(-2, 2), min_size=2, max_size=40).filter(lambda found: stats.tstd(found) > 1e-6)
+
+
+@given(RATIOS, st.floats(0.001, 0.2))
+def test_interval_is_students_t(ratios: list[float], error: float) -> None:
+    seen = interval(ratios, error=error)
+    assert seen is not None
+    middle = stats.tmean(ratios)
+    half = stats.t.ppf(1 - error / 2, len(ratios) - 1) * stats.tsem(ratios)
+    assert seen.middle == pytest.approx(middle, abs=1e-12)
+    assert seen.half_width == pytest.approx(half, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("ratios", [[], [0.1]])
+def test_no_interval_from_fewer_than_two(ratios: list[float]) -> None:
+    assert interval(ratios) is None
+
+
+@pytest.mark.parametrize("last", [3, 5, 7, 8, 10, 12, 18, 22, 27, 40])
+def test_looking_often_does_not_spend_more_than_five_per_cent(last: int) -> None:
+    """Whatever look is the last: simulated, with three standard errors of room for the simulation."""
+    repeats = 20_000
+    room = 3 * math.sqrt(0.05 * 0.95 / repeats)
+    assert total_error(last, repeats=repeats) <= 0.05 + room
+
+
+def test_every_look_spends_something() -> None:
+    assert all(0 < error < 0.05 for error in SPENT_AT.values())
+    assert total_error(12, repeats=20_000) > total_error(3, repeats=20_000) > 0
+
+
+def test_between_two_looks_the_next_one_is_spent() -> None:
+    assert error_at(6) == SPENT_AT[8]
+    assert error_at(1_000) == min(SPENT_AT.values())
+    assert is_look(8)
+    assert not is_look(7)
+
+
+def test_student_t_against_scipy() -> None:
+    assert student_t(0.975, 4) == pytest.approx(stats.t.ppf(0.975, 4))

@@ -1,0 +1,88 @@
+"""The scheduler's figures of everything else on the machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from workbench.measure.interference import Reading, Watch, others_cpu_s, threads_of
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux's schedstat")
+
+
+def test_only_what_is_not_ours_counts() -> None:
+    before = Reading(0.0, {1: 100, 2: 100, 3: 100})
+    after = Reading(1.0, {1: 100, 2: 600, 3: 900})
+    assert others_cpu_s(before, after, frozenset({3})) == pytest.approx(500e-9)
+
+
+def test_a_thread_born_meanwhile_counts_whole_and_one_found_late_does_not() -> None:
+    before = Reading(0.0, {5: 0, 9: 0})
+    after = Reading(1.0, {5: 0, 9: 0, 12: 700, 7: 10**9})
+    assert others_cpu_s(before, after, frozenset()) == pytest.approx(700e-9)
+
+
+def test_a_thread_that_ended_takes_nothing_back() -> None:
+    assert others_cpu_s(Reading(0.0, {1: 500}), Reading(1.0, {}), frozenset()) == 0.0
+
+
+def test_unknown_stays_unknown() -> None:
+    assert others_cpu_s(None, Reading(0.0, {}), frozenset()) is None
+
+
+@linux
+def test_a_busy_process_is_seen_also_when_it_is_new() -> None:
+    watch = Watch()
+    before = watch.read()
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        while (
+            spent := others_cpu_s(before, after := watch.read(), frozenset())
+        ) is not None and spent < 0.05:
+            assert after is not None
+        assert spent is not None
+        assert spent >= 0.05
+    finally:
+        busy.kill()
+        busy.wait()
+        watch.close()
+
+
+@linux
+def test_a_watch_keeps_a_bounded_number_of_files_open_and_closes_them() -> None:
+    files = Path("/proc/self/fd")
+    open_before = len(list(files.iterdir()))
+    watch = Watch()
+    assert watch.read() is not None
+    assert len(list(files.iterdir())) > open_before
+    watch.close()
+    assert len(list(files.iterdir())) == open_before
+
+
+@linux
+def test_threads_of_a_process() -> None:
+    assert os.getpid() in threads_of(os.getpid())
+    assert threads_of(2**22 + 1) == frozenset()
+
+
+@linux
+def test_own_time_is_in_a_reading() -> None:
+    watch = Watch()
+    mine = threads_of(os.getpid())
+    before = watch.read()
+    start = time.thread_time()
+    while time.thread_time() - start < 0.05:
+        pass
+    after = watch.read()
+    watch.close()
+    assert before is not None
+    assert after is not None
+    ours = sum(
+        after.cpu_ns[thread] - before.cpu_ns.get(thread, 0) for thread in mine if thread in after.cpu_ns
+    )
+    assert ours >= 0.03e9

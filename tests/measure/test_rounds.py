@@ -1,0 +1,91 @@
+"""Rounds with real workers on tiny models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.models import tiny
+from tests.worker.harness import mlp_feed, one_round, setup_for
+from workbench.config import Config
+from workbench.worker.values import read_values
+
+
+def test_blocks_come_as_cycles_that_mirror_themselves(tmp_path: Path) -> None:
+    setup = setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(), Config(), Config()))
+    outcomes = one_round(setup)
+    order: dict[int, str] = {}
+    for outcome in outcomes:
+        assert outcome.record is not None
+        order.update({block.order: outcome.label for block in outcome.record.blocks})
+    assert sorted(order) == list(range(len(order)))
+    turns = [order[place] for place in sorted(order)]
+    cycles = [turns[start : start + 6] for start in range(0, len(turns), 6)]
+    assert len(cycles) >= 3
+    for cycle in cycles:
+        assert sorted(cycle[:3]) == ["A", "B", "C"]
+        assert cycle[3:] == cycle[:3][::-1]
+
+
+def test_a_record_holds_what_was_seen(tmp_path: Path) -> None:
+    (outcome,) = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(intra_op_threads=1),)))
+    record = outcome.record
+    assert record is not None
+    assert outcome.providers == ("CPUExecutionProvider",)
+    assert outcome.threads == 1
+    assert outcome.io == "run"
+    assert outcome.versions["onnxruntime"]
+    assert record.load_s > 0
+    assert record.first_run_s > 0
+    assert record.spawn_s > record.import_s > 0
+    assert len(record.warmup_s) >= 4
+    assert all(len(block.samples_s) >= 3 and block.median_s > 0 for block in record.blocks)
+    assert record.peak_rss_bytes is not None
+    assert record.rss_start_bytes is not None
+    assert record.peak_rss_bytes >= record.rss_start_bytes > 1 << 20
+
+
+def test_the_plan_reaches_ort(tmp_path: Path) -> None:
+    configs = (Config(intra_op_threads=1), Config(intra_op_threads=3), Config(io_binding=True))
+    one, three, bound = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=configs))
+    assert (one.threads, three.threads) == (1, 3)
+    assert (one.io, bound.io) == ("run", "binding")
+
+
+@pytest.mark.parametrize("binding", [False, True])
+def test_outputs_are_ort_s(tmp_path: Path, binding: bool) -> None:
+    import onnxruntime as ort
+
+    proto, feed = tiny.mlp(), mlp_feed()
+    (outcome,) = one_round(setup_for(tmp_path, proto, feed, configs=(Config(io_binding=binding),)))
+    assert outcome.outputs is not None
+    (found,) = read_values(outcome.outputs)
+    session = ort.InferenceSession(proto.SerializeToString())
+    for (name, value), expected in zip(found.items(), session.run(None, feed), strict=True):
+        np.testing.assert_array_equal(value, expected, err_msg=name)
+
+
+def test_one_config_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
+    import dataclasses
+
+    setup = setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(), Config()))
+    bad = {
+        **setup.plans[1],
+        "attributes": {"graph_optimization_level": {"enum": "GraphOptimizationLevel.NONE"}},
+    }
+    good, failed = one_round(dataclasses.replace(setup, plans=(setup.plans[0], bad)))
+    assert good.record is not None
+    assert failed.record is None
+    assert failed.failure is not None
+    assert failed.failure.stage == "load"
+
+
+def test_pacing_leaves_pauses_between_runs(tmp_path: Path) -> None:
+    setup = setup_for(tmp_path, tiny.mlp(), mlp_feed(), pacing_s=0.003)
+    (outcome,) = one_round(setup)
+    assert outcome.record is not None
+    for block in outcome.record.blocks:
+        assert block.wall_s >= 0.003 * len(block.samples_s)
+        assert block.wall_s - sum(block.samples_s) >= 0.003 * len(block.samples_s)

@@ -1,0 +1,22 @@
+"""Every test has its own cache folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.models import values
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("WORKBENCH_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def small_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound on generated inputs, small enough to see it at work."""
+    monkeypatch.setattr(values, "MAX_BYTES", 4 << 20)

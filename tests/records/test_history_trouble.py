@@ -1,0 +1,367 @@
+"""Killed writers, crowded files, full disks and files that are not ours: nothing is lost, all is said."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.records import forks
+from tests.records.examples import bulky, comparison, names
+from workbench.errors import HistoryError
+from workbench.records import History, database
+from workbench.records import history as history_module
+from workbench.records.bundle import pack_record
+
+REPOSITORY = Path(__file__).parents[2]
+ADD_MANY = """
+import sys
+from tests.records.examples import comparison
+from workbench.records import History
+history, name = History(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
+for at in range(20):
+    history.add(comparison(f"{name}-{at}"))
+    assert len(history) > at
+"""
+
+
+@pytest.fixture(params=["wal", "delete"])
+def journal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to write: as on a local disk, and as on one that other machines share."""
+    monkeypatch.setattr(database, "is_networked", lambda _folder: request.param == "delete")
+    return str(request.param)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "history.sqlite"
+
+
+def is_sound(path: Path) -> bool:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def journal_of(path: Path) -> str:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+
+def problem_of(action: Any) -> tuple[str, str]:
+    with pytest.raises(HistoryError) as caught:
+        action()
+    return caught.value.problem, caught.value.fix
+
+
+def test_the_journal_fits_the_disk(path: Path, journal: str) -> None:
+    History(path).add(comparison())
+    assert journal_of(path) == journal
+    assert names(path.parent) == [path.name]
+
+
+def test_a_history_that_moved_to_a_shared_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for networked, journal in ((False, "wal"), (True, "delete"), (False, "wal")):
+        monkeypatch.setattr(database, "is_networked", lambda _folder, answer=networked: answer)
+        History(path).add(comparison(f"id-{journal}-{networked}-{len(History(path))}"))
+        assert journal_of(path) == journal
+    assert len(History(path)) == 3
+
+
+def test_where_wal_is_impossible(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite's dot-file locking, made for disks without locks, has no shared memory for a WAL."""
+    connect = sqlite3.connect
+
+    def on_a_poor_disk(address: str, **options: Any) -> sqlite3.Connection:
+        return connect(f"{address}&vfs=unix-dotfile", **options)
+
+    monkeypatch.setattr(database.sqlite3, "connect", on_a_poor_disk)
+    History(path).add(comparison())
+    assert History(path).open("01") == comparison()
+    monkeypatch.undo()
+    assert journal_of(path) == "delete"
+
+
+def test_two_processes_at_once_lose_nothing(path: Path) -> None:
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", ADD_MANY, str(path), name],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("one", "two", "three")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        writer.communicate("go\n")
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    history = History(path)
+    assert len(history) == 60
+    assert all(history.open(entry.id).id == entry.id for entry in history.entries())
+
+
+def test_killed_at_every_line_of_an_add(path: Path, journal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = comparison("old"), comparison("new")
+    blobs = {record.id: pack_record(record, None, private=True) for record in (old, new)}
+    monkeypatch.setattr(history_module, "pack_record", lambda record, *_, **__: blobs[record.id])
+    kept = History(path)
+    kept.add(old)
+    moment = survived = 0
+    while forks.killed_at_line(lambda: kept.add(new), moment := moment + 1):
+        found = [entry.id for entry in kept.entries()]
+        assert found in (["old"], ["new", "old"]), f"at line {moment}"
+        assert [kept.open(identity) for identity in found] == [
+            {"old": old, "new": new}[name] for name in found
+        ]
+        if "new" in found:
+            kept.delete("new")
+            survived += 1
+    assert moment > 40
+    assert survived > 0, "some kills fell after the transaction"
+    assert is_sound(path)
+    assert journal_of(path) == journal
+
+
+def test_killed_from_outside_at_many_moments(path: Path, journal: str) -> None:
+    history = History(path)
+    samples = bulky("x", 5, 4000)
+    draw = random.Random(11)
+    promised: set[str] = set()
+    for turn in range(20):
+
+        def add_for_ever(report: Any, turn: int = turn) -> None:
+            at = 0
+            while True:
+                history.add(replace(samples, id=f"{turn}-{at}"))
+                report()
+                at += 1
+
+        made = forks.killed_after(add_for_ever, draw.randint(0, 4))
+        promised |= {f"{turn}-{at}" for at in range(made)}
+        found = {entry.id for entry in history.entries()}
+        assert promised <= found
+        assert found - promised <= {f"{turn}-{made}"}, "only the one in flight may be there unpromised"
+        promised = found
+    assert is_sound(path)
+    assert len(history) == len(promised) > 20
+    assert history.open("19-0" if "19-0" in promised else sorted(promised)[0])
+    assert journal_of(path) == journal
+
+
+def test_killed_with_half_of_its_pages_written(path: Path, journal: str) -> None:
+    """The file itself is then broken, and the next reader must put it right from the journal."""
+    history = History(path)
+    history.add(comparison("before"))
+
+    def write_half() -> None:
+        with database.writing(path, 1.0) as connection:
+            connection.execute("PRAGMA cache_size = 2")
+            connection.execute("UPDATE records SET note = 'lost', bundle = zeroblob(3000000)")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if child == 0:
+        write_half()
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    assert len(names(path.parent)) > 1, "a journal was left"
+    assert history.open("before") == comparison("before")
+    assert history.entries()[0].note == ""
+    assert is_sound(path)
+    assert journal_of(path) == journal
+
+
+def test_a_full_disk(path: Path, journal: str) -> None:
+    history = History(path)
+    history.add(comparison("before"))
+
+    def fill() -> tuple[str, str]:
+        return problem_of(lambda: history.add(bulky("big", 1)))
+
+    problem, fix = forks.call_limited(fill, file_bytes=200_000)
+    assert str(path) in problem
+    assert "What was saved before is still there" in fix
+    assert [entry.id for entry in history.entries()] == ["before"]
+    assert is_sound(path)
+    history.add(bulky("big", 1))
+    assert len(history) == 2
+    assert journal_of(path) == journal
+
+
+def test_a_locked_file(path: Path, journal: str) -> None:
+    History(path).add(comparison("before"))
+    impatient = History(path, patience_s=0.01)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for use in (lambda: impatient.add(comparison("new")), *([impatient.entries] * (journal == "delete"))):
+            problem, fix = problem_of(use)
+            assert "locked" in problem
+            assert "Another program holds it" in fix
+        if journal == "wal":
+            assert len(impatient) == 1, "who only reads need not wait"
+    impatient.add(comparison("new"))
+    assert len(impatient) == 2
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+        folder.chmod(0o755)
+
+
+def test_a_read_only_folder_can_be_read_but_not_written(public_folder: Path, journal: str) -> None:
+    path = public_folder / "history.sqlite"
+    History(path).add(comparison())
+    path.chmod(0o444)
+    public_folder.chmod(0o555)
+
+    def use() -> Any:
+        history = History(path)
+        assert history.open("01") == comparison()
+        return [len(history), *problem_of(lambda: history.add(comparison("new")))]
+
+    count, problem, fix = forks.call_unprivileged(use)
+    assert count == 1
+    assert str(path) in problem
+    assert "WORKBENCH_HOME" in fix
+    assert names(public_folder) == [path.name]
+    assert journal_of(path) == journal
+
+
+def test_no_folder_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "file"))
+    assert "WORKBENCH_HOME" in problem_of(History)[1]
+    assert "cannot be used" in problem_of(lambda: History(tmp_path / "no" / "h").add(comparison()))[0]
+    assert "cannot be used" in problem_of(lambda: History(tmp_path).add(comparison()))[0]
+    assert "cannot be used" in problem_of(History(tmp_path).entries)[0]
+
+
+USES = [
+    lambda history: history.add(comparison("new")),
+    lambda history: history.entries(),
+    lambda history: history.open("01"),
+    lambda history: history.delete("01"),
+    lambda history: len(history),
+    lambda history: history._repr_html_(),
+]
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("content", [b"<html>", b"SQLite format 3\0" + b"\xff" * 5000, bytes(4096)])
+def test_a_file_that_is_no_database_is_left_as_it_is(path: Path, content: bytes, use: Any) -> None:
+    path.write_bytes(content)
+    problem, fix = problem_of(lambda: use(History(path)))
+    assert str(path) in problem
+    assert "set_aside()" in fix
+    assert path.read_bytes() == content
+    assert names(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_database_of_another_program_is_left_as_it_is(path: Path, use: Any) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+        connection.commit()
+    before = path.read_bytes()
+    problem, fix = problem_of(lambda: use(History(path)))
+    assert "another program" in problem
+    assert "WORKBENCH_HOME" in fix
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_history_of_a_later_version_is_left_as_it_is(path: Path, use: Any) -> None:
+    History(path).add(comparison())
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 9")
+    before = path.read_bytes()
+    problem, fix = problem_of(lambda: use(History(path)))
+    assert "has version 9; this workbench knows versions 1 to 1" in problem
+    assert "Update ort-workbench" in fix
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_is_an_empty_history(path: Path) -> None:
+    path.touch()
+    assert len(History(path)) == 0
+    History(path).add(comparison())
+    assert len(History(path)) == 1
+
+
+def test_set_aside_keeps_everything_and_starts_afresh(path: Path) -> None:
+    path.write_bytes(b"damaged")
+    path.with_name(path.name + "-wal").write_bytes(b"log")
+    history = History(path)
+    moved = history.set_aside()
+    assert moved.read_bytes() == b"damaged"
+    assert moved.with_name(moved.name + "-wal").read_bytes() == b"log"
+    history.add(comparison())
+    assert len(history) == 1
+    assert moved.read_bytes() == b"damaged"
+    path.unlink()
+    assert "cannot be moved aside" in problem_of(history.set_aside)[0]
+
+
+def test_damage_in_the_middle_is_told_or_harmless(tmp_path: Path) -> None:
+    """Whatever page is hit, there is a HistoryError or the right answer, never another exception."""
+    path = tmp_path / "h.sqlite"
+    whole = {f"id-{at}": comparison(f"id-{at}") for at in range(8)}
+    for record in whole.values():
+        History(path).add(record)
+    intact = path.read_bytes()
+    draw = random.Random(3)
+    told = 0
+    for _ in range(60):
+        at, length = draw.randrange(len(intact)), draw.choice((1, 8, 300))
+        path.write_bytes(intact[:at] + draw.randbytes(length) + intact[at + length :])
+        try:
+            for entry in History(path).entries():
+                History(path).open(entry.id)
+            History(path).add(comparison("new"))
+        except HistoryError as error:
+            told += bool(error.fix)
+        for suffix in ("-wal", "-shm", "-journal"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    assert told > 10
+
+
+def test_one_broken_record_leaves_the_others(path: Path) -> None:
+    history = History(path)
+    history.add(comparison("good"))
+    history.add(comparison("broken"))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE records SET bundle = ? WHERE id = 'broken'", (b"PK",))
+        connection.commit()
+    assert "The record 'broken' cannot be read" in problem_of(lambda: history.open("broken"))[0]
+    assert history.open("good").id == "good"
+    history.delete("broken")
+    assert len(history) == 1
+
+
+def test_nothing_stays_open(path: Path) -> None:
+    history = History(path)
+    history.add(comparison())
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    for at in range(5):
+        history.add(comparison(f"id-{at}"))
+        history.entries()
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208

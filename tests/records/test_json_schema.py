@@ -1,0 +1,71 @@
+"""The documented schema is what the code does."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+
+from tests.records.examples import comparison, failed_run
+from tests.records.hostile import good_members
+from tests.records.strategies import comparisons
+from workbench.records import ComparisonRecord
+from workbench.records.bundle import pack_record
+from workbench.records.json_schema import FOLDER, as_text, schemas
+
+
+def validate(data: Any, name: str) -> None:
+    schema = json.loads((FOLDER / name).read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(data)
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_the_committed_schema_is_up_to_date(name: str) -> None:
+    """When this fails for a released version: raise the version and add an upgrade step."""
+    assert (FOLDER / name).read_text("utf-8") == as_text(schemas()[name])
+    jsonschema.Draft202012Validator.check_schema(schemas()[name])
+
+
+def record_json(record: ComparisonRecord) -> Any:
+    with zipfile.ZipFile(io.BytesIO(pack_record(record, None, private=True))) as archive:
+        return json.loads(archive.read("record.json"))
+
+
+@pytest.mark.parametrize("record", [comparison(), comparison(candidate=failed_run())])
+def test_real_records_fit(record: ComparisonRecord) -> None:
+    validate(record_json(record), "comparison-1.json")
+
+
+@given(comparisons())
+@settings(max_examples=15)
+def test_any_record_fits(record: ComparisonRecord) -> None:
+    validate(record_json(record), "comparison-1.json")
+
+
+def test_the_manifest_fits() -> None:
+    validate(json.loads(good_members()["manifest.json"]), "manifest-1.json")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("runs", 0, "label"), 3),
+        (("runs", 0, "processes", 0, "load_s"), -1),
+        (("runs", 0, "more"), 1),
+        (("verdicts", 0, "kind"), "best"),
+        (("inputs", "shapes", 0), ["a", "b", "c"]),
+    ],
+)
+def test_what_the_reader_refuses_does_not_fit(place: tuple[Any, ...], value: Any) -> None:
+    data = record_json(comparison())
+    node = data
+    for key in place[:-1]:
+        node = node[key]
+    node[place[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        validate(data, "comparison-1.json")

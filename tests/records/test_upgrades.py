@@ -1,0 +1,80 @@
+"""What was saved once opens for ever; what was saved by a later version is refused plainly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.records.examples import comparison
+from tests.records.hostile import good_members, signed, zipped
+from workbench.errors import BundleError
+from workbench.records import read_bundle, upgrades
+from workbench.records.bundle import unpack_record
+
+GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.ortbench"))
+
+
+def test_there_is_a_golden_bundle_of_every_version() -> None:
+    assert [path.name for path in GOLDEN] == [
+        f"comparison-{version}.ortbench" for version in range(1, upgrades.VERSION + 1)
+    ]
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
+def test_a_golden_bundle_opens(path: Path) -> None:
+    bundle = read_bundle(path)
+    assert bundle.record == comparison()
+    assert bundle.structure == b"graph"
+    assert bundle.version == int(path.stem.rpartition("-")[2])
+
+
+def test_a_later_version_is_refused_whatever_it_holds() -> None:
+    manifest = {"format": "ortbench", "version": 2, "unknown to us": []}
+    blob = zipped({"manifest.json": json.dumps(manifest).encode(), "record.json": b"?"})
+    with pytest.raises(BundleError, match="version 2; this workbench reads versions 1 to 1") as caught:
+        unpack_record(blob)
+    assert "Update ort-workbench" in caught.value.fix
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> dict[int, upgrades.Step]:
+    """A future in which the record is of version 3."""
+    made: dict[int, upgrades.Step] = {}
+    monkeypatch.setattr(upgrades, "VERSION", 3)
+    monkeypatch.setattr(upgrades, "STEPS", made)
+    return made
+
+
+def test_steps_are_taken_in_order(steps: dict[int, upgrades.Step]) -> None:
+    def rename(kind: str, data: dict[str, Any]) -> dict[str, Any]:
+        assert kind == "comparison"
+        data["model"]["name"] = data["model"].pop("title")
+        return data
+
+    def decorate(_kind: str, data: dict[str, Any]) -> dict[str, Any]:
+        data["model"]["name"] += ", upgraded"
+        return data
+
+    steps.update({1: rename, 2: decorate})
+    members = good_members()
+    data = json.loads(members["record.json"])
+    data["model"]["title"] = data["model"].pop("name")
+    bundle = unpack_record(zipped(signed({**members, "record.json": json.dumps(data).encode()})))
+    assert bundle.record.model.name == f"{comparison().model.name}, upgraded"
+    assert bundle.version == 1
+
+
+@pytest.mark.parametrize("text", [b"[]", b"{}", b'{"model": null}', b'{"model": {"title": 3}}'])
+def test_an_old_record_that_no_step_understands_is_refused(
+    steps: dict[int, upgrades.Step], text: bytes
+) -> None:
+    def rename(_kind: str, data: dict[str, Any]) -> dict[str, Any]:
+        data["model"]["name"] = data["model"].pop("title").strip()
+        return data
+
+    steps.update({1: rename, 2: rename})
+    with pytest.raises(BundleError, match=r"does not fit version 1|does not hold an object"):
+        unpack_record(zipped(signed({**good_members(), "record.json": text})))

@@ -1,0 +1,108 @@
+"""The package as a whole: light to import, its public names documented, the house rules kept."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+
+import workbench
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+HEAVY = "onnxruntime plotly pandas ipywidgets IPython onnx_ir onnx numpy scipy psutil tqdm huggingface_hub"
+MODULES = sorted(
+    path for folder in ("workbench", "sample_models", "benchmarks") for path in (ROOT / folder).rglob("*.py")
+)
+MOST_LINES = 300
+
+
+def loaded_after(statement: str) -> set[str]:
+    script = f"import sys; {statement}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return {name for name in done.stdout.split() if "." not in name}
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert not loaded_after("import workbench") & set(HEAVY.split())
+
+
+def test_the_command_line_starts_light() -> None:
+    assert not loaded_after("import workbench.cli; workbench.cli.parser()") & set(HEAVY.split())
+
+
+def test_naming_everything_still_does_not_load_onnxruntime() -> None:
+    loaded = loaded_after("import workbench as wb; [getattr(wb, name) for name in wb.__all__]")
+    assert not loaded & {"onnxruntime", "onnx_ir", "ipywidgets", "plotly"}
+
+
+@pytest.mark.parametrize("name", workbench.__all__)
+def test_each_public_name_is_documented_and_its_example_runs(name: str) -> None:
+    value = getattr(workbench, name)
+    assert inspect.getdoc(value)
+    finder = doctest.DocTestFinder(recurse=False)
+    examples = [test for test in finder.find(value, name) if test.examples]
+    is_error = isinstance(value, type) and issubclass(value, Exception)
+    assert examples or is_error, f"{name} has no example"
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    for test in examples:
+        assert runner.run(test).failed == 0
+
+
+def test_the_package_has_an_example_too() -> None:
+    assert doctest.testmod(workbench).failed == 0
+
+
+def test_names_are_listed_and_others_refused() -> None:
+    assert set(dir(workbench)) == {*workbench.__all__, "__version__"}
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        workbench.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("system", "processor"),
+    [
+        ("linux", "x86_64"),
+        ("linux", "aarch64"),
+        ("win32", "AMD64"),
+        ("win32", "ARM64"),
+        ("darwin", "arm64"),
+        ("darwin", "x86_64"),
+    ],
+)
+def test_exactly_one_build_of_onnxruntime_is_installed(system: str, processor: str) -> None:
+    builds = [
+        requirement
+        for requirement in map(Requirement, PROJECT["dependencies"])
+        if requirement.name.startswith("onnxruntime")
+    ]
+    where = {"sys_platform": system, "platform_machine": processor, "python_version": "3.12"}
+    chosen = [each.name for each in builds if each.marker is None or each.marker.evaluate(where)]
+    assert len(chosen) == 1
+    gpu = [Requirement(text) for text in PROJECT["optional-dependencies"]["gpu"]]
+    assert all(each.marker is not None and isinstance(each.marker, Marker) for each in gpu)
+    extra = [each.name for each in gpu if each.marker and each.marker.evaluate(where)]
+    assert extra in ([], chosen)
+
+
+def test_every_dependency_is_bounded() -> None:
+    for text in PROJECT["dependencies"]:
+        operators = {part.operator for part in Requirement(text).specifier}
+        assert operators == {">=", "<"}, text
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_stay_small_and_have_a_purpose(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MOST_LINES
+    assert path.name != "utils.py"
+    assert text.startswith('"""'), "say in one sentence what the module is for"

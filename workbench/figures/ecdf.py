@@ -1,0 +1,113 @@
+"""How often is a run at most that slow? The whole distribution, tail included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from workbench.figures.palette import style_of_run
+from workbench.figures.scale import Scale, scale_of
+from workbench.figures.strips import failure, samples, span
+from workbench.figures.template import apply, latency_axis, set_title
+from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
+from workbench.figures.words import plain
+from workbench.judge.percentiles import NEEDED, percentiles
+from workbench.records.comparison import ComparisonRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEIGHT = 380
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """One run: at most `latency_s` took the share of its clean samples that stands at the same place."""
+
+    label: str
+    latency_s: tuple[float, ...]
+    share: tuple[float, ...]
+    measured: int  # clean samples, drawn or not
+    failure: str | None  # untrusted
+
+
+@dataclass(frozen=True, slots=True)
+class EcdfData:
+    """All that is drawn, in seconds and shares of one."""
+
+    scale: Scale
+    model: str  # untrusted
+    runs: tuple[Steps, ...]
+
+
+def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
+    """The steps of every run, at most `most` altogether."""
+    ordered = [samples(run, disturbed=False) for run in record.runs]
+    kept = fair_shares([len(values) for values in ordered], most)
+    steps = []
+    for run, values, count in zip(record.runs, ordered, kept, strict=True):
+        places = evenly(range(len(values)), count)
+        steps.append(
+            Steps(
+                run.label,
+                tuple(values[place] for place in places),
+                tuple((place + 1) / len(values) for place in places),
+                len(values),
+                failure(run),
+            )
+        )
+    return EcdfData(
+        scale_of([values[len(values) // 2] if values else None for values in ordered]),
+        record.model.name,
+        tuple(steps),
+    )
+
+
+def ecdf_figure(record: ComparisonRecord) -> go.Figure:
+    """A line a run; one that lies to the left is faster."""
+    data = ecdf_data(record)
+    figure = apply(go.Figure())
+    for index, run in enumerate(data.runs):
+        style = style_of_run(index)
+        figure.add_scatter(
+            x=[data.scale.of(value_s) for value_s in run.latency_s] if run.measured else [None],
+            y=[round(100 * share, 3) for share in run.share] if run.measured else [None],
+            name=plain(run.label) if run.measured else f"{plain(run.label)}: no undisturbed samples",
+            mode="lines",
+            line={"color": style.color, "width": 2, "dash": style.dash, "shape": "hv"},
+            hovertemplate=f"%{{y:.4~g}} % took at most %{{x:.4~g}} {data.scale.unit}"
+            f"<extra>{plain(run.label)}</extra>",
+            showlegend=True,
+        )
+    whole = span(*(run.latency_s for run in data.runs))
+    figure.update_xaxes(**latency_axis(data.scale, "latency of one run", whole))
+    figure.update_yaxes(title_text="share of runs (%)", range=[0, 101])
+    return set_title(figure, ["Share of runs that took at most that long"], _note(data), HEIGHT)
+
+
+def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
+    """Percentiles with intervals over processes; a cell is empty where `note` says why."""
+    import pandas as pd
+
+    rows = [
+        (run.label, percent, *(_ms(value) for value in (one.value, one.low, one.high)), one.note)
+        for run in record.runs
+        for percent, one in zip(NEEDED, percentiles(run, tuple(NEEDED)), strict=True)
+    ]
+    columns = ["label", "percent", "latency_ms", "latency_low_ms", "latency_high_ms", "note"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _ms(value_s: float | None) -> float | None:
+    return None if value_s is None else value_s * 1e3
+
+
+def _note(data: EcdfData) -> str:
+    drawn, measured = sum(len(run.latency_s) for run in data.runs), sum(run.measured for run in data.runs)
+    told = [data.model]
+    if drawn < measured:
+        told.append(f"{drawn:,} of {measured:,} samples are drawn, evenly chosen")
+    told += [f"{run.label} {run.failure}" for run in data.runs if run.failure]
+    return "; ".join(told)

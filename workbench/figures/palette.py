@@ -1,0 +1,107 @@
+"""One palette: a run, a provider or an op type looks the same in every figure, and never by colour alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+from zlib import crc32
+
+Pattern = Literal["", "/", "\\", "x", "-", "|", "+", "."]  # plotly's names of hatchings
+
+# Okabe and Ito's colours. The strong ones have a contrast of 3 or more against white and against #111, so
+# they may be lines, points and text; the pale ones fail on white and are only ever fills with an outline.
+BLUE, VERMILLION, GREEN, PURPLE = STRONG = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+ORANGE, SKY, YELLOW = PALE = ("#E69F00", "#56B4E9", "#F0E442")
+TEXT = "#7a7a7a"  # 4.3 on white, 4.4 on #111: as near to equal as one grey can be
+GRID = "rgba(128, 128, 128, 0.22)"
+
+_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+_PATTERNS: tuple[Pattern, ...] = ("", "/", "\\", "x", "-", "|", "+", ".")
+
+
+@dataclass(frozen=True, slots=True)
+class RunStyle:
+    """How a run is drawn: as points, as a line, as a bar."""
+
+    color: str
+    symbol: str
+    dash: str
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class FillStyle:
+    """How an area is filled; the outline makes pale colours visible on white. `ink` is readable upon it."""
+
+    color: str
+    pattern: Pattern
+    outline: str = TEXT
+
+    @property
+    def ink(self) -> str:
+        return "#ffffff" if self.color == BLUE else "#000000"
+
+
+def style_of_run(index: int) -> RunStyle:
+    """The style of the run at `index` in its comparison; the first 20 are all different."""
+    # Four colours and five symbols have no common divisor, so both may simply go round.
+    turn = index % len(_DASHES)
+    return RunStyle(STRONG[index % len(STRONG)], _SYMBOLS[turn], _DASHES[turn], _PATTERNS[turn])
+
+
+def style_of_provider(name: str) -> FillStyle:
+    """The style of a provider, by its full name or its short one."""
+    key = name.removesuffix("ExecutionProvider").casefold()
+    key = _OTHER_NAMES.get(key, key)
+    return _PROVIDERS.get(key) or _any_style(key)
+
+
+def style_of_op_type(op_type: str) -> FillStyle:
+    """The style of an op type: its kind of work gives the colour, the hatching tells it from its kin."""
+    return _OP_TYPES.get(op_type) or _any_style(op_type)
+
+
+def _any_style(name: str) -> FillStyle:
+    """From the name itself, so the same in every process; hatched, since plain fills are the known names'."""
+    choices = list(product((*STRONG, *PALE), _PATTERNS[1:]))
+    return FillStyle(*choices[crc32(name.encode("utf-8", "surrogatepass")) % len(choices)])
+
+
+_PROVIDERS = {
+    "cpu": FillStyle(BLUE, ""),
+    "cuda": FillStyle(GREEN, ""),
+    "tensorrt": FillStyle(ORANGE, ""),
+    "nvtensorrtrtx": FillStyle(ORANGE, "/"),
+    "openvino": FillStyle(SKY, ""),
+    "dnnl": FillStyle(SKY, "/"),
+    "dml": FillStyle(PURPLE, ""),
+    "webgpu": FillStyle(PURPLE, "/"),
+    "coreml": FillStyle(YELLOW, ""),
+    "nnapi": FillStyle(YELLOW, "/"),
+    "qnn": FillStyle(VERMILLION, ""),
+    "migraphx": FillStyle(VERMILLION, "/"),
+    "xnnpack": FillStyle(BLUE, "/"),
+    "cann": FillStyle(GREEN, "/"),
+    "acl": FillStyle(GREEN, "x"),
+}
+_OTHER_NAMES = {"trt": "tensorrt", "tensorrt-rtx": "nvtensorrtrtx", "directml": "dml"}
+
+# At most eight of a kind, one a hatching; the most usual first.
+_KINDS = {
+    BLUE: "MatMul Gemm FusedMatMul FusedGemm Einsum TransposeMatMul",
+    VERMILLION: "Conv FusedConv ConvTranspose NhwcFusedConv MaxPool AveragePool GlobalAveragePool",
+    PURPLE: "Attention MultiHeadAttention GroupQueryAttention Softmax RotaryEmbedding QAttention LSTM GRU",
+    GREEN: "LayerNormalization SkipLayerNormalization BatchNormalization InstanceNormalization "
+    "SimplifiedLayerNormalization EmbedLayerNormalization RMSNormalization GroupNormalization",
+    SKY: "Add Mul Relu Gelu BiasGelu FastGelu Sigmoid QuickGelu",
+    YELLOW: "Transpose Reshape Gather Concat Slice ReorderInput MemcpyToHost Split",
+    ORANGE: "QuantizeLinear DequantizeLinear MatMulInteger DynamicQuantizeMatMul QLinearConv MatMulNBits "
+    "DynamicQuantizeLinear QLinearMatMul",
+}
+_OP_TYPES = {
+    op_type: FillStyle(color, pattern)
+    for color, kin in _KINDS.items()
+    for op_type, pattern in zip(kin.split(), _PATTERNS, strict=False)
+}

@@ -1,0 +1,50 @@
+"""The unit and the kind of a latency axis, from what it has to show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LOG_FROM = 20.0  # medians further apart than this share no linear axis
+MOST_DECADES = 3
+_UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Seconds times `per_s` are in `unit`."""
+
+    unit: str
+    per_s: float
+    log: bool
+
+    def of(self, seconds: float) -> float:
+        """For drawing: six digits are more than a screen has."""
+        return float(f"{seconds * self.per_s:.6g}")
+
+    def text(self, seconds: float) -> str:
+        """For reading, with the unit."""
+        return f"{self.number(seconds)} {self.unit}"
+
+    def number(self, seconds: float) -> str:
+        """Four digits and no exponent."""
+        value = seconds * self.per_s
+        return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
+
+
+def scale_of(medians_s: Sequence[float | None]) -> Scale:
+    """The largest unit in which the largest median is at least one; logarithmic where they are far apart."""
+    known = [seconds for seconds in medians_s if seconds is not None and seconds > 0]
+    least, most = min(known, default=1e-3), max(known, default=1e-3)
+    unit, per_s = next(((name, per) for name, per in _UNITS if most * per >= 1), _UNITS[-1])
+    return Scale(unit, per_s, most > LOG_FROM * least)
+
+
+def log_ticks(least: float, most: float) -> tuple[float, ...]:
+    """1, 2 and 5 of each decade around the two, of many decades only the 1; zero has no place there."""
+    most = most if most > 0 else 1.0
+    least = least if least > 0 else most / 10**MOST_DECADES
+    first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
+    steps = (1, 2, 5) if last - first <= MOST_DECADES else (1,)
+    return tuple(float(f"{step}e{decade}") for decade in range(first, last + 1) for step in steps)

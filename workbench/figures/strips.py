@@ -1,0 +1,146 @@
+"""What the latency figure shows, worked out without drawing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.figures.scale import Scale, scale_of
+from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
+from workbench.judge.percentiles import Estimate, percentiles
+from workbench.judge.wording import sentence
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.run import Run
+
+FIGURES = (50.0, 90.0, 99.0)
+NEAR, NEAR_ASIDE = 0.99, 0.9  # shares of the samples, clean or set aside, that the view must hold…
+FAR_ROOM = 0.5  # …with half their width more; the rest may be far out and must not squeeze them
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One run as a row. Samples are sorted; those of disturbed blocks are apart, in `aside_s`."""
+
+    label: str
+    text: str  # what its config changes, or why there is nothing to see; untrusted
+    samples_s: tuple[float, ...]  # as many as are drawn
+    aside_s: tuple[float, ...]
+    measured: int  # samples of clean blocks, drawn or not
+    measured_aside: int
+    median: Estimate
+    p90: Estimate
+    p99: Estimate
+    beyond: int  # samples to the right of the view
+    most_s: float | None  # the largest sample; None: there is none
+    failure: str | None  # untrusted
+
+    @property
+    def drawn(self) -> int:
+        return len(self.samples_s) + len(self.aside_s)
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyData:
+    """All that is drawn, in seconds. `view_s` is what the axis shows at first; None: everything."""
+
+    title: tuple[str, ...]  # one sentence a candidate; untrusted, as it quotes names
+    model: str  # untrusted
+    scale: Scale
+    span_s: tuple[float, float] | None  # from the fastest sample to the slowest; None: there is none
+    view_s: tuple[float, float] | None
+    rows: tuple[Strip, ...]
+
+    @property
+    def note(self) -> str:
+        """What the figure leaves out; empty when that is nothing."""
+        drawn = sum(row.drawn for row in self.rows)
+        measured = sum(row.measured + row.measured_aside for row in self.rows)
+        return "" if drawn == measured else f"{drawn:,} of {measured:,} samples are drawn, evenly chosen"
+
+
+def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyData:
+    """The rows of the latency figure, with at most `most` samples altogether."""
+    clean = [samples(run, disturbed=False) for run in record.runs]
+    aside = [samples(run, disturbed=True) for run in record.runs]
+    found = [percentiles(run, FIGURES) for run in record.runs]
+    middles = [
+        estimates[0].value if estimates[0].value is not None else _middle(ours or theirs)
+        for estimates, ours, theirs in zip(found, clean, aside, strict=True)
+    ]
+    scale = scale_of(middles)
+    highs = [one.high for estimates in found for one in estimates if one.high is not None]
+    span_s = span(*clean, *aside)
+    view_s = None if scale.log else _view(clean, aside, highs)
+    kept = fair_shares([len(part) for pair in zip(clean, aside, strict=True) for part in pair], most)
+    rows = []
+    for at, run in enumerate(record.runs):
+        everything = (*clean[at], *aside[at])
+        rows.append(
+            Strip(
+                label=run.label,
+                text=changes(record.runs[0], run),
+                samples_s=evenly(clean[at], kept[2 * at]),
+                aside_s=evenly(aside[at], kept[2 * at + 1]),
+                measured=len(clean[at]),
+                measured_aside=len(aside[at]),
+                median=found[at][0],
+                p90=found[at][1],
+                p99=found[at][2],
+                beyond=0 if view_s is None else sum(sample > view_s[1] for sample in everything),
+                most_s=max(everything, default=None),
+                failure=failure(run),
+            )
+        )
+    title = tuple(sentence(record, verdict) for verdict in record.verdicts)
+    return LatencyData(title, record.model.name, scale, span_s, view_s, tuple(rows))
+
+
+def samples(run: Run, *, disturbed: bool) -> list[float]:
+    """The samples of the blocks that were disturbed, or of those that were not, sorted."""
+    return sorted(
+        sample
+        for process in run.processes
+        for block in process.blocks
+        if bool(block.disturbed) is disturbed
+        for sample in block.samples_s
+    )
+
+
+def span(*parts: Sequence[float]) -> tuple[float, float] | None:
+    """The least and the largest of sorted sequences."""
+    some = [part for part in parts if part]
+    return (min(part[0] for part in some), max(part[-1] for part in some)) if some else None
+
+
+def changes(baseline: Run, run: Run) -> str:
+    """What a run's config has that the baseline's has not."""
+    if run is baseline:
+        return "baseline"
+    return ", ".join(map(str, baseline.config.diff(run.config).changes)) or "the same config as A"
+
+
+def failure(run: Run) -> str | None:
+    """Where and why a run failed."""
+    return None if run.failure is None else f"failed at {run.failure.stage}: {run.failure.problem}"
+
+
+def _middle(ordered: Sequence[float]) -> float | None:
+    return ordered[len(ordered) // 2] if ordered else None
+
+
+def _view(
+    clean: Sequence[Sequence[float]], aside: Sequence[Sequence[float]], highs: Iterable[float]
+) -> tuple[float, float] | None:
+    """None where everything fits without being squeezed."""
+    whole = span(*clean, *aside)
+    if whole is None:
+        return None
+    least, most = whole
+    near = max(
+        ordered[int(share * (len(ordered) - 1))]
+        for ours, theirs in zip(clean, aside, strict=True)
+        for ordered, share in [(ours, NEAR) if ours else (theirs, NEAR_ASIDE)]
+        if ordered
+    )
+    end = max(near + FAR_ROOM * (near - least), *highs, near)
+    return None if most <= end else (least, end)

@@ -1,0 +1,101 @@
+"""The plotly template: it shows on JupyterLab's light and dark themes alike, because it brings no ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+import plotly.graph_objects as go
+
+from workbench.figures.palette import GRID, STRONG, TEXT
+from workbench.figures.scale import Scale, log_ticks
+from workbench.figures.words import lines, plain
+
+NARROW_COLUMNS = 46  # letters of a line that still fit 360 pixels
+SMALL_COLUMNS = 54
+MOST_TITLE = 600
+TITLE_LINE = 19  # pixels
+VIEW_ROOM = 0.03  # of the width, before the first point
+LEFT, RIGHT, BOTTOM = 12, 12, 12
+
+
+@cache
+def template() -> go.layout.Template:
+    """No background, grey that is readable on white and on black, a faint grid."""
+    axis = {
+        "gridcolor": GRID,
+        "linecolor": TEXT,
+        "tickcolor": TEXT,
+        "zerolinecolor": GRID,
+        "automargin": True,
+        "title": {"standoff": 8, "font": {"size": 13}},
+        "exponentformat": "none",
+        "separatethousands": True,
+    }
+    legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": -0.02, "yref": "container"}
+    return go.layout.Template(
+        layout=go.Layout(
+            paper_bgcolor="rgba(0,0,0,0)",
+            plot_bgcolor="rgba(0,0,0,0)",
+            font={"color": TEXT, "size": 13},
+            colorway=STRONG,
+            xaxis=axis,
+            yaxis=axis,
+            legend=legend,
+            hovermode="closest",
+            hoverlabel={"align": "left", "font": {"size": 13}},
+            margin={"l": LEFT, "r": RIGHT, "b": BOTTOM},
+        )
+    )
+
+
+def apply(figure: go.Figure) -> go.Figure:
+    """Give `figure` our template; it is returned for convenience."""
+    return figure.update_layout(template=template())
+
+
+def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_height: float) -> go.Figure:
+    """Put sentences and a smaller note above a plot of that many pixels; all may be untrusted.
+
+    Of a sentence the part before the first semicolon is bold.
+    """
+    shown = []
+    for sentence in sentences:
+        head, _, rest = sentence.partition("; ")
+        shown += [f"<b>{plain(line)}</b>" for line in lines(head, NARROW_COLUMNS, MOST_TITLE)]
+        shown += [_small(line) for line in lines(rest, SMALL_COLUMNS, MOST_TITLE)]
+    shown += [_small(line) for line in lines(note, SMALL_COLUMNS, MOST_TITLE)]
+    top = TITLE_LINE * len(shown) + 24
+    height = top + plot_height
+    return figure.update_layout(
+        title={
+            "text": "<br>".join(shown),
+            "font": {"size": 14},
+            "x": 0,
+            "xanchor": "left",
+            "y": 1 - 18 / height,
+            "yanchor": "top",
+            "yref": "container",
+            "pad": {"l": LEFT},
+        },
+        margin={"t": top},
+        height=height,
+    )
+
+
+def latency_axis(
+    scale: Scale, title: str, span_s: tuple[float, float] | None, view_s: tuple[float, float] | None = None
+) -> dict[str, object]:
+    """An axis for values from the first to the last of `span_s` that shows `view_s` at first."""
+    axis: dict[str, object] = {"title_text": f"{title} ({scale.unit})", "visible": span_s is not None}
+    if span_s is not None and scale.log:
+        ticks = log_ticks(*map(scale.of, span_s))
+        return axis | {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,g}" for tick in ticks]}
+    if view_s is not None:
+        least, end = map(scale.of, view_s)
+        axis["range"] = [least - VIEW_ROOM * (end - least), end]
+    return axis
+
+
+def _small(line: str) -> str:
+    return f"<span style='font-size:12px'>{plain(line)}</span>"

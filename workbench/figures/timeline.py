@@ -1,0 +1,157 @@
+"""Was the machine steady? Block medians in the order measured: drift is a slope, disturbance a hole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from workbench.figures.palette import TEXT, style_of_run
+from workbench.figures.scale import Scale, scale_of
+from workbench.figures.strips import failure, span
+from workbench.figures.template import apply, latency_axis, set_title
+from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
+from workbench.figures.words import plain
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEIGHT = 380
+MOST_REASON = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One block: when it was, in the middle of it, and its median."""
+
+    round: int
+    at_s: float
+    median_s: float
+    samples: int
+    reasons: tuple[str, ...]  # why it was set aside; untrusted; empty: it was not
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """One run: its blocks as far as they are drawn, in the order measured."""
+
+    label: str
+    moments: tuple[Moment, ...]
+    measured: int  # blocks, drawn or not
+    failure: str | None  # untrusted
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineData:
+    """All that is drawn, in seconds."""
+
+    scale: Scale
+    model: str  # untrusted
+    courses: tuple[Course, ...]
+
+
+def timeline_data(record: ComparisonRecord, most: int = MOST_POINTS) -> TimelineData:
+    """The blocks of every run, at most `most` altogether."""
+    every = [_moments(run) for run in record.runs]
+    kept = fair_shares([len(moments) for moments in every], most)
+    courses = tuple(
+        Course(run.label, evenly(moments, count), len(moments), failure(run))
+        for run, moments, count in zip(record.runs, every, kept, strict=True)
+    )
+    scale = scale_of([run.latency.median_s for run in record.runs])
+    return TimelineData(scale, record.model.name, courses)
+
+
+def timeline_figure(record: ComparisonRecord) -> go.Figure:
+    """Lines join the blocks of one process; hollow points were set aside."""
+    data = timeline_data(record)
+    figure = apply(go.Figure())
+    for index, course in enumerate(data.courses):
+        style, points = style_of_run(index), _with_gaps(course.moments) or [None]
+        figure.add_scatter(
+            x=[None if one is None else round(one.at_s, 4) for one in points],
+            y=[None if one is None else data.scale.of(one.median_s) for one in points],
+            name=plain(course.label) if course.moments else f"{plain(course.label)}: no blocks",
+            mode="lines+markers",
+            line={"color": style.color, "width": 1},
+            marker={
+                "symbol": [f"{style.symbol}{'-open' if one and one.reasons else ''}" for one in points],
+                "size": 7,
+                "color": style.color,
+            },
+            hoverinfo="text",
+            hovertext=[_hover(course.label, one, data.scale) for one in points],
+            connectgaps=False,
+            showlegend=True,
+        )
+    if any(one.reasons for course in data.courses for one in course.moments):
+        marker = {"symbol": "circle-open", "size": 7, "color": TEXT}
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=marker, name="set aside")
+    figure.update_xaxes(title_text="time since the comparison began (s)", showgrid=False, zeroline=False)
+    medians = sorted(one.median_s for course in data.courses for one in course.moments)
+    figure.update_yaxes(**latency_axis(data.scale, "median of a block", span(medians)))
+    return set_title(figure, ["Block medians in the order measured"], _note(data), HEIGHT)
+
+
+def timeline_table(record: ComparisonRecord) -> pd.DataFrame:
+    """Every block in the order measured, a row each; nothing is left out."""
+    import pandas as pd
+
+    rows = [
+        (one.at_s, run.label, one.round, one.median_s * 1e3, one.samples, "; ".join(one.reasons))
+        for run in record.runs
+        for one in _moments(run)
+    ]
+    columns = ["at_s", "label", "round", "median_ms", "samples", "set_aside_because"]
+    return pd.DataFrame(sorted(rows), columns=columns)
+
+
+def _moments(run: Run) -> list[Moment]:
+    return sorted(
+        (
+            Moment(
+                process.round,
+                block.start_s + block.wall_s / 2,
+                block.median_s,
+                len(block.samples_s),
+                block.disturbed,
+            )
+            for process in run.processes
+            for block in process.blocks
+            if block.samples_s
+        ),
+        key=lambda moment: moment.at_s,
+    )
+
+
+def _with_gaps(moments: tuple[Moment, ...]) -> list[Moment | None]:
+    """None between two rounds, where no line should be."""
+    points: list[Moment | None] = []
+    for one in moments:
+        if points and points[-1] is not None and points[-1].round != one.round:
+            points.append(None)
+        points.append(one)
+    return points
+
+
+def _hover(label: str, moment: Moment | None, scale: Scale) -> str:
+    if moment is None:
+        return ""
+    text = f"{plain(label)}: {scale.text(moment.median_s)}, median of {moment.samples:,}<br>"
+    text += f"round {moment.round}, at {moment.at_s:.2f} s"
+    return text + "".join(f"<br>set aside: {plain(reason, MOST_REASON)}" for reason in moment.reasons)
+
+
+def _note(data: TimelineData) -> str:
+    drawn, measured = (
+        sum(len(course.moments) for course in data.courses),
+        sum(course.measured for course in data.courses),
+    )
+    told = [data.model]
+    if drawn < measured:
+        told.append(f"{drawn:,} of {measured:,} blocks are drawn, evenly chosen")
+    told += [f"{course.label} {course.failure}" for course in data.courses if course.failure]
+    return "; ".join(told)

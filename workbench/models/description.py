@@ -1,0 +1,163 @@
+"""What is known of a model before it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from workbench.models.declared import Declared, declared_inputs, declared_outputs
+from workbench.models.display import bytes_text, count_text, shorten
+from workbench.models.external import ExternalFile
+from workbench.models.family import Family, guess_family
+from workbench.models.operators import contents, control_flow, quantization
+from workbench.models.support import MAX_FILE_BYTES, check_supported
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from onnx import ModelProto
+
+_SHOWN_OPERATORS = 12
+_SHOWN_VALUES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A model in numbers and words. Every name in it is untrusted text, kept whole."""
+
+    name: str
+    parameters: int
+    elements: tuple[tuple[str, int], ...]  # parameters by element type
+    graph_bytes: int  # of the .onnx file, with the weights that it embeds
+    external: tuple[ExternalFile, ...]
+    ir_version: int
+    opsets: tuple[tuple[str, int], ...]  # ("", 17) is ONNX's own domain
+    producer: str
+    graph_name: str
+    inputs: tuple[Declared, ...]
+    outputs: tuple[Declared, ...]
+    nodes: int  # of the main graph
+    inner_nodes: int  # of its subgraphs and functions
+    operators: tuple[tuple[str, int], ...]
+    functions: tuple[str, ...]
+    control_flow: tuple[str, ...]
+    quantized: str | None  # the form seen, in words
+    family: Family
+    family_reason: str
+    problems: tuple[str, ...]  # why ORT may refuse it, with the fix
+
+    @property
+    def external_bytes(self) -> int:
+        """Of the files of weights beside the model."""
+        return sum(file.size_bytes for file in self.external)
+
+    @property
+    def size_bytes(self) -> int:
+        """On disk, all files together."""
+        return self.graph_bytes + self.external_bytes
+
+    @property
+    def headline(self) -> str:
+        """One line: 110 M parameters · 438 MB · opset 17 · 1,096 nodes · 2 inputs."""
+        opset = next(
+            (str(version) for domain, version in self.opsets if domain in ("", "ai.onnx")), "not said"
+        )
+        plural = "" if len(self.inputs) == 1 else "s"
+        return (
+            f"{count_text(self.parameters)} parameters · {bytes_text(self.size_bytes)} · opset {opset} · "
+            f"{self.nodes + self.inner_nodes:,} nodes · {len(self.inputs)} input{plural}"
+        )
+
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """What is shown: (field, text), names shortened."""
+        inner = f", and {self.inner_nodes:,} in subgraphs and functions" if self.inner_nodes else ""
+        files = [
+            f"{shorten(f.name)} ({bytes_text(f.size_bytes)}, {f.tensors:,} tensors)" for f in self.external
+        ]
+        kinds = [f"{count_text(count)} {name}" for name, count in self.elements]
+        return (
+            ("parameters", f"{self.parameters:,}" + (f" ({_few(kinds, 6)})" if kinds else "")),
+            ("bytes on disk", f"{self.size_bytes:,}"),
+            ("external data", _few(files, 6) or "none"),
+            ("IR version", str(self.ir_version)),
+            (
+                "opsets",
+                _few([f"{shorten(domain) or 'ai.onnx'} {version}" for domain, version in self.opsets], 12),
+            ),
+            ("producer", shorten(self.producer) or "not said"),
+            ("graph", shorten(self.graph_name) or "not named"),
+            *(("input", str(declared)) for declared in self.inputs[:_SHOWN_VALUES]),
+            *_more("input", len(self.inputs)),
+            *(("output", str(declared)) for declared in self.outputs[:_SHOWN_VALUES]),
+            *_more("output", len(self.outputs)),
+            ("nodes", f"{self.nodes:,}{inner}"),
+            ("operators", _few([f"{shorten(name)} × {n:,}" for name, n in self.operators], _SHOWN_OPERATORS)),
+            ("functions", _few([shorten(name) for name in self.functions], 6) or "none"),
+            ("control flow", ", ".join(self.control_flow) or "none"),
+            ("quantized", self.quantized or "no"),
+            ("family", f"{self.family}: {self.family_reason}"),
+            *(("problem", problem) for problem in self.problems),
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a fact; columns field, value. The operators in full are `.operators`."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), columns=["field", "value"])
+
+    def __str__(self) -> str:
+        body = "\n".join(f"  {field:<14}{value}" for field, value in self.rows())
+        return f"{shorten(self.name)}: {self.headline}\n{body}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(field)}</th>"
+            f"<td style='text-align:left'>{escape(value)}</td></tr>"
+            for field, value in self.rows()
+        )
+        return f"<b>{escape(shorten(self.name))}</b> {escape(self.headline)}<table>{rows}</table>"
+
+
+def describe(
+    structure: ModelProto, name: str, graph_bytes: int, external: tuple[ExternalFile, ...]
+) -> Description:
+    """Put it together from the structure alone; no weight is read."""
+    found = contents(structure)
+    inputs, outputs = declared_inputs(structure), declared_outputs(structure)
+    family, reason = guess_family(inputs, outputs, dict(found.operators))
+    problems = [*check_supported(structure), *found.problems]
+    if graph_bytes > MAX_FILE_BYTES:
+        problems.append(
+            "Its file is larger than 2 GiB, which ORT cannot parse. Save its weights as external data."
+        )
+    return Description(
+        name=name,
+        parameters=found.parameters,
+        elements=found.elements,
+        graph_bytes=graph_bytes,
+        external=external,
+        ir_version=structure.ir_version,
+        opsets=tuple((opset.domain, opset.version) for opset in structure.opset_import),
+        producer=f"{structure.producer_name} {structure.producer_version}".strip(),
+        graph_name=structure.graph.name,
+        inputs=inputs,
+        outputs=outputs,
+        nodes=found.nodes,
+        inner_nodes=found.inner_nodes,
+        operators=found.operators,
+        functions=tuple(f"{function.domain}.{function.name}" for function in structure.functions),
+        control_flow=control_flow(found.operators),
+        quantized=quantization(name for name, _ in found.operators),
+        family=family,
+        family_reason=reason,
+        problems=tuple(problems),
+    )
+
+
+def _few(texts: list[str], limit: int) -> str:
+    more = len(texts) - limit
+    return ", ".join(texts[:limit]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _more(field: str, count: int) -> tuple[tuple[str, str], ...]:
+    return ((field, f"and {count - _SHOWN_VALUES:,} more"),) if count > _SHOWN_VALUES else ()

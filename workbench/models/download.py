@@ -1,0 +1,205 @@
+"""A model from an http(s) address into the cache: bounded, checked, and never half there."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import re
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, unquote, urljoin, urlsplit
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+)
+
+from workbench import home
+from workbench.errors import DownloadError, ModelError
+from workbench.models.display import bytes_text, shorten
+from workbench.models.external import locations
+from workbench.models.fingerprint import file_sha256
+from workbench.models.sniff import HEAD_BYTES, not_onnx
+from workbench.models.structure import read_structure
+
+_CHUNK_BYTES = 1 << 18
+_STALL_S = 30.0  # a server that says nothing for so long is taken for dead
+_PIN = re.compile(r"sha256=([0-9a-fA-F]{64})")
+_SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def download(address: str, progress: Callable[[int, int | None], None] | None, max_bytes: int) -> Path:
+    """The model at the address, and its files of weights, in the cache."""
+    url, _, fragment = address.partition("#")
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise DownloadError(f"{shorten(url)!r} is no address: {error}", "Check the address") from error
+    pin = _pin(address, fragment)
+    folder = home.cache_folder() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:16]
+    path = folder / _file_name(url)
+    fetch = _Fetch(progress, max_bytes)
+    if not (pin and path.exists() and file_sha256(path) == pin):
+        fetch.to(url, path, pin, check=True)
+    label = shorten(_public(url))
+    for location in locations(read_structure(path), label):
+        beside = path.parent / location
+        if not (pin and beside.exists()):
+            fetch.to(urljoin(url, quote(location)), beside, None, check=False)
+    return path
+
+
+class _SafeRedirects(HTTPRedirectHandler):
+    """Follows redirects, but never from https down to http, nor to anything else."""
+
+    def redirect_request(  # type: ignore[no-untyped-def]
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: http.client.HTTPMessage, newurl: str
+    ):
+        scheme = urlsplit(newurl).scheme
+        if scheme not in ("http", "https") or (req.type == "https" and scheme == "http"):
+            raise DownloadError(
+                f"{shorten(_public(req.full_url))} redirects to an unsafe {shorten(scheme)}: address",
+                "Give the final https address, or download the file yourself and load its path",
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+class _Fetch:
+    """Files of one model, with one bound and one progress over all of them."""
+
+    def __init__(self, progress: Callable[[int, int | None], None] | None, max_bytes: int) -> None:
+        self._progress = progress
+        self._left = max_bytes
+        self._max = max_bytes
+        self._opener = OpenerDirector()
+        for handler in (
+            ProxyHandler(),
+            HTTPHandler(),
+            HTTPSHandler(),
+            _SafeRedirects(),
+            HTTPDefaultErrorHandler(),
+            HTTPErrorProcessor(),
+        ):
+            self._opener.add_handler(handler)
+
+    def to(self, url: str, path: Path, pin: str | None, *, check: bool) -> None:
+        """Fetch into a temporary file beside `path`, and rename it only when it is whole and right."""
+        label = shorten(_public(url))
+        temporary: Path | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            request = Request(url, headers={"User-Agent": "ort-workbench", "Accept-Encoding": "identity"})
+            with (
+                self._opener.open(request, timeout=_STALL_S) as response,
+                NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as file,
+            ):
+                temporary = Path(file.name)
+                digest = self._copy(response, file, label)
+            if pin and digest != pin:
+                raise DownloadError(
+                    f"{label} has the SHA-256 {digest}, not the {pin} that was asked for",
+                    "Check the address and the hash; the file may have been replaced",
+                )
+            if check:
+                _check_head(temporary, label)
+            temporary.replace(path)
+        except HTTPError as error:
+            raise DownloadError(
+                f"{label}: the server answers {error.code} {shorten(error.reason)}", _status_fix(error.code)
+            ) from error
+        except (URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
+            reason = getattr(error, "reason", None) or error
+            raise DownloadError(
+                f"{label} cannot be reached: {shorten(str(reason), 200)}", _offline_fix(path)
+            ) from error
+        except (OSError, ValueError) as error:
+            raise DownloadError(
+                f"{label} cannot be fetched: {shorten(str(error), 200)}",
+                "Check the address and the room on the disk",
+            ) from error
+        finally:
+            if temporary is not None:
+                temporary.unlink(missing_ok=True)
+
+    def _copy(self, response: http.client.HTTPResponse, file: IO[bytes], label: str) -> str:
+        said = response.headers.get("Content-Length") or ""
+        total = int(said) if re.fullmatch("[0-9]{1,18}", said) else None
+        if total is not None and total > self._left:
+            raise self._too_large(label, total)
+        digest, done = hashlib.sha256(), 0
+        while chunk := response.read(_CHUNK_BYTES):
+            done += len(chunk)
+            if done > self._left:
+                raise self._too_large(label, done)
+            file.write(chunk)
+            digest.update(chunk)
+            if self._progress is not None:
+                self._progress(done, total)
+        if total is not None and done != total:
+            raise DownloadError(
+                f"{label} broke off after {done:,} of {total:,} bytes; nothing of it was kept", "Try again"
+            )
+        self._left -= done
+        return digest.hexdigest()
+
+    def _too_large(self, label: str, size: int) -> DownloadError:
+        return DownloadError(
+            f"{label} has {bytes_text(size)} or more, above the bound of {bytes_text(self._max)}",
+            "If that is right, allow it with load(..., max_bytes=...)",
+        )
+
+
+def _pin(address: str, fragment: str) -> str | None:
+    if not fragment:
+        return None
+    match = _PIN.fullmatch(fragment)
+    if match is None:
+        raise DownloadError(
+            f"{shorten(_public(address))} ends in '#{shorten(fragment)}', which is no hash",
+            "End it in #sha256= and 64 hex digits, or in nothing",
+        )
+    return match[1].lower()
+
+
+def _file_name(url: str) -> str:
+    last = unquote(urlsplit(url).path).rpartition("/")[2]
+    stem = _SAFE_NAME.sub("_", last.removesuffix(".onnx")).lstrip(".")[:80]
+    return f"{stem or 'model'}.onnx"
+
+
+def _public(url: str) -> str:
+    """The address without what may be secret in it: user, password, query."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _check_head(path: Path, label: str) -> None:
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    other = not_onnx(head)
+    if other is not None:
+        raise ModelError(f"{label} sent no ONNX model: it is {other[0]}", other[1])
+    if not head:
+        raise ModelError(f"{label} sent nothing (0 bytes)", "Check the address")
+
+
+def _status_fix(code: int) -> str:
+    if code in (401, 403):
+        return "The address needs a login: download the file yourself and load its path"
+    if code in (404, 410):
+        return "Check the address: there is no such file"
+    return "Try again later, or download the file yourself and load its path"
+
+
+def _offline_fix(path: Path) -> str:
+    if path.exists():
+        return f"Check the connection, or load the copy fetched earlier: {path}"
+    return "Check the address and the connection, or download the file elsewhere and load its path"

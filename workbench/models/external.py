@@ -1,0 +1,129 @@
+"""Weights that lie in files beside the model: which, how large, and whether ORT may open them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+
+from onnx import ModelProto, TensorProto
+
+from workbench.errors import ModelError
+from workbench.models.display import nearest, shorten
+from workbench.models.structure import tensors
+
+_INSIDE = "Keep the weights in the model's own folder, and save the model with a plain file name as location"
+_RESAVE = "Save the model again with its external data, or copy both files again"
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalFile:
+    """One file of weights. `name` is relative to the model's folder, and untrusted text."""
+
+    name: str
+    size_bytes: int
+    tensors: int
+
+
+def locations(model: ModelProto, label: str) -> Counter[str]:
+    """Where external weights lie, each checked to stay in the model's folder, with its tensors counted."""
+    found: Counter[str] = Counter()
+    for tensor in tensors(model):
+        if is_external(tensor):
+            found[_location(tensor, label)] += 1
+    for location in found:
+        windows = PureWindowsPath(location)
+        if location.startswith("/") or windows.drive or windows.root:
+            raise ModelError(f"{label} wants weights from the absolute path {shorten(location)!r}", _INSIDE)
+        if _climbs(windows.parts):
+            raise ModelError(f"{label} wants weights from outside its folder: {shorten(location)!r}", _INSIDE)
+    return found
+
+
+def external_files(model: ModelProto, path: Path, label: str) -> tuple[ExternalFile, ...]:
+    """The files of weights of the model at `path`; every one is there, inside, and long enough."""
+    sizes: dict[str, int] = {}
+    found = locations(model, label)
+    for location in found:
+        sizes[location] = _size(path, location, label)
+    for tensor in tensors(model):
+        if is_external(tensor):
+            _check_extent(tensor, sizes[_location(tensor, label)], label)
+    return tuple(ExternalFile(name, sizes[name], count) for name, count in sorted(found.items()))
+
+
+def is_external(tensor: TensorProto) -> bool:
+    """Whether the tensor's elements lie in another file."""
+    return bool(tensor.data_location == TensorProto.EXTERNAL)
+
+
+def _location(tensor: TensorProto, label: str) -> str:
+    for entry in tensor.external_data:
+        if entry.key == "location" and entry.value and "\0" not in entry.value:
+            return str(entry.value)
+    raise ModelError(
+        f"{label} says that the tensor {shorten(tensor.name)!r} lies in another file, but not in which",
+        _RESAVE,
+    )
+
+
+def _climbs(parts: tuple[str, ...]) -> bool:
+    depth = 0
+    for part in parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0:
+            return True
+    return False
+
+
+def _size(path: Path, location: str, label: str) -> int:
+    file = path.parent / location
+    try:
+        real = Path(os.path.realpath(file))
+        inside = (Path(os.path.realpath(path.parent)), Path(os.path.realpath(path)).parent)
+        if not any(real.is_relative_to(folder) for folder in inside):  # the second: a download cache of links
+            raise ModelError(
+                f"{label} wants weights from {shorten(location)!r}, a link that leads out of its folder",
+                _INSIDE,
+            )
+        if not real.is_file():
+            raise ModelError(
+                f"{label} needs the file {shorten(location)!r} beside it: {_absence(file)}", _beside(file)
+            )
+        return real.stat().st_size
+    except OSError as error:
+        raise ModelError(
+            f"{label} needs the file {shorten(location)!r}, which cannot be read: {error.strerror}", _INSIDE
+        ) from error
+
+
+def _absence(file: Path) -> str:
+    return "it is no regular file" if file.exists() else "it is missing"
+
+
+def _beside(file: Path) -> str:
+    names = [entry.name for entry in file.parent.iterdir()] if file.parent.is_dir() else []
+    like = nearest(file.name, names)
+    hint = f"; there is {', '.join(repr(shorten(name)) for name in like)}" if like else ""
+    return f"Copy the file of weights into the model's folder under exactly this name{hint}"
+
+
+def _check_extent(tensor: TensorProto, size: int, label: str) -> None:
+    numbers: dict[str, int] = {}
+    for entry in tensor.external_data:
+        if entry.key in ("offset", "length"):
+            if not re.fullmatch(r"[0-9]{1,19}", entry.value):
+                raise ModelError(
+                    f"{label}: the {entry.key} of {shorten(tensor.name)!r} in its file is "
+                    f"{shorten(entry.value)!r}, not a number of bytes from 0 up",
+                    _RESAVE,
+                )
+            numbers[entry.key] = int(entry.value)
+    end = numbers.get("offset", 0) + numbers.get("length", 0)
+    if end > size:
+        raise ModelError(
+            f"{label}: {shorten(tensor.name)!r} lies at byte {end:,} of a file of only {size:,} bytes",
+            _RESAVE,
+        )

@@ -1,0 +1,74 @@
+"""The hash that names a model: of its file, and of its files of weights where it has any."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.errors import ModelError
+from workbench.home import cache_folder
+from workbench.models.display import path_text
+
+_CHUNK_BYTES = 1 << 20
+_SETTLED_S = (
+    2.0  # a file changed later than this ago may change again within its clock's tick: do not remember
+)
+
+
+def fingerprint(path: Path, external: Sequence[str]) -> str:
+    """`sha256sum` of a model in one file; else of that hash and each external file's name and hash."""
+    own = file_sha256(path)
+    if not external:
+        return own
+    total = hashlib.sha256(own.encode())
+    for name in sorted(external):
+        total.update(f"\0{name}\0{file_sha256(path.parent / name)}".encode())
+    return total.hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """The hash of one file, read once and remembered for as long as its size and times stay the same."""
+    try:
+        state = _state(path)
+        note = (
+            cache_folder() / "hashes" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}.json"
+        )
+        known = _remembered(note, state)
+        if known is not None:
+            return known
+        digest = hashlib.sha256()
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                digest.update(chunk)
+        if _state(path) == state and time.time() - max(state[1], state[2]) / 1e9 > _SETTLED_S:
+            _remember(note, state, digest.hexdigest())
+        return digest.hexdigest()
+    except OSError as error:
+        raise ModelError(
+            f"{path_text(path)} cannot be read: {error.strerror}", "Check that the file is still there"
+        ) from error
+
+
+def _state(path: Path) -> list[int]:
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
+def _remembered(note: Path, state: list[int]) -> str | None:
+    try:
+        known = json.loads(note.read_text())
+        digest = known["sha256"] if known["state"] == state else None
+    except (OSError, ValueError, KeyError, TypeError):  # no note, or not one of ours: hash the file
+        return None
+    return digest if isinstance(digest, str) and len(digest) == 64 else None
+
+
+def _remember(note: Path, state: list[int], digest: str) -> None:
+    note.parent.mkdir(parents=True, exist_ok=True)
+    written = note.with_suffix(f".{os.getpid()}")
+    written.write_text(json.dumps({"state": state, "sha256": digest}))
+    written.replace(note)

@@ -1,0 +1,210 @@
+"""Random inputs that a model accepts: each value drawn for what the graph does with it, each guess said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, TensorProto
+
+from workbench.errors import InputError
+from workbench.models import values
+from workbench.models.declared import (
+    Declared,
+    MapType,
+    OptionalType,
+    SequenceType,
+    TensorType,
+    UnknownType,
+    ValueType,
+    declared_inputs,
+    element_name,
+)
+from workbench.models.display import key, shorten
+from workbench.models.inputs import Inputs, make_inputs
+from workbench.models.scope import Scope
+from workbench.models.sizes import Sizes, tensor_of
+from workbench.models.uses import Role, Uses, uses
+
+_SEQUENCE_ITEMS = 2
+_SMALL = 10  # integers that nothing is known about are drawn below it
+_COUNT = 8
+_FAR = 2**31 - 1  # the end of a Slice that takes everything
+_MASK = re.compile(r"mask")
+_POSITION = re.compile(r"position|(^|_)pos(_|$)")
+_TYPES = re.compile(r"type_id|segment")
+_CACHE = re.compile(r"cache|past")
+_IMAGE = re.compile(r"image|pixel|^img")
+
+
+def random_inputs(
+    model: ModelProto, name: str, seed: int, dims: Mapping[str, int], usual: Mapping[str, int]
+) -> Inputs:
+    """One feed for every input without a default. `usual` are sizes that the model's own card gives."""
+    declared = declared_inputs(model)
+    sizes = Sizes(model, declared, dims, usual)
+    sizes.settle()
+    maker = _Maker(model, sizes, np.random.default_rng(seed), name)
+    feed = {each.name: maker.value(each, each.type) for each in declared}
+    return make_inputs([feed], f"random, seed {seed}", seed, [*sizes.guesses, *maker.guesses])
+
+
+class _Maker:
+    def __init__(self, model: ModelProto, sizes: Sizes, rng: np.random.Generator, model_name: str) -> None:
+        self.guesses: list[str] = []
+        self._scope = Scope(model, model.graph)
+        self._sizes = sizes
+        self._rng = rng
+        self._model_name = shorten(model_name)
+        self._total = 0
+
+    def value(self, declared: Declared, kind: ValueType) -> Any:
+        """A value of any type."""
+        match kind:
+            case TensorType(sparse=False):
+                return self._tensor(declared, kind)
+            case SequenceType():
+                self._say(declared, f"a sequence of {_SEQUENCE_ITEMS}")
+                return [self.value(declared, kind.item) for _ in range(_SEQUENCE_ITEMS)]
+            case OptionalType():
+                self._say(declared, "present, though it is optional")
+                return self.value(declared, kind.item)
+            case MapType():
+                return self._map(declared, kind)
+        what = "no type" if isinstance(kind, UnknownType) else str(kind)
+        raise InputError(
+            f"The input {shorten(declared.name)!r} of {self._model_name} has {what}: no value can be made",
+            "Give your own inputs, or declare its type in the model",
+        )
+
+    def _say(self, declared: Declared, what: str) -> None:
+        self.guesses.append(f"{shorten(declared.name)}: {what}")
+
+    def _tensor(self, declared: Declared, kind: TensorType) -> values.Array:
+        what = f"The input {shorten(declared.name)!r}"
+        dims = self._sizes.of(declared, kind)
+        self._total += values.nbytes(kind.element, dims, what)
+        values.refuse_above(self._total, f"{what} of {self._model_name}")
+        array, why = self._content(declared, kind.element, dims)
+        self._say(declared, why)
+        return array
+
+    def _content(self, declared: Declared, element: int, dims: tuple[int, ...]) -> tuple[values.Array, str]:
+        name = key(declared.name)
+        if element == TensorProto.STRING:
+            return values.words(self._rng, dims), "random words"
+        found = uses(self._scope, declared.name)
+        if found.roles and not (_MASK.search(name) and element == TensorProto.BOOL):
+            special = self._special(*found.roles[0], element, dims)
+            if special is not None:
+                return special
+        if element == TensorProto.BOOL:
+            return self._boolean(name, dims)
+        if values.is_integer(element):
+            return self._integer(name, found, element, dims)
+        if _MASK.search(name):
+            return values.constant(element, dims, 1.0), "a mask of ones"
+        if _IMAGE.search(name) or (len(dims) == 4 and dims[1] in (1, 3) and not _CACHE.search(name)):
+            return values.uniform(self._rng, element, dims, 0.0, 1.0), "an image: evenly drawn from 0 to 1"
+        return values.normal(self._rng, element, dims), "drawn from the normal distribution"
+
+    def _boolean(self, name: str, dims: tuple[int, ...]) -> tuple[values.Array, str]:
+        if _CACHE.search(name):
+            return np.zeros(dims, bool), "False: the cache is not used"
+        if _MASK.search(name):
+            return np.ones(dims, bool), "a mask of True"
+        return values.booleans(self._rng, dims), "drawn at random"
+
+    def _integer(
+        self, name: str, found: Uses, element: int, dims: tuple[int, ...]
+    ) -> tuple[values.Array, str]:
+        if _POSITION.search(name):
+            start = self._sizes.past()
+            return values.along_last_axis(element, dims, start, found.bound), f"positions from {start} up"
+        if _TYPES.search(name):
+            return values.constant(element, dims, 0), "token types: zeros"
+        if _MASK.search(name) and (found.bound is None or found.bound > 1):
+            return values.constant(element, dims, 1), "a mask of ones"
+        if found.bound is not None and found.table is None:
+            return values.constant(element, dims, 0), "zeros: they index something of unknown extent"
+        if found.bound is not None:
+            last = max(found.bound - 1, 0)
+            table = shorten(found.table or "")
+            why = f"drawn from 0 to {last:,}, the rows of {table!r} that they index"
+            return values.integers(self._rng, element, dims, 0, last + 1), why
+        if element == TensorProto.UINT8 and len(dims) >= 3:
+            return values.integers(self._rng, element, dims, 0, 256), "an image: drawn from 0 to 255"
+        return (
+            values.integers(self._rng, element, dims, 0, _SMALL),
+            f"{element_name(element)} drawn from 0 to {_SMALL - 1}; nothing says what they stand for",
+        )
+
+    def _special(
+        self, role: Role, known: tuple[int, ...] | None, element: int, dims: tuple[int, ...]
+    ) -> tuple[values.Array, str] | None:
+        """The value that an operator's parameter needs; None: the role does not fit."""
+        number = values.is_integer(element)
+        match role:
+            case "true" | "false" if element == TensorProto.BOOL:
+                return np.full(dims, role == "true"), f"{role.title()}, as its node needs"
+            case "shape" | "reshape" | "sizes" | "length" if number and len(dims) <= 1:
+                return self._shape(role, known, element, dims)
+            case "axes" if number:
+                return values.along_last_axis(element, dims, 0, None), "axes from 0 up"
+            case "zero" | "one" if element != TensorProto.BOOL:
+                return values.constant(element, dims, int(role == "one")), f"{role}, as its node needs"
+            case "count" if element != TensorProto.BOOL:
+                return values.constant(element, dims, _COUNT), f"{_COUNT}, a small count"
+            case "far" if number:
+                return values.integers(self._rng, element, dims, _FAR, _FAR + 1), "the far end of every axis"
+            case "positive" if number:
+                return values.integers(self._rng, element, dims, 1, _SMALL), f"drawn from 1 to {_SMALL - 1}"
+            case "positive" if element not in (
+                TensorProto.BOOL,
+                TensorProto.COMPLEX64,
+                TensorProto.COMPLEX128,
+            ):
+                return values.uniform(self._rng, element, dims, 0.5, 1.5), "drawn from 0.5 to 1.5: above zero"
+            case "interval" if not number and element != TensorProto.BOOL:
+                return values.uniform(self._rng, element, dims, 0.0, 1.0), "drawn from 0 to 1"
+        return None
+
+    def _shape(
+        self, role: str, known: tuple[int, ...] | None, element: int, dims: tuple[int, ...]
+    ) -> tuple[values.Array, str]:
+        count = dims[0] if dims else 1
+        if role == "length":
+            steps = known[0] if known else 1
+            return values.constant(element, dims, steps), f"every sequence {steps} long"
+        fitting = [1] * count
+        if role == "reshape" and count:
+            fitting[0] = -1  # whatever the number of elements
+        if known is not None and len(known) == count:
+            fitting = list(known)
+        line = np.array(fitting, np.int64).reshape(dims)
+        return line.astype(values.dtype_of(element, "a shape")), f"the shape {fitting}"
+
+    def _map(self, declared: Declared, kind: MapType) -> dict[Any, Any]:
+        inner = tensor_of(kind.value)
+        if inner is None:
+            raise InputError(
+                f"The input {shorten(declared.name)!r} of {self._model_name} is a {kind}",
+                "Give your own inputs",
+            )
+        keys = self._vocabulary(declared.name, kind.key)
+        self._say(declared, f"a map of {len(keys)} keys")
+        scalar = TensorType(inner.element, ())
+        return {key: self.value(declared, scalar).item() for key in keys}
+
+    def _vocabulary(self, name: str, key: int) -> list[Any]:
+        """The keys that the node reading the map knows, else a few small ones."""
+        text = key == TensorProto.STRING
+        for node, _ in self._scope.readers(name):
+            for attribute in node.attribute:
+                if attribute.name == "string_vocabulary" and text and attribute.strings:
+                    return [each.decode("utf-8", "replace") for each in attribute.strings[:_COUNT]]
+                if attribute.name == "int64_vocabulary" and not text and attribute.ints:
+                    return [int(each) for each in attribute.ints[:_COUNT]]
+        return ["a", "b"] if text else [0, 1]

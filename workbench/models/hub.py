@@ -1,0 +1,118 @@
+"""A model from the Hugging Face hub, through huggingface_hub and its cache."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from workbench.errors import DownloadError, WorkbenchError
+from workbench.models.display import bytes_text, shorten
+from workbench.models.external import locations
+from workbench.models.structure import read_structure
+
+_FORM = "Write hf://org/repo/path/to/model.onnx, or with @revision at its end"
+
+
+def fetch(address: str, progress: Callable[[int, int | None], None] | None, max_bytes: int) -> Path:
+    """The file that hf://org/repo/path@revision names, and its files of weights, in the hub's cache."""
+    repo, path, revision = parse(address)
+    left = max_bytes
+    found, left = _one(address, repo, path, revision, progress, left)
+    for location in locations(read_structure(found), shorten(address)):
+        beside = str(PurePosixPath(path).parent / location)
+        _, left = _one(address, repo, beside, revision, progress, left)
+    return found
+
+
+def parse(address: str) -> tuple[str, str, str | None]:
+    """(org/repo, path in it, revision or None)."""
+    rest, at, revision = address.removeprefix("hf://").rpartition("@")
+    if not at:
+        rest, revision = revision, ""
+    parts = rest.split("/", 2)
+    if len(parts) < 3 or not all(parts) or ".." in parts[2].split("/"):
+        raise DownloadError(f"{shorten(address)!r} names no file in a repository of the hub", _FORM)
+    return f"{parts[0]}/{parts[1]}", parts[2], revision or None
+
+
+def _one(
+    address: str,
+    repo: str,
+    path: str,
+    revision: str | None,
+    progress: Callable[[int, int | None], None] | None,
+    left: int,
+) -> tuple[Path, int]:
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    endpoint = os.environ.get("HF_ENDPOINT") or None  # also when it was set after the hub's import
+    label = shorten(f"hf://{repo}/{path}")
+    offline = False
+    try:
+        size = get_hf_file_metadata(
+            hf_hub_url(repo, path, revision=revision, endpoint=endpoint), endpoint=endpoint
+        ).size
+    except HFValidationError as error:
+        raise DownloadError(f"{shorten(address)!r}: {shorten(str(error), 200)}", _FORM) from error
+    except HfHubHTTPError as error:
+        raise _refused(label, error) from error
+    except Exception:  # noqa: BLE001 - which HTTP library fails, and so its errors, changes with the hub's version
+        size, offline = None, True  # the cache may have it; asking again would only wait through retries
+    if size is not None and size > left:
+        raise DownloadError(
+            f"{label} has {bytes_text(size)}, above the bound of {bytes_text(left)}",
+            "If that is right, allow it with load(..., max_bytes=...)",
+        )
+    try:
+        found = Path(
+            hf_hub_download(
+                repo,
+                path,
+                revision=revision,
+                endpoint=endpoint,
+                local_files_only=offline,
+                tqdm_class=_bar(progress) if progress else None,
+            )
+        )
+    except LocalEntryNotFoundError as error:
+        raise DownloadError(
+            f"{label} is not in the cache, and the hub cannot be reached",
+            "Check the connection (and HF_ENDPOINT, if it is set), or load a local file",
+        ) from error
+    except HfHubHTTPError as error:
+        raise _refused(label, error) from error
+    except WorkbenchError:  # the progress callback's: the user stopped it
+        raise
+    except Exception as error:
+        raise DownloadError(f"{label} cannot be fetched: {shorten(str(error), 200)}", "Try again") from error
+    return found, left - found.stat().st_size
+
+
+def _refused(label: str, error: Exception) -> DownloadError:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    fix = "Check the organisation, the repository, the path and the revision"
+    if status in (401, 403):
+        fix += "; a private or gated one needs a token (`hf auth login`)"
+    return DownloadError(f"{label}: the hub refuses it ({status}): {shorten(str(error), 200)}", fix)
+
+
+def _bar(report: Callable[[int, int | None], None]) -> type:
+    """The hub reports through a tqdm class; this one draws nothing and passes the numbers on."""
+    from tqdm import tqdm
+
+    class Bar(tqdm):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            kwargs.pop("name", None)
+            self._done = int(kwargs.get("initial") or 0)
+            self._all = kwargs.get("total")
+            super().__init__(*args, **{**kwargs, "disable": True})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            self._done += int(n or 0)
+            report(self._done, None if self._all is None else int(self._all))
+            return None
+
+    return Bar

@@ -1,0 +1,141 @@
+"""What a model is fed with, and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.models.checking import check_feed
+from workbench.models.display import shorten
+from workbench.models.npz import read_npz
+from workbench.records.comparison import InputsRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from onnx import ModelProto
+
+MAX_FEEDS = 64  # taken from an iterable: enough to vary the data, few enough to hold
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Inputs:
+    """One or more feeds, each a read-only mapping from input name to value.
+
+    A value is an array (of ml_dtypes for bfloat16, float8 and int4; of Python strings for strings), a list
+    for a sequence, a dict for a map, None for an absent optional. Arrays are read-only.
+    """
+
+    feeds: tuple[Mapping[str, Any], ...]
+    made_by: str  # "random, seed 0", "feeds.npz (given)"…
+    seed: int | None
+    guesses: tuple[str, ...]  # every guess that was made, in words
+    shapes: tuple[tuple[str, str], ...]  # of the first feed: (input name, "float32[1,3,224,224]")
+
+    @classmethod
+    def from_dict(cls, feed: Mapping[str, Any], model: ModelProto) -> Inputs:
+        """One feed of your own, checked against what the model declares."""
+        return _given([feed], "dict (given)", model)
+
+    @classmethod
+    def from_npz(cls, path: str | Path, model: ModelProto) -> Inputs:
+        """One feed from a NumPy archive with an array for every input."""
+        return _given([read_npz(Path(path))], f"{shorten(Path(path).name)} (given)", model)
+
+    @classmethod
+    def from_iterable(
+        cls, feeds: Iterable[Mapping[str, Any]], model: ModelProto, limit: int = MAX_FEEDS
+    ) -> Inputs:
+        """Several feeds; no more than `limit` are taken, so that an endless generator is fine."""
+        taken = list(islice(feeds, limit))
+        if not taken:
+            raise InputError("The iterable holds no feed", "Give at least one dict from input name to value")
+        return _given(taken, f"iterable of {len(taken)} (given)", model)
+
+    def record(self) -> InputsRecord:
+        """The same, as records keep it: no data."""
+        return InputsRecord(self.made_by, self.seed, self.shapes, self.guesses)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row an input of the first feed; columns input, value."""
+        import pandas as pd
+
+        return pd.DataFrame(self.shapes, columns=["input", "value"])
+
+    def __str__(self) -> str:
+        many = f", {len(self.feeds)} feeds" if len(self.feeds) > 1 else ""
+        lines = [f"  {shorten(name)}: {shown}" for name, shown in self.shapes]
+        guessed = [f"  {guess}" for guess in self.guesses]
+        return "\n".join(
+            [f"Inputs ({self.made_by}{many})", *lines, *(["guesses:"] if guessed else []), *guessed]
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def given_inputs(
+    source: str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]],
+    model: ModelProto,
+    dims: Mapping[str, int],
+) -> Inputs:
+    """Inputs of the user's own, from whatever they were given as."""
+    if dims:
+        raise InputError("Dims go with random inputs only", "Leave them out: your data have their own sizes")
+    if isinstance(source, (str, Path)):
+        return Inputs.from_npz(source, model)
+    if isinstance(source, Mapping):
+        return Inputs.from_dict(source, model)
+    if isinstance(source, Iterable) and not isinstance(source, (bytes, np.ndarray)):
+        return Inputs.from_iterable(source, model)
+    raise InputError(
+        f"A {type(source).__name__} holds no inputs",
+        "Give the path of an .npz file, a dict from input name to array, or an iterable of such dicts",
+    )
+
+
+def make_inputs(
+    feeds: Sequence[Mapping[str, Any]], made_by: str, seed: int | None, guesses: Iterable[str]
+) -> Inputs:
+    """Freeze feeds that are known to fit."""
+    frozen = tuple(MappingProxyType({name: _locked(value) for name, value in feed.items()}) for feed in feeds)
+    shapes = tuple((name, value_text(value)) for name, value in frozen[0].items())
+    return Inputs(frozen, made_by, seed, tuple(dict.fromkeys(guesses)), shapes)
+
+
+def value_text(value: Any) -> str:
+    """float32[1,128], and likewise for sequences, maps and nothing."""
+    if value is None:
+        return "absent"
+    if isinstance(value, list):
+        return f"sequence of {len(value)}: " + (", ".join(value_text(item) for item in value[:4]) or "empty")
+    if isinstance(value, dict):
+        return f"map of {len(value)}"
+    kind = "string" if value.dtype == object else str(value.dtype)
+    return f"{kind}[{','.join(str(size) for size in value.shape)}]"
+
+
+def _given(feeds: Sequence[Mapping[str, Any]], made_by: str, model: ModelProto) -> Inputs:
+    guesses: list[str] = []
+    checked = [check_feed(feed, model, guesses) for feed in feeds]
+    return make_inputs(checked, made_by, None, guesses)
+
+
+def _locked(value: Any) -> Any:
+    """A read-only view: the user's own array stays writable to the user."""
+    if isinstance(value, np.ndarray):
+        view = value.view()
+        view.flags.writeable = False
+        return view
+    if isinstance(value, list):
+        return [_locked(item) for item in value]
+    return value

@@ -1,0 +1,82 @@
+"""A model that was opened: where it is, what it holds, what to feed it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import ModelError
+from workbench.models.description import Description, describe
+from workbench.models.display import path_text, shorten
+from workbench.models.external import ExternalFile, external_files
+from workbench.models.fingerprint import fingerprint
+from workbench.models.structure import read_structure
+from workbench.records.comparison import ModelRecord
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from workbench.models.inputs import Inputs
+
+
+class Model:
+    """An ONNX file and what we know of it. Opening reads the graph and checks the files, but no weight."""
+
+    def __init__(self, path: Path, name: str, *, usual_dims: Mapping[str, int] | None = None) -> None:
+        self.name = name  # untrusted text
+        self.path = path
+        self.usual_dims = dict(usual_dims or {})  # what a sample is meant to run at
+        self.structure: ModelProto = read_structure(path)  # without the payload of large tensors
+        self.graph_bytes = _size(path)
+        self.external: tuple[ExternalFile, ...] = external_files(self.structure, path, path_text(path))
+
+    @property
+    def sha256(self) -> str:
+        """Of the file, and of its external data where it has any. Computed when asked, then remembered."""
+        return fingerprint(self.path, [file.name for file in self.external])
+
+    @cached_property
+    def description(self) -> Description:
+        return describe(self.structure, self.name, self.graph_bytes, self.external)
+
+    def describe(self) -> Description:
+        """What is known of the model before it runs."""
+        return self.description
+
+    def inputs(
+        self,
+        source: str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+        *,
+        seed: int = 0,
+        **dims: int,
+    ) -> Inputs:
+        """Random inputs that the model accepts, or your own: an .npz file, a dict, an iterable of dicts.
+
+        Dims are given by symbolic name (`batch=8`) or by input and axis (`**{"x.0": 8}`).
+        """
+        from workbench.models.generate import random_inputs
+        from workbench.models.inputs import given_inputs
+
+        if source is None:
+            return random_inputs(self.structure, self.name, seed, dims, self.usual_dims)
+        return given_inputs(source, self.structure, dims)
+
+    def record(self) -> ModelRecord:
+        """The model as records keep it. Reads the file once, for its hash."""
+        return ModelRecord(self.name, self.sha256, self.graph_bytes, sum(f.size_bytes for f in self.external))
+
+    def __repr__(self) -> str:
+        return f"Model({shorten(self.name)!r}: {self.description.headline})"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{escape(shorten(self.name))}</b> {escape(self.description.headline)}"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise ModelError(f"{path_text(path)} went away while it was opened", "Load it again") from error

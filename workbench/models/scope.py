@@ -1,0 +1,132 @@
+"""Who reads and who makes each value of a graph, functions of the model unfolded call by call."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+from workbench.models.declared import TensorType, value_type
+from workbench.models.structure import bodies
+
+_MAX_CALLS = 16  # functions inside functions: deeper ones are not followed
+_MAX_STEPS = 64  # pass-through nodes between a table and where it is read
+_SAME_SHAPE = frozenset({"Identity", "Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Dropout"})
+
+
+class Scope:
+    """The main graph with its subgraphs (their names never clash), or one function's call."""
+
+    def __init__(
+        self,
+        model: ModelProto,
+        graph: GraphProto | FunctionProto,
+        parent: Scope | None = None,
+        bound: Mapping[str, str] | None = None,
+    ) -> None:
+        self.parent = parent
+        self.bound = dict(bound or {})  # a function's input → the caller's value
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self._model = model
+        self._calls: dict[int, Scope] = {}
+        self._readers: dict[str, list[tuple[NodeProto, int]]] = defaultdict(list)
+        self._makers: dict[str, NodeProto] = {}
+        self._stored: dict[str, TensorProto] = {}
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        waiting: list[GraphProto | FunctionProto] = [graph]
+        while waiting:
+            each = waiting.pop()
+            self._note(each)
+            waiting.extend(body for node in each.node for body in bodies(node))
+
+    def readers(self, name: str) -> list[tuple[NodeProto, int]]:
+        """The nodes that read a value, each with the position of its input."""
+        return self._readers.get(name, [])
+
+    def call(self, node: NodeProto) -> Scope | None:
+        """The function that a node calls, as its own scope; None: the node is an operator."""
+        if self.depth >= _MAX_CALLS:
+            return None
+        if id(node) not in self._calls:
+            for function in self._model.functions:
+                if (function.domain, function.name) == (node.domain, node.op_type):
+                    bound = dict(zip(function.input, node.input, strict=False))
+                    self._calls[id(node)] = Scope(self._model, function, self, bound)
+                    break
+        return self._calls.get(id(node))
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The dims of a value where they are fixed, found through nodes that keep them."""
+        scope: Scope | None = self
+        order: tuple[int, ...] | None = None
+        for _ in range(_MAX_STEPS):
+            if scope is None:
+                return None
+            found = scope._direct_shape(name)
+            if found is not None:
+                return (
+                    found
+                    if order is None or len(order) != len(found)
+                    else tuple(found[axis] for axis in order)
+                )
+            maker = scope._makers.get(name)
+            if maker is None:
+                if name not in scope.bound:
+                    return None
+                name, scope = scope.bound[name], scope.parent
+            elif maker.op_type in _SAME_SHAPE and maker.input:
+                name = maker.input[0]
+            elif maker.op_type == "Transpose" and order is None and maker.input:
+                order = _permutation(maker)
+                if order is None:
+                    return None
+                name = maker.input[0]
+            else:
+                return None
+        return None
+
+    def stored(self, name: str) -> TensorProto | None:
+        """An initializer or the value of a Constant node."""
+        return self._stored.get(name)
+
+    def _direct_shape(self, name: str) -> tuple[int, ...] | None:
+        tensor = self._stored.get(name)
+        return tuple(tensor.dims) if tensor is not None else self._shapes.get(name)
+
+    def _note(self, graph: GraphProto | FunctionProto) -> None:
+        for node in graph.node:
+            for position, name in enumerate(node.input):
+                if name:
+                    self._readers[name].append((node, position))
+            for name in node.output:
+                self._makers.setdefault(name, node)
+            for attribute in node.attribute:
+                if node.op_type == "Constant" and attribute.name == "value" and node.output:
+                    self._stored[node.output[0]] = attribute.t
+        if isinstance(graph, GraphProto):
+            self._stored.update((tensor.name, tensor) for tensor in graph.initializer)
+            for value in (*graph.input, *graph.output, *graph.value_info):
+                kind = value_type(value.type)
+                if isinstance(kind, TensorType) and kind.dims is not None:
+                    fixed = tuple(dim for dim in kind.dims if isinstance(dim, int))
+                    if len(fixed) == len(kind.dims):
+                        self._shapes[value.name] = fixed
+
+
+def carried(node: NodeProto, position: int) -> Iterator[str]:
+    """The names under which a Loop or Scan hands its input on to its body."""
+    for body in bodies(node):
+        if node.op_type in ("Loop", "Scan") and position < len(body.input):
+            yield body.input[position].name
+
+
+def integer(node: NodeProto, name: str, default: int) -> int:
+    """An integer attribute."""
+    return next((int(each.i) for each in node.attribute if each.name == name), default)
+
+
+def _permutation(node: NodeProto) -> tuple[int, ...] | None:
+    found: Iterable[int] = next((each.ints for each in node.attribute if each.name == "perm"), ())
+    order = tuple(found)
+    return order if order and sorted(order) == list(range(len(order))) else None

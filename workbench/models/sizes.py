@@ -1,0 +1,271 @@
+"""How large a free dim is made when the user does not say: by its name, else by where it stands."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import isqrt
+
+from onnx import ModelProto
+
+from workbench.errors import InputError
+from workbench.models.declared import (
+    Declared,
+    Dim,
+    MapType,
+    OptionalType,
+    SequenceType,
+    TensorType,
+    ValueType,
+)
+from workbench.models.display import key, listed, nearest, shorten
+
+BATCH = 1
+SEQUENCE = 128  # tokens: long enough to cost something, short enough for every position table in use
+IMAGE = 224  # pixels a side: what most classifiers were trained at
+FRAMES = 3000  # of a spectrogram: the 30 s that Whisper takes
+SAMPLES = 16_000  # of sound: one second at the rate of speech models
+CHANNELS = 3
+OTHER = 8
+
+_BATCH = re.compile(r"batch|^n$|^b$|^bs$|bsz")
+_PAST = re.compile(r"past|cache")
+_TOTAL = re.compile(r"total|past.*\+|kv_|attention_mask")
+_SEQUENCE = re.compile(r"seq|len|token|time|^t$|^s$|^l$")
+_SIDE = re.compile(r"height|width|^h$|^w$|image_size")
+_CHANNEL = re.compile(r"channel|^c$")
+_POSITIONS = re.compile(r"position|pos_emb|wpe|pos_enc")
+_SOUND = re.compile(r"audio|waveform|wave|speech|input_values|pcm")
+_SPECTRUM = re.compile(r"mel|spectro|fbank|input_features")
+_OPERATORS: dict[type, Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: lambda left, right: left // right if right else left,
+    ast.Div: lambda left, right: left // right if right else left,
+}
+_MAX_EXPRESSION = 200  # characters; longer dim names are names
+_MAX_DIM = 2**40  # keeps products of hostile expressions small; nothing so large fits in memory
+
+
+class Sizes:
+    """Sizes for the free dims of a model's inputs, one a symbol; `guesses` says each in words."""
+
+    def __init__(
+        self,
+        model: ModelProto,
+        inputs: Sequence[Declared],
+        given: Mapping[str, int],
+        usual: Mapping[str, int],
+    ) -> None:
+        self.guesses: list[str] = []
+        self._inputs = inputs
+        self._symbols: dict[str, int] = {}
+        self._has_past = any(_PAST.search(key(each.name)) and tensor_of(each.type) for each in inputs)
+        self._fit = _positions(model)
+        self._image = _image_side(model) or IMAGE
+        self._given = _checked(inputs, given)
+        self._usual = usual
+        for name, axis, dim in free_dims(inputs):
+            place = f"{name}.{axis}"
+            if isinstance(dim, str) and place in self._given:
+                self._take_symbol(dim, self._given[place])
+        for _, _, dim in free_dims(inputs):
+            if isinstance(dim, str) and dim in self._given:
+                self._take_symbol(dim, self._given[dim])
+            elif isinstance(dim, str) and dim in usual and dim not in self._symbols:
+                self._symbols[dim] = usual[dim]
+                self.guesses.append(f"dim {shorten(dim)} made {usual[dim]} (the sample's usual size)")
+
+    def of(self, declared: Declared, kind: TensorType) -> tuple[int, ...]:
+        """The dims to make a tensor of one input with."""
+        if kind.dims is None:
+            self.guesses.append(f"{shorten(declared.name)}: its rank is not declared; made one-dimensional")
+            return (OTHER,)
+        return tuple(self._size(declared, kind, axis, dim) for axis, dim in enumerate(kind.dims))
+
+    def settle(self) -> None:
+        """Size every dim before any value is made: positions depend on the length of the cache."""
+        for declared in self._inputs:
+            kind = tensor_of(declared.type)
+            if kind is not None:
+                self.of(declared, kind)
+
+    def past(self) -> int:
+        """How many tokens the cache holds already: where the positions begin."""
+        return self._settled(past=True) or 0
+
+    def _size(self, declared: Declared, kind: TensorType, axis: int, dim: Dim) -> int:
+        if isinstance(dim, int):
+            return dim
+        if dim is None:
+            place = f"{declared.name}.{axis}"
+            if place in self._given:
+                return self._given[place]
+            size, why = self._guess("", declared, kind, axis)
+            self.guesses.append(
+                f"{shorten(declared.name)}: axis {axis} has no size or name; made {size} ({why})"
+            )
+            return size
+        if dim not in self._symbols:
+            computed = self._computed(dim)
+            size, why = (
+                (computed, "computed") if computed is not None else self._guess(dim, declared, kind, axis)
+            )
+            self._symbols[dim] = size
+            self.guesses.append(f"dim {shorten(dim)} made {size} ({why})")
+        return self._symbols[dim]
+
+    def _take_symbol(self, symbol: str, size: int) -> None:
+        if self._symbols.setdefault(symbol, size) != size:
+            raise InputError(
+                f"The dim {shorten(symbol)!r} is given two sizes: {self._symbols[symbol]} and {size}",
+                "Give the same size wherever the model uses the same name",
+            )
+
+    def _guess(self, dim: str, declared: Declared, kind: TensorType, axis: int) -> tuple[int, str]:
+        low, name, rank = key(dim), key(declared.name), len(kind.dims or ())
+        if _BATCH.search(low):
+            return BATCH, "a batch"
+        if _TOTAL.search(low) or ("mask" in name and self._has_past and axis == rank - 1 and axis > 0):
+            return self._past_size() + self._sequence_size(), "the cache and the new tokens"
+        if _PAST.search(low) or (_PAST.search(name) and rank == 4 and axis == 2):
+            return self._past_size(), "tokens in the cache"
+        if axis == rank - 1 > 0 and _SOUND.search(name):
+            return SAMPLES, "one second of sound"
+        if axis == rank - 1 > 0 and _SPECTRUM.search(name):
+            return FRAMES, "30 s of a spectrogram"
+        if _CHANNEL.search(low) or (not low and rank == 4 and axis == 1):
+            return CHANNELS, "colour channels"
+        if _SIDE.search(low) or (rank == 4 and axis >= 2):
+            return self._image, "the side of an image"
+        if _SEQUENCE.search(low) or (axis == 1 and rank == 2 and kind.element in (6, 7)):
+            return self._sequence_size(), "a sequence"
+        if axis == 0:
+            return BATCH, "the first axis, taken for a batch"
+        return OTHER, "nothing says how large"
+
+    def _settled(self, *, past: bool) -> int | None:
+        """A size that the user or an earlier input gave to the dim in question, whatever its exact name."""
+        for symbol, size in self._symbols.items():
+            low = key(symbol)
+            is_past = bool(_PAST.search(low))
+            if not _TOTAL.search(low) and is_past == past and (past or _SEQUENCE.search(low)):
+                return size
+        return None
+
+    def _sequence_size(self) -> int:
+        settled = self._settled(past=False)
+        if settled is not None:
+            return settled
+        if self._has_past:
+            return 1  # decoding: one new token at a time
+        return min(SEQUENCE, self._fit) if self._fit else SEQUENCE
+
+    def _past_size(self) -> int:
+        settled = self._settled(past=True)
+        if settled is not None:
+            return settled
+        whole = min(SEQUENCE, self._fit) if self._fit else SEQUENCE
+        return max(whole - 1, 1) if self._has_past else 0
+
+    def _computed(self, dim: str) -> int | None:
+        """The value of a dim like `past_sequence_length + 1`; None: it is a plain name."""
+        if len(dim) > _MAX_EXPRESSION or not re.search(r"[-+*/]", dim):
+            return None
+        try:
+            size = self._evaluate(ast.parse(dim, mode="eval").body)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a name with an operator's sign in it
+            return None
+        return size if 0 <= size <= _MAX_DIM else None
+
+    def _evaluate(self, node: ast.expr) -> int:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return min(node.value, _MAX_DIM)
+        if isinstance(node, ast.Name):
+            if node.id not in self._symbols:
+                placeholder = Declared(node.id, TensorType(1, (None, None, None)))
+                self._symbols[node.id] = self._guess(
+                    node.id, placeholder, TensorType(1, (None, None, None)), 1
+                )[0]
+            return self._symbols[node.id]
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            left, right = self._evaluate(node.left), self._evaluate(node.right)
+            return max(-_MAX_DIM, min(_OPERATORS[type(node.op)](left, right), _MAX_DIM))
+        raise ValueError("not a sum or product of names and numbers")
+
+
+def tensor_of(kind: ValueType) -> TensorType | None:
+    """The tensor inside sequences, optionals and maps."""
+    while isinstance(kind, (SequenceType, OptionalType)):
+        kind = kind.item
+    if isinstance(kind, MapType):
+        return None
+    return kind if isinstance(kind, TensorType) else None
+
+
+def free_dims(inputs: Sequence[Declared]) -> Iterator[tuple[str, int, str | None]]:
+    """(input, axis, symbol or None) of every dim that is not fixed."""
+    for declared in inputs:
+        kind = tensor_of(declared.type)
+        for axis, dim in enumerate((kind.dims or ()) if kind else ()):
+            if not isinstance(dim, int):
+                yield declared.name, axis, dim
+
+
+def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, int]:
+    known = [dim for _, _, dim in free_dims(inputs) if dim]
+    axes = [f"{name}.{axis}" for name, axis, _ in free_dims(inputs)]
+    checked: dict[str, int] = {}
+    for asked, value in given.items():
+        if asked not in known and asked not in axes:
+            names = list(dict.fromkeys(known)) or list(dict.fromkeys(axes))
+            like = nearest(asked, names)
+            raise InputError(
+                f"No input has a free dim {shorten(asked)!r}"
+                + (f"; did you mean {like[0]!r}?" if like else ""),
+                f"The free dims are: {listed(names, 20)}; or name an input and an axis, as in 'x.0'",
+            )
+        try:
+            size = operator.index(value)
+        except TypeError as error:
+            raise InputError(
+                f"The dim {shorten(asked)!r} is {shorten(repr(value))}", "Give a whole number, 0 or more"
+            ) from error
+        if isinstance(value, bool) or size < 0:
+            raise InputError(f"The dim {shorten(asked)!r} is {value!r}", "Give a whole number, 0 or more")
+        checked[asked] = size
+    return checked
+
+
+def _positions(model: ModelProto) -> int | None:
+    """The rows of the smallest table of positions: a longer sequence would not fit."""
+    rows = [
+        int(tensor.dims[0])
+        for tensor in model.graph.initializer
+        if len(tensor.dims) == 2
+        and tensor.dims[0] > 1 < tensor.dims[1]
+        and _POSITIONS.search(key(tensor.name))
+    ]
+    fit = min(rows, default=None)
+    if fit is not None and fit > 4 and (fit - 2) & (fit - 3) == 0:
+        return fit - 2  # RoBERTa's and BART's tables begin with two rows that are never read
+    return fit
+
+
+def _image_side(model: ModelProto) -> int | None:
+    """The side that fits the position table of a vision transformer."""
+    patches = [
+        int(next((a.ints[0] for a in node.attribute if a.name == "kernel_shape" and len(a.ints) == 2), 0))
+        for node in model.graph.node
+        if node.op_type == "Conv"
+    ]
+    for tensor in model.graph.initializer:
+        if len(tensor.dims) == 3 and tensor.dims[0] == 1 and _POSITIONS.search(key(tensor.name)):
+            for extra in (1, 0, 2):  # a class token, none, a class and a distillation token
+                count = int(tensor.dims[1]) - extra
+                if count > 0 and isqrt(count) ** 2 == count and patches and 1 < patches[0] <= 64:
+                    return min(isqrt(count) * patches[0], 4096)
+    return None

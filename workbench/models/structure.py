@@ -1,0 +1,137 @@
+"""Reading a model's structure: everything but the weights, checked to be text where text is meant."""
+
+from __future__ import annotations
+
+import io
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+from workbench.errors import ModelError
+from workbench.models.display import path_text, shorten
+from workbench.models.sniff import HEAD_BYTES, not_onnx
+from workbench.models.wire import Malformed, without_weights
+
+_AGAIN = "Download, copy or export the model again"
+
+
+def read_structure(path: Path) -> ModelProto:
+    """The model in a file, without the payload of its large tensors."""
+    label = path_text(path)
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelError(f"{label} is not a regular file", "Give the path of an .onnx file")
+        with path.open("rb") as file:
+            return structure_of(file, status.st_size, label)
+    except PermissionError as error:
+        raise ModelError(
+            f"{label} may not be read: {error.strerror}", "Ask its owner for the right, or copy the file"
+        ) from error
+    except OSError as error:
+        raise ModelError(
+            f"{label} cannot be read: {error.strerror}", "Check the disk and the path"
+        ) from error
+
+
+def structure_of_bytes(data: bytes, label: str) -> ModelProto:
+    """The model in memory, without the payload of its large tensors."""
+    return structure_of(io.BytesIO(data), len(data), label)
+
+
+def structure_of(file: BinaryIO, size: int, label: str) -> ModelProto:
+    """The model in an open file of `size` bytes; `label` names it in errors."""
+    if size == 0:
+        raise ModelError(f"{label} is empty (0 bytes)", _AGAIN)
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    other = not_onnx(head)
+    if other is not None:
+        raise ModelError(f"{label} is no ONNX model: it is {other[0]}", other[1])
+    try:
+        model: ModelProto = ModelProto.FromString(without_weights(file, size))
+    except Malformed as error:
+        raise ModelError(f"{label} is damaged or no ONNX model: {error}", _AGAIN) from error
+    except DecodeError as error:
+        raise ModelError(f"{label} is damaged or no ONNX model: {_reason(error)}", _AGAIN) from error
+    if not model.HasField("graph"):
+        raise ModelError(f"{label} is no ONNX model: it holds no graph", "Give the .onnx file itself")
+    _check_text(model, label)
+    return model
+
+
+def graphs(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
+    """The main graph, every subgraph, and every function of the model with its subgraphs."""
+    waiting: list[GraphProto | FunctionProto] = [*reversed(model.functions), model.graph]
+    while waiting:
+        graph = waiting.pop()
+        yield graph
+        waiting.extend(body for node in graph.node for body in bodies(node))
+
+
+def bodies(node: NodeProto) -> Iterator[GraphProto]:
+    """The subgraphs of one node: the branches of an If, the body of a Loop or Scan."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
+
+
+def tensors(model: ModelProto) -> Iterator[TensorProto]:
+    """Every stored tensor: initializers and the values of attributes, subgraphs and functions included."""
+    for graph in graphs(model):
+        if isinstance(graph, GraphProto):
+            yield from graph.initializer
+            for sparse in graph.sparse_initializer:
+                yield sparse.values
+        for node in graph.node:
+            for attribute in node.attribute:
+                yield from _attribute_tensors(attribute)
+
+
+def _attribute_tensors(attribute: AttributeProto) -> Iterator[TensorProto]:
+    if attribute.HasField("t"):
+        yield attribute.t
+    if attribute.HasField("sparse_tensor"):
+        yield attribute.sparse_tensor.values
+    yield from attribute.tensors
+
+
+def _reason(error: DecodeError) -> str:
+    text = str(error)
+    if "MaxDepth" in text or "recursion" in text.lower():
+        return "it nests subgraphs deeper than protobuf allows (100 levels)"
+    return shorten(text, 200)
+
+
+def _check_text(model: ModelProto, label: str) -> None:
+    """The protobuf library hands out bytes where a name is not UTF-8: everything later relies on str."""
+    for text in _texts(model):
+        if isinstance(text, bytes):
+            raise ModelError(f"{label} is damaged: the name {text[:40]!r} is not UTF-8 text", _AGAIN)
+
+
+def _texts(model: ModelProto) -> Iterator[object]:
+    yield from (model.producer_name, model.producer_version, model.domain, model.graph.name)
+    yield from (opset.domain for opset in model.opset_import)
+    for graph in graphs(model):
+        yield graph.name
+        if isinstance(graph, GraphProto):
+            for value in (*graph.input, *graph.output, *graph.value_info):
+                yield value.name
+            for sparse in graph.sparse_initializer:
+                yield sparse.values.name
+        else:
+            yield graph.domain
+            yield from (*graph.input, *graph.output, *graph.attribute)
+        for node in graph.node:
+            yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+            for attribute in node.attribute:
+                yield from (attribute.name, attribute.ref_attr_name)
+    for tensor in tensors(model):
+        yield tensor.name
+        yield from (text for entry in tensor.external_data for text in (entry.key, entry.value))

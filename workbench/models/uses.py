@@ -1,0 +1,201 @@
+"""What an input's values are used for, followed through the nodes that pass them on unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from onnx import NodeProto
+
+from workbench.models.scope import Scope, carried, integer
+
+Role = Literal[
+    "zero",
+    "one",
+    "positive",
+    "count",
+    "far",
+    "axes",
+    "shape",
+    "reshape",
+    "sizes",
+    "true",
+    "false",
+    "length",
+    "interval",
+]
+
+_MAX_VISITS = 20_000  # values followed for one input: a bound for hostile graphs, far above real ones
+_FIRST = frozenset(  # operators whose output holds the values of their first input
+    (
+        *("Identity", "Cast", "CastLike", "Dropout", "Optional", "OptionalGetElement", "Trilu", "Pad"),
+        *("Reshape", "Unsqueeze", "Squeeze", "Flatten", "Transpose", "Expand", "Tile", "ReverseSequence"),
+        *("Slice", "Split", "Gather", "GatherElements", "GatherND", "Compress", "CenterCropPad"),
+        *("SequenceAt", "SplitToSequence", "ConcatFromSequence", "DepthToSpace", "SpaceToDepth"),
+    )
+)
+_ANY = frozenset({"Concat", "SequenceConstruct", "Max", "Min"})
+_INDEX: dict[
+    tuple[str, int], tuple[int, str, int]
+] = {  # reader → (table's input, axis attribute, its default)
+    ("Gather", 1): (0, "axis", 0),
+    ("GatherElements", 1): (0, "axis", 0),
+    ("ScatterElements", 1): (0, "axis", 0),
+    ("Scatter", 1): (0, "axis", 0),
+    ("GatherBlockQuantized", 1): (0, "gather_axis", 0),
+    ("ArrayFeatureExtractor", 1): (0, "", -1),
+    ("EmbedLayerNormalization", 0): (2, "", 0),
+    ("EmbedLayerNormalization", 1): (4, "", 0),
+    ("EmbedLayerNormalization", 7): (3, "", 0),
+    ("SoftmaxCrossEntropyLoss", 1): (0, "", 1),
+    ("NegativeLogLikelihoodLoss", 1): (0, "", 1),
+}
+_EVERY_AXIS = {("GatherND", 1), ("ScatterND", 1), ("TensorScatter", 2)}
+_ROLES: dict[tuple[str, int], Role] = {
+    ("Reshape", 1): "reshape",
+    ("Expand", 1): "shape",
+    ("ConstantOfShape", 0): "shape",
+    ("AffineGrid", 1): "shape",
+    ("Split", 1): "shape",
+    ("Squeeze", 1): "shape",
+    ("Resize", 3): "sizes",
+    ("Resize", 2): "one",
+    ("Upsample", 1): "one",
+    ("Tile", 1): "one",
+    ("TopK", 1): "one",
+    ("BitShift", 1): "one",
+    ("Range", 0): "zero",
+    ("Range", 1): "count",
+    ("Range", 2): "one",
+    ("Slice", 1): "zero",
+    ("Slice", 2): "far",
+    ("Slice", 3): "axes",
+    ("Slice", 4): "one",
+    ("Pad", 1): "zero",
+    ("Pad", 3): "axes",
+    ("Unsqueeze", 1): "axes",
+    ("CumSum", 1): "zero",
+    ("Trilu", 1): "zero",
+    ("SequenceAt", 1): "zero",
+    ("SequenceInsert", 2): "zero",
+    ("SequenceErase", 1): "zero",
+    ("SplitToSequence", 1): "one",
+    ("OneHot", 1): "count",
+    ("HannWindow", 0): "count",
+    ("HammingWindow", 0): "count",
+    ("BlackmanWindow", 0): "count",
+    ("NonMaxSuppression", 2): "count",
+    ("NonMaxSuppression", 3): "interval",
+    ("NonMaxSuppression", 4): "interval",
+    ("Dropout", 1): "interval",
+    ("Dropout", 2): "false",
+    ("Loop", 0): "count",
+    ("Loop", 1): "true",
+    ("Div", 1): "positive",
+    ("Mod", 1): "positive",
+    ("BatchNormalization", 4): "positive",
+    ("QuantizeLinear", 1): "positive",
+    ("DequantizeLinear", 1): "positive",
+    ("QuantizeLinear", 2): "zero",
+    ("DequantizeLinear", 2): "zero",
+    ("LSTM", 4): "length",
+    ("GRU", 4): "length",
+    ("RNN", 4): "length",
+    ("ReverseSequence", 1): "length",
+    ("Log", 0): "positive",
+    ("Sqrt", 0): "positive",
+    ("Bernoulli", 0): "interval",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """The least extent that the values index (None: no index), from which table, and other roles."""
+
+    bound: int | None
+    table: str | None  # the table's name; None with a bound: an index into something of unknown extent
+    roles: tuple[tuple[Role, tuple[int, ...] | None], ...]  # with the dims that the role depends on, if known
+
+
+def uses(scope: Scope, name: str) -> Uses:
+    """Follow one input of the main graph."""
+    bound: int | None = None
+    table: str | None = None
+    roles: list[tuple[Role, tuple[int, ...] | None]] = []
+    for where, node, position in _readers(scope, name):
+        extent = _extent(where, node, position)
+        if extent is not None and (bound is None or extent[0] < bound):
+            bound, table = extent
+        role = _ROLES.get((node.op_type, position))
+        if role is None and node.op_type.startswith("Reduce") and position == 1:
+            role = "axes"
+        if role is not None:
+            roles.append((role, _role_dims(where, node, role)))
+    return Uses(bound, table, tuple(roles))
+
+
+def _readers(scope: Scope, name: str) -> Iterator[tuple[Scope, NodeProto, int]]:
+    """Every reader of the values, in any scope."""
+    waiting = [(scope, name)]
+    seen = {(id(scope), name)}
+    while waiting and len(seen) < _MAX_VISITS:
+        where, value = waiting.pop()
+        for node, position in where.readers(value):
+            yield where, node, position
+            for following in _passed_on(where, node, position):
+                if (id(following[0]), following[1]) not in seen:
+                    seen.add((id(following[0]), following[1]))
+                    waiting.append(following)
+
+
+def _passed_on(where: Scope, node: NodeProto, position: int) -> Iterator[tuple[Scope, str]]:
+    inside = where.call(node)
+    if inside is not None:
+        yield from (
+            (inside, formal) for formal, actual in inside.bound.items() if actual == node.input[position]
+        )
+        return
+    yield from ((where, name) for name in carried(node, position))
+    whole = node.op_type in _ANY or (node.op_type in _FIRST and position == 0)
+    if whole or (node.op_type == "Where" and position > 0):
+        yield from ((where, name) for name in node.output if name)
+
+
+def _extent(where: Scope, node: NodeProto, position: int) -> tuple[int, str | None] | None:
+    """(how many rows the table has, its name) where the reader takes the value as an index into it."""
+    key = (node.op_type, position)
+    if key in _EVERY_AXIS:
+        dims = where.shape(node.input[0])
+        first = integer(node, "batch_dims", 0)
+        return (min(dims[first:], default=1), node.input[0]) if dims else (1, None)
+    if key not in _INDEX:
+        return None
+    source, attribute, axis = _INDEX[key]
+    dims = where.shape(node.input[source]) if source < len(node.input) else None
+    axis = integer(node, attribute, axis) if attribute else axis
+    if dims is None or not -len(dims) <= axis < len(dims):
+        return 1, None
+    return max(dims[axis], 0), node.input[source]
+
+
+def _role_dims(where: Scope, node: NodeProto, role: Role) -> tuple[int, ...] | None:
+    if (node.op_type, role) == ("Squeeze", "shape"):
+        dims = where.shape(node.input[0])
+        return None if dims is None else tuple(axis for axis, size in enumerate(dims) if size == 1)
+    if (node.op_type, role) == ("Split", "shape"):
+        return _parts(where, node)
+    if role in ("shape", "reshape") and node.output:
+        return where.shape(node.output[0])
+    if role in ("sizes", "length"):
+        return where.shape(node.input[0])
+    return None
+
+
+def _parts(where: Scope, node: NodeProto) -> tuple[int, ...] | None:
+    """The sizes that a Split's outputs are declared to have along its axis."""
+    axis = integer(node, "axis", 0)
+    shapes = [where.shape(name) for name in node.output]
+    if not all(shape is not None and -len(shape) <= axis < len(shape) for shape in shapes):
+        return None
+    return tuple(shape[axis] for shape in shapes if shape is not None)

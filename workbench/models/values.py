@@ -1,0 +1,126 @@
+"""Arrays of every element type that ONNX has, drawn from a seed."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+from onnx.helper import tensor_dtype_to_np_dtype
+
+from workbench.errors import InputError
+from workbench.models.declared import element_name
+from workbench.models.display import bytes_text
+
+MAX_BYTES = 4 << 30  # of all inputs together: more is a mistake in a dim far more often than a wish
+_STRING_BYTES = 64  # a Python string and the reference to it
+_MAX_RANK = 64
+_WORDS = ("a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog")
+_INTEGERS = frozenset(
+    (
+        TensorProto.INT64, TensorProto.INT32, TensorProto.INT16, TensorProto.INT8, TensorProto.UINT8,
+        TensorProto.UINT16, TensorProto.UINT32, TensorProto.UINT64, TensorProto.INT4, TensorProto.UINT4,
+        TensorProto.INT2, TensorProto.UINT2,
+    )
+)  # fmt: skip
+_LARGEST: dict[int, int] = {  # one above what the narrow types hold
+    TensorProto.UINT2: 4,
+    TensorProto.INT2: 2,
+    TensorProto.UINT4: 16,
+    TensorProto.INT4: 8,
+    TensorProto.UINT8: 256,
+    TensorProto.INT8: 128,
+    TensorProto.UINT16: 1 << 16,
+    TensorProto.INT16: 1 << 15,
+}
+_COMPLEX = (TensorProto.COMPLEX64, TensorProto.COMPLEX128)
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def is_integer(element: int) -> bool:
+    return element in _INTEGERS
+
+
+def dtype_of(element: int, what: str) -> np.dtype[Any]:
+    """The numpy (or ml_dtypes) type of an element type."""
+    try:
+        return np.dtype(tensor_dtype_to_np_dtype(element))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{what} has {element_name(element)}, which is no type of ONNX's",
+            "Give a model with a known type",
+        ) from error
+
+
+def nbytes(element: int, dims: tuple[int, ...], what: str) -> int:
+    """What a tensor would take in memory."""
+    if len(dims) > _MAX_RANK:
+        raise InputError(
+            f"{what} has {len(dims)} dims", f"NumPy holds at most {_MAX_RANK}: give another model"
+        )
+    item = _STRING_BYTES if element == TensorProto.STRING else dtype_of(element, what).itemsize
+    return prod(max(dim, 1) for dim in dims) * item  # NumPy refuses huge dims beside a zero, too
+
+
+def refuse_above(total: int, what: str) -> None:
+    """Say no to inputs that would fill the memory, before anything is allocated."""
+    if total > MAX_BYTES:
+        raise InputError(
+            f"{what} would take {bytes_text(total)} of inputs, above the bound of {bytes_text(MAX_BYTES)}",
+            "Make the free dims smaller, or give inputs of your own",
+        )
+
+
+def integers(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: int, high: int) -> Array:
+    """Whole numbers from low to high - 1, within what the element type holds."""
+    high = min(high, _LARGEST.get(element, high))
+    drawn = rng.integers(low, max(high, low + 1), size=dims, dtype=np.int64)
+    return drawn.astype(tensor_dtype_to_np_dtype(element))
+
+
+def constant(element: int, dims: tuple[int, ...], value: float | int) -> Array:
+    """The same value everywhere."""
+    dtype = tensor_dtype_to_np_dtype(element)
+    if dtype == np.dtype(object):
+        return np.full(dims, str(value), dtype=object)
+    return np.full(dims, value, np.float64 if isinstance(value, float) else np.int64).astype(dtype)
+
+
+def along_last_axis(element: int, dims: tuple[int, ...], start: int, bound: int | None) -> Array:
+    """start, start + 1, … along the last axis, never beyond bound - 1."""
+    count = dims[-1] if dims else 1
+    line = np.arange(start, start + count, dtype=np.int64)
+    if bound is not None:
+        line = np.minimum(line, max(bound - 1, 0))
+    return np.broadcast_to(line if dims else line[0], dims).astype(tensor_dtype_to_np_dtype(element))
+
+
+def normal(rng: np.random.Generator, element: int, dims: tuple[int, ...]) -> Array:
+    """Normally distributed numbers of any floating or complex type."""
+    drawn = rng.standard_normal(dims, dtype=np.float32)
+    if element in _COMPLEX:
+        drawn = drawn + 1j * rng.standard_normal(dims, dtype=np.float32)
+    return _as(drawn, element)
+
+
+def uniform(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: float, high: float) -> Array:
+    """Evenly distributed numbers."""
+    return _as(rng.random(dims, dtype=np.float32) * (high - low) + low, element)
+
+
+def _as(drawn: Any, element: int) -> Array:
+    dtype = tensor_dtype_to_np_dtype(element)
+    if element == TensorProto.FLOAT8E8M0:  # powers of two only: no sign, no zero
+        drawn = np.abs(drawn) + 1
+    return np.asarray(drawn).astype(dtype)
+
+
+def booleans(rng: np.random.Generator, dims: tuple[int, ...]) -> Array:
+    return rng.integers(0, 2, size=dims).astype(bool)
+
+
+def words(rng: np.random.Generator, dims: tuple[int, ...]) -> Array:
+    """Short English words as an array of Python strings."""
+    drawn = np.array(_WORDS, dtype=object)[rng.integers(0, len(_WORDS), size=dims)]
+    return np.asarray(drawn, dtype=object).reshape(dims)

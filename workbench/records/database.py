@@ -1,0 +1,158 @@
+"""The SQLite file of the history: opened a call, checked to be ours, never repaired unasked."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.errors import HistoryError
+from workbench.records.volume import is_networked
+
+APPLICATION_ID = 0x4F525442  # "ORTB", in the header of the file
+SCHEMA_VERSION = 1
+
+_TABLES = """
+CREATE TABLE records (
+    id TEXT PRIMARY KEY,
+    created_utc TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    model TEXT NOT NULL,
+    model_sha256 TEXT NOT NULL,
+    verdict TEXT,
+    ratio REAL,
+    low REAL,
+    high REAL,
+    cpu TEXT NOT NULL,
+    note TEXT NOT NULL,
+    bundle_bytes INTEGER NOT NULL,
+    bundle BLOB NOT NULL
+);
+CREATE INDEX records_by_time ON records (created_utc);
+CREATE INDEX records_by_model ON records (model_sha256);
+"""
+
+_SET_ASIDE = "Call wb.history().set_aside(): it renames the file, deletes nothing, and a new history starts."
+_ELSEWHERE = "Set WORKBENCH_HOME to a folder that you may write to."
+_FIXES = {
+    "SQLITE_BUSY": "Another program holds it: close that one, or try again in a moment.",
+    "SQLITE_LOCKED": "Another program holds it: close that one, or try again in a moment.",
+    "SQLITE_CORRUPT": _SET_ASIDE,
+    "SQLITE_NOTADB": _SET_ASIDE,
+    "SQLITE_FULL": "Free some space. What was saved before is still there.",
+    "SQLITE_IOERR": "Check that the disk is not full and works. What was saved before is still there.",
+    "SQLITE_READONLY": _ELSEWHERE,
+    "SQLITE_CANTOPEN": _ELSEWHERE,
+    "SQLITE_PERM": _ELSEWHERE,
+    "SQLITE_TOOBIG": "Save without the structure of the graph, or measure with a smaller budget_s.",
+}
+
+
+@contextlib.contextmanager
+def reading(path: Path, patience_s: float) -> Iterator[sqlite3.Connection | None]:
+    """A connection that changes nothing; None where there is no history yet."""
+    with _translated(path):
+        if not path.exists():
+            yield None
+            return
+        with contextlib.closing(_connect_to_read(path, patience_s)) as connection:
+            yield connection if _check_ours(connection, path) else None
+
+
+@contextlib.contextmanager
+def writing(path: Path, patience_s: float) -> Iterator[sqlite3.Connection]:
+    """A connection in a transaction: all of what is done with it is kept, or nothing."""
+    with _translated(path), contextlib.closing(_connect(path, "mode=rwc", patience_s)) as connection:
+        _check_ours(connection, path)  # before the first change, and again when nobody else can make one
+        _choose_journal(connection, path)
+        connection.execute("BEGIN IMMEDIATE")
+        if not _check_ours(connection, path):
+            _create(connection)
+        yield connection
+        connection.execute("COMMIT")
+
+
+def companions(path: Path) -> list[Path]:
+    """The files that SQLite keeps beside `path`, which belong to it."""
+    return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
+
+
+def _connect_to_read(path: Path, patience_s: float) -> sqlite3.Connection:
+    """Not read-only: after a kill in mid-write it is the next reader who puts the file right."""
+    try:
+        connection = _connect(path, "mode=rw", patience_s)
+    except sqlite3.OperationalError as error:
+        unwritable = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
+        if not unwritable or _has_unmerged(path):
+            raise
+        # In a folder that cannot be written, a file in WAL mode opens only when nobody can change it.
+        connection = _connect(path, "mode=ro&immutable=1", patience_s)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _connect(path: Path, options: str, patience_s: float) -> sqlite3.Connection:
+    uri = f"{path.resolve().as_uri()}?{options}"
+    connection = sqlite3.connect(uri, uri=True, timeout=patience_s, isolation_level=None)
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA schema_version")  # the first look into the file
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _has_unmerged(path: Path) -> bool:
+    return any(file.exists() and file.stat().st_size > 0 for file in companions(path))
+
+
+def _choose_journal(connection: sqlite3.Connection, path: Path) -> None:
+    """WAL lets others read meanwhile, but needs memory shared between all who use the file."""
+    wanted = "delete" if is_networked(path.parent) else "wal"
+    (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
+    if journal != wanted:
+        with contextlib.suppress(sqlite3.OperationalError):  # in use just now: either mode is safe
+            connection.execute(f"PRAGMA journal_mode = {wanted}")
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
+    """True for a history, False for an empty file, an error for anything else."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application == version == tables == 0:
+        return False
+    if application != APPLICATION_ID:
+        raise HistoryError(
+            f"{str(path)!r} is the database of another program, not a history.",
+            f"Set WORKBENCH_HOME to another folder. Or: {_SET_ASIDE}",
+        )
+    if version > SCHEMA_VERSION:
+        raise HistoryError(
+            f"{str(path)!r} has version {version}; this workbench knows versions 1 to {SCHEMA_VERSION}.",
+            "Update ort-workbench, or set WORKBENCH_HOME to another folder.",
+        )
+    return True
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    for statement in filter(None, map(str.strip, _TABLES.split(";"))):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+@contextlib.contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """SQLite's errors as ours; the file stays as it is."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        fix = next((text for code, text in _FIXES.items() if name.startswith(code)), _SET_ASIDE)
+        raise HistoryError(f"The history {str(path)!r} cannot be used: {error}.", fix) from error
+    except OSError as error:
+        raise HistoryError(f"The history {str(path)!r} cannot be used: {error}.", _ELSEWHERE) from error

@@ -1,0 +1,98 @@
+"""What the history shows of a record without opening it, and how a list of that is narrowed down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from workbench.errors import HistoryError
+from workbench.records.kinds import Record, kind_of
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One record of the history, as a row. Texts may be a stranger's."""
+
+    id: str
+    created_utc: str
+    kind: str
+    model: str
+    model_sha256: str
+    verdict: str | None  # of the first candidate, as ratio, low and high
+    ratio: float | None
+    low: float | None
+    high: float | None
+    cpu: str
+    note: str
+    bundle_bytes: int
+
+
+COLUMNS = tuple(Entry.__dataclass_fields__)
+
+
+def entry_of(record: Record, note: str, bundle_bytes: int) -> Entry:
+    """The row of `record`."""
+    verdict = record.verdicts[0]
+    return Entry(
+        id=record.id,
+        created_utc=record.created_utc,
+        kind=kind_of(record, ""),
+        model=_storable(record.model.name),
+        model_sha256=record.model.sha256,
+        verdict=verdict.kind,
+        ratio=_present(verdict.ratio),
+        low=_present(verdict.low),
+        high=_present(verdict.high),
+        cpu=_storable(record.machine.cpu),
+        note=_storable(note),
+        bundle_bytes=bundle_bytes,
+    )
+
+
+def narrowed(
+    entries: Iterable[Entry],
+    *,
+    model: str | None = None,
+    kind: str | None = None,
+    since: str | datetime | None = None,
+    text: str | None = None,
+) -> list[Entry]:
+    """The entries that fit: part of the model's name or the start of its hash, a kind, from a time on,
+    and a text that stands anywhere in them."""
+    start = None if since is None else _moment(since)
+    return [
+        entry
+        for entry in entries
+        if (model is None or _folds(model, entry.model) or (model and entry.model_sha256.startswith(model)))
+        and (kind is None or entry.kind == kind)
+        and (start is None or _moment(entry.created_utc) >= start)
+        and (text is None or any(_folds(text, part) for part in _texts(entry)))
+    ]
+
+
+def _texts(entry: Entry) -> tuple[str, ...]:
+    return (entry.id, entry.kind, entry.model, entry.model_sha256, entry.verdict or "", entry.cpu, entry.note)
+
+
+def _folds(part: str, whole: str) -> bool:
+    return part.casefold() in whole.casefold()
+
+
+def _moment(value: str | datetime) -> datetime:
+    try:
+        moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    except (TypeError, ValueError) as error:
+        raise HistoryError(
+            f"{value!r} is not a time.", "Give a datetime, or a text like 2026-01-31 or 2026-01-31T12:00:00."
+        ) from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _present(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,187 @@
+"""Every comparison ever made here, in one SQLite file that several notebooks may use at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import home
+from workbench.errors import BundleError, HistoryError
+from workbench.records.bundle import Bundle, pack_record, unpack_record
+from workbench.records.database import companions, reading, writing
+from workbench.records.display import to_table
+from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed
+from workbench.records.kinds import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PATIENCE_S = 30.0  # how long to wait for another writer; a write takes some ten milliseconds
+_SHOWN = 20  # rows in a cell; to_frame() has them all
+
+
+class History:
+    """The records kept in `path`; each call opens and closes the file, so threads may share this."""
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, *, patience_s: float = _PATIENCE_S
+    ) -> None:
+        try:
+            chosen = home.data_folder() / "history.sqlite" if path is None else Path(path).expanduser()
+            self.path = chosen.resolve()
+        except (OSError, RuntimeError) as error:
+            raise HistoryError(
+                f"There is no folder for the history: {error}.",
+                "Set WORKBENCH_HOME to a folder that you may write to.",
+            ) from error
+        self._patience_s = patience_s
+
+    def add(self, record: Record, structure: bytes | None = None, *, note: str = "") -> str:
+        """Keep `record` and return its id. Adding the same again changes nothing."""
+        blob = pack_record(record, structure, private=True)
+        entry = entry_of(record, note, len(blob))
+        with writing(self.path, self._patience_s) as connection:
+            stored = connection.execute("SELECT bundle FROM records WHERE id = ?", (record.id,)).fetchone()
+            if stored is None:
+                marks = ", ".join("?" * (len(COLUMNS) + 1))
+                values = (*(getattr(entry, name) for name in COLUMNS), blob)
+                connection.execute(
+                    f"INSERT INTO records ({', '.join(COLUMNS)}, bundle) VALUES ({marks})", values
+                )
+            elif stored[0] != blob:
+                raise HistoryError(
+                    f"The history already has another record {record.id!r}.",
+                    f"Delete that one first: wb.history().delete({record.id!r}).",
+                )
+        return record.id
+
+    def entries(
+        self,
+        model: str | None = None,
+        kind: str | None = None,
+        since: str | datetime | None = None,
+        text: str | None = None,
+    ) -> list[Entry]:
+        """The newest first. `model`: part of its name or the start of its hash; `text`: found anywhere."""
+        with reading(self.path, self._patience_s) as connection:
+            if connection is None:
+                return []
+            query = f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc DESC, rowid DESC"
+            found = [Entry(*row) for row in connection.execute(query)]
+        return narrowed(found, model=model, kind=kind, since=since, text=text)
+
+    def to_frame(
+        self,
+        model: str | None = None,
+        kind: str | None = None,
+        since: str | datetime | None = None,
+        text: str | None = None,
+    ) -> pd.DataFrame:
+        """One row a record, the newest first; filtered as `entries` does."""
+        import pandas as pd
+
+        found = self.entries(model, kind, since, text)
+        frame = pd.DataFrame({name: [getattr(entry, name) for entry in found] for name in COLUMNS})
+        return frame.astype({"ratio": "float64", "low": "float64", "high": "float64"})
+
+    def open(self, id_or_prefix: str) -> Record:
+        """The record with this id, or with the only id that begins so."""
+        return self.bundle(id_or_prefix).record
+
+    def bundle(self, id_or_prefix: str) -> Bundle:
+        """The record together with the graph's structure, if that was kept."""
+        identity = self._resolve(id_or_prefix)
+        with reading(self.path, self._patience_s) as connection:
+            query = "SELECT bundle FROM records WHERE id = ?"
+            row = connection.execute(query, (identity,)).fetchone() if connection else None
+        if row is None:
+            raise self._missing(identity, [])
+        try:
+            return unpack_record(row[0])
+        except BundleError as error:
+            problem = f"The record {identity!r} cannot be read: {error.problem}"
+            raise HistoryError(problem, "Delete it, or open the bundle if you saved one.") from error
+
+    def annotate(self, id_or_prefix: str, note: str) -> None:
+        """Replace the note of a record."""
+        identity = self._resolve(id_or_prefix)
+        with writing(self.path, self._patience_s) as connection:
+            clean = note.encode("utf-8", "replace").decode("utf-8")
+            connection.execute("UPDATE records SET note = ? WHERE id = ?", (clean, identity))
+
+    def delete(self, id_or_prefix: str) -> None:
+        """Forget a record for good."""
+        identity = self._resolve(id_or_prefix)
+        with writing(self.path, self._patience_s) as connection:
+            connection.execute("DELETE FROM records WHERE id = ?", (identity,))
+
+    def set_aside(self) -> Path:
+        """Rename a file that cannot be used, with what belongs to it; where it is now. Nothing is deleted."""
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        target = self.path.with_name(f"{self.path.name}.aside-{stamp}-{time.time_ns() % 10**9:09d}")
+        try:
+            self.path.rename(target)
+            for old, new in zip(companions(self.path), companions(target), strict=True):
+                if old.exists():
+                    old.rename(new)
+        except OSError as error:
+            raise HistoryError(
+                f"{str(self.path)!r} cannot be moved aside: {error}.",
+                "Check that it is there and that you may write to its folder.",
+            ) from error
+        return target
+
+    def __len__(self) -> int:
+        with reading(self.path, self._patience_s) as connection:
+            return connection.execute("SELECT count(*) FROM records").fetchone()[0] if connection else 0
+
+    def __bool__(self) -> bool:
+        return True  # an empty history is still one
+
+    def __repr__(self) -> str:
+        return f"History({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        found = self.entries()
+        heads = ("id", "time (UTC)", "model", "verdict", "ratio", "CPU", "note")
+        rows = [
+            (
+                entry.id,
+                entry.created_utc,
+                entry.model,
+                entry.verdict,
+                None if entry.ratio is None else f"{entry.ratio:.3g}",
+                entry.cpu,
+                entry.note,
+            )
+            for entry in found[:_SHOWN]
+        ]
+        more = f", the newest {_SHOWN} of them below" if len(found) > _SHOWN else ""
+        return to_table(heads, rows, f"{len(found)} records{more}")
+
+    def _resolve(self, id_or_prefix: str) -> str:
+        """The one id meant."""
+        if not isinstance(id_or_prefix, str) or not id_or_prefix:
+            raise HistoryError(f"{id_or_prefix!r} is not an id.", "Take one from wb.history().to_frame().id.")
+        with reading(self.path, self._patience_s) as connection:
+            query = "SELECT id FROM records WHERE substr(id, 1, ?) = ? ORDER BY created_utc DESC, rowid DESC"
+            values = (len(id_or_prefix), id_or_prefix)
+            found = [row[0] for row in connection.execute(query, values)] if connection else []
+        if id_or_prefix in found:
+            return id_or_prefix
+        if len(found) != 1:
+            raise self._missing(id_or_prefix, found)
+        return str(found[0])
+
+    def _missing(self, asked: str, found: list[str]) -> HistoryError:
+        if found:
+            return HistoryError(
+                f"{asked!r} is the start of {len(found)} ids: {', '.join(found[:5])}.", "Give more of it."
+            )
+        return HistoryError(
+            f"The history has no record {asked[:80]!r}.",
+            "wb.history().to_frame() lists all ids.",
+        )

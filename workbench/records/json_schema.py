@@ -1,0 +1,45 @@
+"""The documented form of a record, made from the same shapes that read and write it.
+
+`python -m workbench.records.json_schema` writes the files in workbench/records/schema anew.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from workbench.records.codec import shape_of_class
+from workbench.records.kinds import KINDS
+from workbench.records.manifest import Manifest
+from workbench.records.scalars import Schema
+from workbench.records.upgrades import VERSION
+
+FOLDER = Path(__file__).parent / "schema"
+
+
+def json_schema(cls: type, title: str) -> Schema:
+    """What the JSON of a `cls` looks like, in the words of JSON Schema 2020-12."""
+    defs: dict[str, Schema] = {}
+    top = shape_of_class(cls).schema(defs)
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, "title": title, **top, "$defs": defs}
+
+
+def schemas() -> dict[str, Schema]:
+    """Every schema by the name of its file."""
+    records = {
+        f"{kind}-{VERSION}.json": json_schema(cls, f"record.json of a {kind}, version {VERSION}")
+        for kind, cls in KINDS.items()
+    }
+    return {f"manifest-{VERSION}.json": json_schema(Manifest, "manifest.json"), **records}
+
+
+def as_text(schema: Schema) -> str:
+    """As it is committed."""
+    return json.dumps(schema, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, schema in schemas().items():
+        (FOLDER / name).write_text(as_text(schema), "utf-8")
