@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from workbench.models import load
     from workbench.models.samples import samples
     from workbench.results import Comparison, compare, history, open
+    from workbench.results_profile import Profile, profile, read_profile
 
 __version__ = "0.1.0"
 
@@ -48,6 +49,7 @@ __all__ = [
     "InputError",
     "Limits",
     "ModelError",
+    "Profile",
     "Provider",
     "RunFailed",
     "WorkbenchError",
@@ -57,6 +59,8 @@ __all__ = [
     "history",
     "load",
     "open",
+    "profile",
+    "read_profile",
     "samples",
 ]
 
@@ -71,6 +75,8 @@ _HOMES = {
     "history": "workbench.results",
     "load": "workbench.models",
     "open": "workbench.results",
+    "profile": "workbench.results_profile",
+    "read_profile": "workbench.results_profile",
     "samples": "workbench.models.samples",
 }
 

@@ -29,10 +29,17 @@ def packed(values: array[Any]) -> Any:
 
 def call_row(values: tuple[Any, ...]) -> NodeCall:
     """From op type, provider, four numbers as ORT writes them, and the shapes in and out as JSON."""
-    op_type, provider, *numbers, both = values
+    op_type, provider, index, activations, output, parameters, both = values
     inputs, outputs = orjson.loads(both)
     return NodeCall(
-        text(op_type), text(provider), *(number(each) for each in numbers), shapes(inputs), shapes(outputs)
+        text(op_type),
+        text(provider),
+        number(index),
+        number(activations),
+        number(output),
+        number(parameters),
+        shapes(inputs),
+        shapes(outputs),
     )
 
 

@@ -127,8 +127,9 @@ class _Build:
             except KeyError:
                 continue
             return stats, zip(inputs, outputs, strict=True), rest[: len(_SCALARS)], rest[len(_SCALARS) :]
-        stats, inputs, outputs, *rest = ([each.get(key) for each in rows] for key in _ALL)
-        return stats, zip(inputs, outputs, strict=True), rest[: len(_SCALARS)], rest[len(_SCALARS) :]
+        table: list[Any] = [[each.get(key) for each in rows] for key in _ALL]
+        stats, shapes, told = table[0], zip(table[1], table[2], strict=True), table[3:]
+        return stats, shapes, told[: len(_SCALARS)], told[len(_SCALARS) :]
 
     def _usual(self, events: list[Any]) -> list[tuple[Any, ...]]:
         """Events of other writers: absent fields filled in, numbers from texts, the rest kept as JSON."""

@@ -78,10 +78,10 @@ class Trace:
         return len(self.name)
 
     def name_of(self, event: int) -> str:
-        return self.names[self.name[event]]
+        return self.names[int(self.name[event])]
 
     def category_of(self, event: int) -> str:
-        return self.categories[self.category[event]]
+        return self.categories[int(self.category[event])]
 
     def call_of(self, event: int) -> NodeCall | None:
         code = self.call[event]
