@@ -69,6 +69,7 @@ _HOMES = {
     "Config": "workbench.config",
     "Doctor": "workbench.diagnosis",
     "Limits": "workbench.measure.limits",
+    "Profile": "workbench.results_profile",
     "Provider": "workbench.config",
     "compare": "workbench.results",
     "doctor": "workbench.diagnosis",

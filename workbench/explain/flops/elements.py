@@ -10,51 +10,70 @@ from math import prod
 
 from workbench.explain.flops.cost import Unknown, Work
 
-NOTHING = frozenset(
-    "Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant ConstantOfShape Range Transpose Concat Split "
-    "Slice Gather GatherElements GatherND ScatterElements ScatterND Cast CastLike Expand Pad Tile DepthToSpace "
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NOTHING = _words(
+    "Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant ConstantOfShape "
+    "Range Transpose Concat Split  "
+    "Slice Gather GatherElements GatherND ScatterElements ScatterND Cast CastLike "
+    "Expand Pad Tile DepthToSpace  "
     "SpaceToDepth ReorderInput ReorderOutput NhwcToNchw Dropout EyeLike OneHot Trilu Compress MemcpyFromHost "
-    "MemcpyToHost SequenceConstruct SequenceAt SplitToSequence ConcatFromSequence Optional OptionalGetElement "
-    "OptionalHasElement NonZero ReverseSequence Unique QLinearConcat GatherBlockQuantized".split()
+    "MemcpyToHost SequenceConstruct SequenceAt SplitToSequence ConcatFromSequence "
+    "Optional OptionalGetElement  "
+    "OptionalHasElement NonZero ReverseSequence Unique QLinearConcat GatherBlockQuantized"
 )
-VIEWS = frozenset("Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant Dropout".split())
+VIEWS = _words("Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant Dropout")
 _OF_OUTPUT = {
     **dict.fromkeys(
-        "Add Sub Mul Div Pow Mod Max Min And Or Xor Not Neg Abs Sign Ceil Floor Round Sqrt Reciprocal Exp Log Erf "
-        "Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Sigmoid Relu Clip Equal Greater GreaterOrEqual Less "
-        "LessOrEqual Where IsNaN IsInf BitShift BitwiseAnd BitwiseOr BitwiseXor BitwiseNot QLinearAdd QLinearMul "
-        "QLinearLeakyRelu".split(),
+        _words(
+            "Add Sub Mul Div Pow Mod Max Min And Or Xor Not Neg Abs Sign Ceil Floor Round "
+            "Sqrt Reciprocal Exp Log Erf  "
+            "Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Sigmoid Relu Clip Equal Greater GreaterOrEqual Less "
+            "LessOrEqual Where IsNaN IsInf BitShift BitwiseAnd BitwiseOr BitwiseXor "
+            "BitwiseNot QLinearAdd QLinearMul  "
+            "QLinearLeakyRelu"
+        ),
         1,
     ),
-    **dict.fromkeys("LeakyRelu PRelu ThresholdedRelu HardSigmoid Softsign CumSum DequantizeLinear".split(), 2),
-    **dict.fromkeys("Elu Selu Celu Softplus HardSwish Swish QuickGelu QuantizeLinear QLinearSigmoid".split(), 3),
-    **dict.fromkeys("Mish DynamicQuantizeLinear Gelu".split(), 5),
-    **dict.fromkeys("BiasGelu FastGelu".split(), 6),
-    **dict.fromkeys("Softmax LogSoftmax Hardmax BiasSoftmax QLinearSoftmax".split(), 5),
+    **dict.fromkeys(
+        _words("LeakyRelu PRelu ThresholdedRelu HardSigmoid Softsign CumSum DequantizeLinear"), 2
+    ),
+    **dict.fromkeys(
+        _words("Elu Selu Celu Softplus HardSwish Swish QuickGelu QuantizeLinear QLinearSigmoid"), 3
+    ),
+    **dict.fromkeys(_words("Mish DynamicQuantizeLinear Gelu"), 5),
+    **dict.fromkeys(_words("BiasGelu FastGelu"), 6),
+    **dict.fromkeys(_words("Softmax LogSoftmax Hardmax BiasSoftmax QLinearSoftmax"), 5),
     "BatchNormalization": 2,
-    **dict.fromkeys("RMSNormalization SimplifiedLayerNormalization LpNormalization".split(), 4),
+    **dict.fromkeys(_words("RMSNormalization SimplifiedLayerNormalization LpNormalization"), 4),
     "SkipSimplifiedLayerNormalization": 5,
     **dict.fromkeys(
-        "LayerNormalization InstanceNormalization GroupNormalization GroupNorm MeanVarianceNormalization".split(), 7
+        _words(
+            "LayerNormalization InstanceNormalization GroupNormalization GroupNorm MeanVarianceNormalization"
+        ),
+        7,
     ),
-    **dict.fromkeys("SkipLayerNormalization SkipGroupNorm".split(), 8),
+    **dict.fromkeys(_words("SkipLayerNormalization SkipGroupNorm"), 8),
     "EmbedLayerNormalization": 9,
     "BiasAdd": 1,
     "BiasSplitGelu": 6,
     "RotaryEmbedding": 3,
     "LRN": 6,
-}  # fmt: skip
-_OF_INPUT = frozenset(
+}
+_OF_INPUT = _words(
     "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ArgMax ArgMin GlobalAveragePool GlobalMaxPool "
-    "QLinearGlobalAveragePool QLinearReduceMean".split()
+    "QLinearGlobalAveragePool QLinearReduceMean"
 )
-_OF_INPUT_TWICE = frozenset("ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp GlobalLpPool".split())
-_POOLS = frozenset("AveragePool MaxPool LpPool QLinearAveragePool NhwcMaxPool".split())
+_OF_INPUT_TWICE = _words("ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp GlobalLpPool")
+_POOLS = _words("AveragePool MaxPool LpPool QLinearAveragePool NhwcMaxPool")
 _RESIZE = {"nearest": 0, "linear": 7}  # a bilinear sample: three mixes of two
 
 
 def operations(work: Work) -> int | None:
-    """Operations of a node; None when there is no formula for its operator. Raises Unknown for want of shapes."""
+    """Operations of a node; None when its operator has no formula. Raises Unknown for want of shapes."""
     kind = work.op_type
     if kind in NOTHING:
         return 0

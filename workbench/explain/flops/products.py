@@ -72,7 +72,7 @@ def _grouped_query(work: Work) -> int:
 
 
 def _attention(work: Work) -> int:
-    """ai.onnx Attention: (batch, heads, length, size), or (batch, length, width) with heads as attributes."""
+    """ai.onnx Attention: (batch, heads, length, size), or (batch, length, width)."""
     query, key, value = work.given(0), work.given(1), work.given(2)
     if len(query) == 4:
         batch, heads, length, size = query
@@ -97,9 +97,9 @@ def _recurrent(gates: int) -> Count:
 
 PRODUCTS: dict[str, Count] = {
     **dict.fromkeys(
-        ("MatMul", "Gemm", "FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", "FusedGemm", "GemmFastGelu",
+        ("MatMul", "Gemm", "FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", "FusedGemm",
          "MatMulInteger", "MatMulInteger16", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QLinearMatMul",
-         "QGemm"),
+         "GemmFastGelu", "QGemm"),
         _matmul(),
     ),
     "MatMulNBits": _by_attribute("K"),

@@ -6,14 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.explain.flops.cost import Tensor
+from workbench.explain.flops.folding import Arrays, fold
 from workbench.explain.profile.tables import Measured
 from workbench.explain.profile.tree import Kind, node_name
 
-_NAMES = {  # TensorProto's numbers in ORT's words
-    1: "float", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 8: "string", 9: "bool",
-    10: "float16", 11: "double", 12: "uint32", 13: "uint64", 14: "complex64", 15: "complex128", 16: "bfloat16",
-    17: "float8e4m3fn", 18: "float8e4m3fnuz", 19: "float8e5m2", 20: "float8e5m2fnuz", 21: "uint4", 22: "int4",
-}  # fmt: skip
+MOST_PASSES = 12  # each lets shapes travel through one more Reshape that the graph computes
+_NAMES = dict(  # TensorProto's numbers in ORT's words
+    enumerate(
+        (
+            *("float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16"),
+            *("double", "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn"),
+            *("float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4", "int4"),
+        ),
+        start=1,
+    )
+)
 
 
 def inferred_shapes(model: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
@@ -26,17 +33,25 @@ def inferred_shapes(model: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
         for dim in value.type.tensor_type.shape.dim:
             if dim.dim_param in dims:
                 dim.dim_value = dims[dim.dim_param]
-    for value in (*fixed.graph.output, *fixed.graph.value_info):
+    del fixed.graph.value_info[:]
+    for value in fixed.graph.output:
         for dim in value.type.tensor_type.shape.dim:
-            if dim.dim_param:
-                dim.ClearField("dim_param")  # inference fills it in
-    found = onnx.shape_inference.infer_shapes(fixed, data_prop=True)
-    return stored_shapes(found) | dict(_declared(found.graph))
+            dim.ClearField("dim_param")  # inference fills it in
+    known: Arrays = {}
+    for _ in range(MOST_PASSES):
+        found = onnx.shape_inference.infer_shapes(fixed, data_prop=True)
+        shapes = stored_shapes(found) | dict(_declared(found.graph))
+        if not fold(
+            fixed, {name: each.dims for name, each in shapes.items() if each.dims is not None}, known
+        ):
+            break
+    return shapes
 
 
 def profiled_shapes(model: Any, found: Measured) -> dict[str, Tensor]:
     """What each node's last call made, by the names that its outputs have in the optimized model."""
-    shapes = stored_shapes(model) | dict(_declared(model.graph))
+    weights = stored_shapes(model)
+    shapes = weights | dict(_declared(model.graph))
     outputs = {node.name: list(node.output) for graph in _graphs(model.graph) for node in graph.node}
     inputs = {node.name: list(node.input) for graph in _graphs(model.graph) for node in graph.node}
     trace = found.trace
@@ -51,6 +66,8 @@ def profiled_shapes(model: Any, found: Measured) -> dict[str, Tensor]:
         if len(made) == len(call.outputs):
             shapes |= {each: Tensor(*shape) for each, shape in zip(made, call.outputs, strict=True)}
         taken = [each for each in inputs[name] if each]
+        if call.inputs is not None and len(call.inputs) < len(taken):
+            taken = [each for each in taken if each not in weights]  # prepacked ones are not told
         if call.inputs is not None and len(taken) == len(call.inputs):
             shapes |= {each: Tensor(*shape) for each, shape in zip(taken, call.inputs, strict=True)}
     return shapes

@@ -26,6 +26,7 @@ from workbench.records.display import in_ms, to_table
 
 if TYPE_CHECKING:
     import pandas as pd
+    from onnx import ModelProto
 
 MOST_ROWS = 12
 
@@ -55,10 +56,16 @@ class Profile:
     """Where the time of a few executions went. Made by `wb.profile` and `wb.read_profile`."""
 
     def __init__(
-        self, trace: Trace, *, warmup_runs: int | None = None, overhead: Overhead | None = None
+        self,
+        trace: Trace,
+        *,
+        warmup_runs: int | None = None,
+        overhead: Overhead | None = None,
+        optimized: ModelProto | None = None,
     ) -> None:
         self.trace = trace
         self.overhead = overhead
+        self.optimized = optimized  # the graph that ran, without its large weights
         self._warmup_runs = warmup_runs
 
     @cached_property
