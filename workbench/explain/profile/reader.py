@@ -6,13 +6,13 @@ import gc
 import math
 import os
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 
 from workbench.explain.profile.chunks import Reading, batches
@@ -100,24 +100,22 @@ class _Build:
         is_node = ["provider" in each and "op_name" in each for each in args]
         nodes = [index for index, yes in enumerate(is_node) if yes]
         others = [index for index, yes in enumerate(is_node) if not yes and args[index]]
-        absent = array("i", (ABSENT,)) * len(args)
-        call, arena, other = absent[:], absent[:], absent
+        call, arena, other = (np.full(len(args), ABSENT, np.int32) for _ in range(3))
         rows = [args[index] for index in nodes]
         if rows:
             stats, shapes, scalars, memory = self._columns_of(rows)
             keys = zip(*scalars, map(orjson.dumps, shapes), strict=True)
-            codes: Iterable[int] = map(self._calls.__getitem__, keys)
-            states: Iterable[int] = repeat(ABSENT)
+            call[nodes] = list(map(self._calls.__getitem__, keys))
             if memory:
-                states = map(self._arenas.__getitem__, zip(*memory, strict=True))
-            for index, code, state in zip(nodes, codes, states, strict=False):
-                call[index] = code
-                arena[index] = state
+                arena[nodes] = list(map(self._arenas.__getitem__, zip(*memory, strict=True)))
             shared = [index for index, each in enumerate(stats) if each and each["main_thread"]["Run"]]
             self._scheduling += [_scheduling(self.size + nodes[index], stats[index]) for index in shared]
         for index in others:
             other[index] = self._args[as_json(args[index])]
-        return {"call": call, "arena": arena, "args": other}
+        return {
+            name: array("i", column.tobytes())
+            for name, column in (("call", call), ("arena", arena), ("args", other))
+        }
 
     def _columns_of(self, rows: list[dict[str, Any]]) -> tuple[Any, Any, list[Any], list[Any]]:
         """Scheduling, shapes in and out, what a call says, and the arena's state where it is told."""
