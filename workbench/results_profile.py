@@ -6,24 +6,31 @@ import os
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.config import Config
+from workbench.explain.coldstart.coldstart import ColdStart
 from workbench.explain.profile.profile import Profile, read_profile
 from workbench.explain.profile.running import Execution, profile_execution
+from workbench.explain.roofline.peaks import PeakTable, measure_peaks
+from workbench.explain.threads.scaling import ThreadScaling, scaling_of, thread_configs
 from workbench.measure.limits import Limits
 
 if TYPE_CHECKING:
     from workbench.models import Inputs, Model
 
-__all__ = ["Profile", "profile", "read_profile"]
+    Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+__all__ = ["Profile", "cold_start", "peaks", "profile", "read_profile", "threads"]
+
+THREADS_BUDGET_S = 30.0
 
 
 def profile(
     model: Model | Any,
     config: Config | None = None,
     *,
-    inputs: Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    inputs: Given = None,
     seed: int = 0,
     budget_s: float = 1.0,
     per_node_memory: bool = False,
@@ -40,11 +47,7 @@ def profile(
     >>> wb.profile.__name__
     'profile'
     """
-    from workbench.models import Inputs, load
-    from workbench.models.model import Model
-
-    loaded = model if isinstance(model, Model) else load(model)
-    fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
+    loaded, fed = _opened(model, inputs, seed)
     execution = Execution(
         model=loaded.path,
         config=config or Config(),
@@ -56,3 +59,56 @@ def profile(
     return profile_execution(
         execution, keep_trace=None if keep_trace is None else Path(keep_trace), cancel=cancel
     )
+
+
+def peaks(threads: Iterable[int] | None = None) -> PeakTable:
+    """What this machine can do through ORT, a row a thread count: one, and all cores, unless told."""
+    from workbench.config.config import usable_cores
+
+    return measure_peaks(tuple(threads or sorted({1, usable_cores()})))
+
+
+def cold_start(
+    model: Model | Any, *configs: Config, inputs: Given = None, seed: int = 0, limits: Limits | None = None
+) -> tuple[ColdStart, ...]:
+    """Each config from no process to a steady one, step by step; also with its graph saved ahead."""
+    from workbench.explain.coldstart.coldstart import cold_start as start
+    from workbench.explain.profile.running import can_be_saved
+
+    loaded, fed = _opened(model, inputs, seed)
+    return tuple(
+        start(
+            loaded.path,
+            config,
+            fed.feeds,
+            label=chr(ord("A") + index),
+            savable=can_be_saved(config),
+            limits=limits,
+        )
+        for index, config in enumerate(configs or (Config(),))
+    )
+
+
+def threads(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    most_threads: int | None = None,
+    budget_s: float = THREADS_BUDGET_S,
+    inputs: Given = None,
+    seed: int = 0,
+) -> ThreadScaling:
+    """Latency and processor time of 1, 2, 4… threads with and without spinning, in one comparison."""
+    from workbench.config.config import usable_cores
+    from workbench.results import compare
+
+    configs = thread_configs(config or Config(), most_threads or usable_cores())
+    found = compare(model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, keep=False)
+    return scaling_of(found.record)
+
+
+def _opened(model: Any, inputs: Given, seed: int) -> tuple[Model, Inputs]:
+    from workbench.models import Inputs, Model, load
+
+    loaded = model if isinstance(model, Model) else load(model)
+    return loaded, inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)

@@ -48,7 +48,7 @@ def profile_execution(
         folder = Path(name)
         write_values(folder / "feeds", execution.feeds)
         model = named_model(execution.model)
-        saved = folder / "optimized.onnx" if _can_be_saved(execution.config) else None
+        saved = folder / "optimized.onnx" if can_be_saved(execution.config) else None
         plain = _job(execution, model, folder, cancel, optimized=None if saved is None else str(saved))
         graph = None if saved is None else onnx.load(saved, load_external_data=False)
         profiled = _job(execution, model, folder, cancel, trace_prefix=str(folder / "trace"))
@@ -60,7 +60,7 @@ def profile_execution(
     return Profile(trace, warmup_runs=execution.warmup_runs, overhead=overhead, optimized=graph)
 
 
-def _can_be_saved(config: Config) -> bool:
+def can_be_saved(config: Config) -> bool:
     """ORT refuses to save a graph with partitions that a provider compiled."""
     return {provider.name for provider in config.providers} <= SAVABLE
 
