@@ -1,8 +1,8 @@
 """False alarms, power, and whether disturbed blocks are found: `python -m benchmarks.honesty`.
 
-Parts: `quiet` and `busy` compare a config with itself; `slow3`, `slow2` plant a slow-down of 3 and 2 % in B on
-a quiet machine, `busy3` plants 3 % while one core is kept busy on and off. Each comparison becomes one line of
-the JSON-lines file, so a stopped run is not lost; `--report` prints the table from such a file again.
+Parts: `quiet` and `busy` compare a config with itself; `slow3` and `slow2` plant a slow-down of 3 and 2 %
+in B on a quiet machine, `busy3` plants 3 % while one core is kept busy on and off. Each comparison becomes
+one line of the JSON-lines file, so a stopped run is not lost; `--report` prints its table again.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from workbench.records.comparison import ComparisonRecord
 from workbench.records.run import Run
 
 MODELS = ("mlp", "cnn", "attention", "mlp-wide", "cnn-wide")
+KINDS = ("faster", "slower", "tie", "unknown")
 PARTS = {  # part: (planted slow-down of B, own load, budget in seconds; None: the default)
     "quiet": (0.0, False, None),
     "busy": (0.0, True, None),
@@ -143,7 +144,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     parts = {}
     for part in dict.fromkeys(row["part"] for row in rows):
         mine = [row for row in rows if row["part"] == part]
-        kinds = {kind: sum(row["kind"] == kind for row in mine) for kind in ("faster", "slower", "tie", "unknown")}
+        kinds = {kind: sum(row["kind"] == kind for row in mine) for kind in KINDS}
         blocks = {key: sum(row["blocks"][key] for row in mine) for key in mine[0]["blocks"]}
         pooled = {
             name: sum(row["pooled"][name] != "no difference" for row in mine) for name in mine[0]["pooled"]
@@ -171,7 +172,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     for part, told in summary(rows)["parts"].items():
         blocks, pooled = told["blocks"], told["pooled_says_different"]
         lines.append(
-            f"| {part} | {told['tries']} | {told['faster']} | {told['slower']} | {told['tie']} | {told['unknown']} "
+            f"| {part} | {told['tries']} | " + " | ".join(str(told[kind]) for kind in KINDS) + " "
             f"| {pooled['Mann-Whitney']} | {pooled['Welch']} "
             f"| {_share(blocks['loaded_flagged'], blocks['loaded'])} "
             f"| {_share(blocks['clean_flagged'], blocks['clean'])} "
@@ -185,11 +186,11 @@ def _share(part: int, whole: int) -> str:
 
 
 def _line(row: dict[str, Any]) -> str:
-    low, high = (f"{value:.4f}" if value is not None else "–" for value in (row["low"], row["high"]))
-    ratio = f"{row['ratio']:.4f}" if row["ratio"] is not None else "–"
+    low, high = (f"{value:.4f}" if value is not None else "-" for value in (row["low"], row["high"]))
+    ratio = f"{row['ratio']:.4f}" if row["ratio"] is not None else "-"
     return (
-        f"{row['part']:6} {row['model']:10} {row['median_ms']:7.3f} ms  {row['kind']:8} {ratio} [{low}, {high}] "
-        f"{row['rounds']} rounds {row['elapsed_s']:.1f} s {row['blocks']}"
+        f"{row['part']:6} {row['model']:10} {row['median_ms']:7.3f} ms  {row['kind']:8} "
+        f"{ratio} [{low}, {high}] {row['rounds']} rounds {row['elapsed_s']:.1f} s {row['blocks']}"
     )
 
 

@@ -1,4 +1,4 @@
-"""A load of our own: one core kept busy on and off, with a diary of when, so that detection can be checked."""
+"""A load of our own: one core kept busy on and off, with a diary of when, so that detection is checked."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from sample_models.catalogue import SKELETONS
 
 if TYPE_CHECKING:
+    import numpy as np
     import onnx
+    from numpy.typing import NDArray
 
     from sample_models.architectures import Blueprint
 
@@ -34,3 +36,8 @@ def fresh_export(name: str, folder: Path) -> onnx.ModelProto:
 
     folder.mkdir(parents=True, exist_ok=True)
     return export(blueprint(name), SKELETONS[name].exporter, folder / f"{name}.onnx")
+
+
+def example_inputs(name: str) -> dict[str, NDArray[np.generic]]:
+    """The inputs that the named skeleton was exported with."""
+    return {port: tensor.numpy() for port, tensor in blueprint(name).inputs.items()}

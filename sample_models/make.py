@@ -13,7 +13,8 @@ from pathlib import Path
 
 from sample_models import CARDS
 from sample_models import SKELETONS as FOLDER
-from sample_models.blueprints import fresh_export
+from sample_models.balance import balance
+from sample_models.blueprints import example_inputs, fresh_export
 from sample_models.cards import Card, write_card
 from sample_models.catalogue import REAL, SKELETONS, meaning
 from sample_models.describe import facts
@@ -26,7 +27,9 @@ MADE_WITH = ("torch", "transformers", "onnx", "onnxscript")
 def make(name: str, exports: Path) -> Card:
     """Export, strip and describe one skeleton; write its two files."""
     path = FOLDER / f"{name}.onnx.xz"
-    save_skeleton(strip(fresh_export(name, exports)), path)
+    skeleton = strip(fresh_export(name, exports))
+    balance(skeleton, exports / f"{name}.onnx", example_inputs(name))
+    save_skeleton(skeleton, path)
     with tempfile.TemporaryDirectory() as folder:
         files = rehydrate(path.read_bytes(), Path(folder) / f"{name}.onnx")
         size = sum(file.stat().st_size for file in files)

@@ -39,7 +39,7 @@ def strip(model: onnx.ModelProto) -> onnx.ModelProto:
         recipe = recipe_for(array, seed=zlib.crc32(array.tobytes()))
         for field in ("raw_data", "float_data", "double_data", "int32_data"):
             tensor.ClearField(field)
-        _write_recipe(tensor, recipe)
+        write_recipe(tensor, recipe)
     _drop_traces(model)
     return model
 
@@ -57,6 +57,23 @@ def recipe_of(tensor: onnx.TensorProto) -> Recipe | None:
     dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).name
     centre, scale = float(entries["centre"]), float(entries["scale"])
     return Recipe(kind, dtype, tuple(tensor.dims), centre, scale, int(entries["seed"]))
+
+
+def write_recipe(tensor: onnx.TensorProto, recipe: Recipe) -> None:
+    """Put a recipe in the place of a tensor's values."""
+    import onnx
+
+    tensor.ClearField("external_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    entries = {
+        "location": RECIPE_LOCATION,
+        "kind": recipe.kind,
+        "centre": repr(recipe.centre),
+        "scale": repr(recipe.scale),
+        "seed": str(recipe.seed),
+    }
+    for key, value in entries.items():
+        tensor.external_data.add(key=key, value=value)
 
 
 def save_skeleton(model: onnx.ModelProto, path: Path) -> None:
@@ -83,21 +100,6 @@ def _is_weight(array: NDArray[np.generic]) -> bool:
         return False
     distinct = len(np.unique(array))
     return distinct == 1 or distinct > FEW_VALUES
-
-
-def _write_recipe(tensor: onnx.TensorProto, recipe: Recipe) -> None:
-    import onnx
-
-    tensor.data_location = onnx.TensorProto.EXTERNAL
-    entries = {
-        "location": RECIPE_LOCATION,
-        "kind": recipe.kind,
-        "centre": repr(recipe.centre),
-        "scale": repr(recipe.scale),
-        "seed": str(recipe.seed),
-    }
-    for key, value in entries.items():
-        tensor.external_data.add(key=key, value=value)
 
 
 def _drop_traces(model: onnx.ModelProto) -> None:

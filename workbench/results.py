@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.errors import ConfigError
+from workbench.errors import ConfigError, WorkbenchError
 from workbench.judge.agreement import TOLERANCE
-from workbench.judge.compare import Question
 from workbench.judge.compare import compare as measure_and_judge
 from workbench.judge.percentiles import percentiles, throughput
+from workbench.judge.question import Question
 from workbench.judge.wording import report, sentence
 from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
+from workbench.models.fit import check_fit
 from workbench.records.bundle import read_bundle, write_bundle
 from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
 from workbench.records.history import History
@@ -89,6 +92,18 @@ class Comparison:
 
         return latency_figure(self.record)
 
+    def timeline_figure(self) -> go.Figure:
+        """Block medians in the order measured, so that drift and disturbance are seen."""
+        from workbench.figures.timeline import timeline_figure
+
+        return timeline_figure(self.record)
+
+    def ecdf_figure(self) -> go.Figure:
+        """The share of runs that took no longer than a given time."""
+        from workbench.figures.ecdf import ecdf_figure
+
+        return ecdf_figure(self.record)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write a bundle that `wb.open` reads anywhere, without the model and without ONNX Runtime."""
         return write_bundle(self.record, path, structure=self._structure)
@@ -100,9 +115,14 @@ class Comparison:
         return f"<Comparison {self.record.id}: {sentence(self.record, self.verdict)}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """A figure where it can be drawn, and one paragraph of numbers everywhere."""
-        figure = self.latency_figure()
-        return {"text/plain": str(self), "application/vnd.plotly.v1+json": figure.to_plotly_json()}
+        """A live figure, a picture of it that survives sharing, and the numbers in words; never HTML."""
+        from workbench.figures.still import latency_svg
+
+        return {
+            "text/plain": str(self),
+            "image/svg+xml": latency_svg(self.record),
+            "application/vnd.plotly.v1+json": json.loads(self.latency_figure().to_json()),
+        }
 
 
 def compare(
@@ -142,6 +162,8 @@ def compare(
                 "give wb.Config(…) values: wb.compare(model, wb.Config(), wb.Config(…))",
             )
     loaded = model if isinstance(model, Model) else load(model)
+    for config in (a, b, *more):
+        check_fit(loaded, config)
     fed = _inputs(loaded, inputs, seed)
     question = Question(
         model=loaded.path,
@@ -161,7 +183,7 @@ def compare(
         record = measure_and_judge(question, on_progress=on_progress, cancel=cancel)
     structure = loaded.structure.SerializeToString()
     if keep:
-        history().add(record, structure=structure)
+        _remember(record, structure)
     return Comparison(record, structure)
 
 
@@ -184,6 +206,14 @@ def history() -> History:
     'id'
     """
     return History()
+
+
+def _remember(record: ComparisonRecord, structure: bytes) -> None:
+    """A history that cannot be written must not cost the user the result."""
+    try:
+        history().add(record, structure=structure)
+    except WorkbenchError as error:
+        warnings.warn(f"not added to the history: {error}", stacklevel=3)
 
 
 def _inputs(model: Model, inputs: Any, seed: int) -> Inputs:

@@ -27,7 +27,7 @@ def efficientnet_b4() -> Blueprint:
 def mobilenetv2() -> Blueprint:
     """MobileNetV2 1.0 at 224 x 224."""
     config = transformers.MobileNetV2Config(tf_padding=False)
-    return _classifier(lambda: transformers.MobileNetV2ForImageClassification(_classes(config)))
+    return _classifier(lambda: _he(transformers.MobileNetV2ForImageClassification(_classes(config))))
 
 
 def vit_base() -> Blueprint:
@@ -66,7 +66,20 @@ def _efficientnet(*, width: float, depth: float, image: int, hidden: int) -> Blu
     config = transformers.EfficientNetConfig(
         width_coefficient=width, depth_coefficient=depth, image_size=image, hidden_dim=hidden
     )
-    return _classifier(lambda: transformers.EfficientNetForImageClassification(_classes(config)), image)
+    return _classifier(lambda: _he(transformers.EfficientNetForImageClassification(_classes(config))), image)
+
+
+def _he(model: nn.Module) -> nn.Module:
+    """He's initial scale for the convolutions and 1 for the norms, as published.
+
+    transformers draws all of them with a deviation of 0.02: then hardly a signal reaches the output.
+    """
+    for part in model.modules():
+        if isinstance(part, nn.Conv2d):
+            nn.init.kaiming_normal_(part.weight, mode="fan_in")
+        elif isinstance(part, nn.BatchNorm2d):
+            nn.init.ones_(part.weight)
+    return model
 
 
 def _classifier(build: object, image: int = 224) -> Blueprint:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import select
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -41,23 +38,18 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         name: str(runtime) for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")
     }
     arguments = [sys.executable, "-m", "workbench", "lab", "--no-browser", "--port", "0"]
-    with subprocess.Popen(arguments, stderr=subprocess.PIPE, env={**os.environ, **settings}) as server:
-        yield address(server, runtime)
-        server.send_signal(signal.SIGTERM)
-        server.communicate()
-
-
-def address(server: subprocess.Popen[bytes], runtime: Path) -> str:
-    """Where the server says that it listens, once it does."""
-    assert server.stderr is not None
-    said = b""
-    while b"127.0.0.1" not in said or not list(runtime.glob("jpserver-*.json")):
-        assert server.poll() is None, f"the server ended: {said.decode(errors='replace')}"
-        if select.select([server.stderr], [], [], 0.1)[0]:
-            said += os.read(server.stderr.fileno(), 1 << 16)
-    (told,) = (json.loads(path.read_text()) for path in runtime.glob("jpserver-*.json"))
-    assert told["hostname"] == "127.0.0.1"
-    return f"{told['url']}lab/tree/00_first_comparison.ipynb?token={told['token']}"
+    log = runtime / "server.log"
+    with (
+        log.open("wb") as errors,  # not a pipe: unread, it would fill and the server would stand still
+        subprocess.Popen(
+            arguments, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **settings}, text=True
+        ) as server,
+    ):
+        assert server.stdout is not None
+        said = server.stdout.readline()
+        assert said.startswith("Open http://127.0.0.1:"), log.read_text()
+        yield said.removeprefix("Open ").strip()
+        server.terminate()
 
 
 @pytest.fixture
@@ -111,6 +103,6 @@ def screenshot(folder: Path) -> Path:
     return Path(kept or folder) / "starter.png"
 
 
-def test_no_worker_is_left_by_the_notebook(lab: str) -> None:
+def test_the_notebook_left_no_worker(lab: str) -> None:
     assert lab
     assert not [process for process in psutil.Process().children(recursive=True) if is_worker(process)]

@@ -26,7 +26,9 @@ def block(
     )
 
 
-def process(number: int, blocks: Sequence[Block], *, steady: bool = True, peak: int | None = 100 << 20) -> ProcessRecord:
+def process(
+    number: int, blocks: Sequence[Block], *, steady: bool = True, peak: int | None = 100 << 20
+) -> ProcessRecord:
     return ProcessRecord(
         round=number,
         spawn_s=0.2,
@@ -61,7 +63,13 @@ def run(label: str, processes: Sequence[ProcessRecord], **changes: object) -> Ru
 def pairs(ratios: Sequence[float | None]) -> tuple[Pair, ...]:
     """Pairs with these ratios A/B; None: a disturbed round."""
     return tuple(
-        Pair(number, None if ratio is None else math.log(ratio), math.log(ratio or 1.0), 3, 0 if ratio is None else 3)
+        Pair(
+            number,
+            None if ratio is None else math.log(ratio),
+            math.log(ratio or 1.0),
+            3,
+            0 if ratio is None else 3,
+        )
         for number, ratio in enumerate(ratios, 1)
     )
 

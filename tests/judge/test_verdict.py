@@ -14,7 +14,9 @@ from workbench.judge.verdict import is_enough, judge, kind_of
 from workbench.records.comparison import OutputAgreement, Verdict
 
 
-def verdict(ratios: list[float | None], *, final: bool = True, agreement: tuple[OutputAgreement, ...] = ()) -> Verdict:
+def verdict(
+    ratios: list[float | None], *, final: bool = True, agreement: tuple[OutputAgreement, ...] = ()
+) -> Verdict:
     return judge("B", pairs(ratios), agreement, smallest_effect=0.01, final=final)
 
 

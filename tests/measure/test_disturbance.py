@@ -25,7 +25,12 @@ def test_a_quiet_block_is_clean() -> None:
 
 
 def test_waiting_for_a_core() -> None:
-    assert told(run_delay_s=0.005) == ("waited for a core",)
+    assert told(run_delay_s=0.0015, others_cpu_s=0.001) == ("waited for a core",)
+    assert told(run_delay_s=0.005, others_cpu_s=None) == ("waited for a core",)
+
+
+def test_threads_that_waited_for_each_other_were_not_disturbed() -> None:
+    assert told(run_delay_s=0.004, others_cpu_s=0.0002) == ()
 
 
 def test_others_at_work() -> None:

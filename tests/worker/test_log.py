@@ -7,9 +7,11 @@ from pathlib import Path
 from workbench.worker import log
 
 TEXT = (
-    "\x1b[0;93m2026-11-21 08:00:00.123456789 [W:onnxruntime:, graph.cc:120 Function] Unused <b>initializer</b>\x1b[m\n"
+    "\x1b[0;93m2026-11-21 08:00:00.123456789 [W:onnxruntime:, graph.cc:120 Function] "
+    "Unused <b>initializer</b>\x1b[m\n"
     "\n"
-    "2026-11-21 08:00:00.2 [E:onnxruntime:Default, provider.cc:9 Load] Failed to load library: libcudart.so.13\n"
+    "2026-11-21 08:00:00.2 [E:onnxruntime:Default, provider.cc:9 Load] "
+    "Failed to load library: libcudart.so.13\n"
     "*************** EP Error ***************\n"
 )
 

@@ -32,10 +32,7 @@ def test_round_trip(frames: list[tuple[str, dict[str, object], bytes]]) -> None:
 @given(st.binary(min_size=1, max_size=100))
 def test_other_bytes_are_refused(raw: bytes) -> None:
     with pytest.raises(ProtocolError):
-        stream = io.BytesIO(raw)
-        while read_message(stream) is not None:
-            pass
-        raise ProtocolError("hypothesis found a valid frame")
+        read_message(io.BytesIO(raw))
 
 
 def test_an_absurd_size_is_refused_before_it_is_read() -> None:

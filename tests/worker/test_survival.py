@@ -156,7 +156,7 @@ def test_an_interpreter_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 def test_cancel_from_another_thread_ends_an_endless_run(tmp_path: Path) -> None:
     cancel = threading.Event()
     setup = setup_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)})
-    thread = when_running(lambda pid: cancel.set())
+    thread = when_running(lambda _: cancel.set())
     with pytest.raises(Cancelled):
         one_round(setup, cancel=cancel)
     thread.join()

@@ -20,7 +20,7 @@ from workbench.worker.translate import translated
             "no kernel",
         ),
         (
-            "ONNX Runtime only *guarantees* support for models stamped with official released onnx opset versions. "
+            "ORT only *guarantees* support for models stamped with released opset versions. "
             "Opset 28 is under development",
             "older than the model",
         ),

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from workbench.figures.palette import style_of_run
 from workbench.figures.scale import Scale, scale_of
-from workbench.figures.strips import failure, samples, span
+from workbench.figures.strips import failure, has_clean, near_view, span
 from workbench.figures.template import apply, latency_axis, set_title
 from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
 from workbench.figures.words import plain
@@ -24,12 +24,13 @@ HEIGHT = 380
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """One run: at most `latency_s` took the share of its clean samples that stands at the same place."""
+    """One run: the share of its samples that took at most the latency at the same place."""
 
     label: str
     latency_s: tuple[float, ...]
     share: tuple[float, ...]
-    measured: int  # clean samples, drawn or not
+    measured: int  # samples, drawn or not
+    disturbed: bool  # no sample was clean, so these are those of disturbed blocks
     failure: str | None  # untrusted
 
 
@@ -38,13 +39,14 @@ class EcdfData:
     """All that is drawn, in seconds and shares of one."""
 
     scale: Scale
+    view_s: tuple[float, float] | None  # what the axis shows at first; None: everything
     model: str  # untrusted
     runs: tuple[Steps, ...]
 
 
 def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
     """The steps of every run, at most `most` altogether."""
-    ordered = [samples(run, disturbed=False) for run in record.runs]
+    ordered = [sorted(run.latency.samples_s) for run in record.runs]
     kept = fair_shares([len(values) for values in ordered], most)
     steps = []
     for run, values, count in zip(record.runs, ordered, kept, strict=True):
@@ -55,14 +57,13 @@ def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
                 tuple(values[place] for place in places),
                 tuple((place + 1) / len(values) for place in places),
                 len(values),
+                bool(values) and not has_clean(run),
                 failure(run),
             )
         )
-    return EcdfData(
-        scale_of([values[len(values) // 2] if values else None for values in ordered]),
-        record.model.name,
-        tuple(steps),
-    )
+    scale = scale_of([values[len(values) // 2] if values else None for values in ordered])
+    view_s = None if scale.log else near_view(ordered, [()] * len(ordered))
+    return EcdfData(scale, view_s, record.model.name, tuple(steps))
 
 
 def ecdf_figure(record: ComparisonRecord) -> go.Figure:
@@ -74,7 +75,7 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
         figure.add_scatter(
             x=[data.scale.of(value_s) for value_s in run.latency_s] if run.measured else [None],
             y=[round(100 * share, 3) for share in run.share] if run.measured else [None],
-            name=plain(run.label) if run.measured else f"{plain(run.label)}: no undisturbed samples",
+            name=_name(run),
             mode="lines",
             line={"color": style.color, "width": 2, "dash": style.dash, "shape": "hv"},
             hovertemplate=f"%{{y:.4~g}} % took at most %{{x:.4~g}} {data.scale.unit}"
@@ -82,7 +83,7 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
             showlegend=True,
         )
     whole = span(*(run.latency_s for run in data.runs))
-    figure.update_xaxes(**latency_axis(data.scale, "latency of one run", whole))
+    figure.update_xaxes(**latency_axis(data.scale, "latency of one run", whole, data.view_s))
     figure.update_yaxes(title_text="share of runs (%)", range=[0, 101])
     return set_title(figure, ["Share of runs that took at most that long"], _note(data), HEIGHT)
 
@@ -100,6 +101,12 @@ def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def _name(run: Steps) -> str:
+    if not run.measured:
+        return f"{plain(run.label)}: nothing was measured"
+    return f"{plain(run.label)}: all samples disturbed" if run.disturbed else plain(run.label)
+
+
 def _ms(value_s: float | None) -> float | None:
     return None if value_s is None else value_s * 1e3
 
@@ -109,5 +116,7 @@ def _note(data: EcdfData) -> str:
     told = [data.model]
     if drawn < measured:
         told.append(f"{drawn:,} of {measured:,} samples are drawn, evenly chosen")
+    if data.view_s is not None:
+        told.append("double-click shows the slowest samples")
     told += [f"{run.label} {run.failure}" for run in data.runs if run.failure]
     return "; ".join(told)

@@ -24,7 +24,7 @@ __all__ = ["LatencyData", "latency_data", "latency_figure", "latency_table"]
 # Pixels: of a line of text above a strip, of a strip with its marks, and below it.
 LINE, STRIP, GAP = 18, 78, 16
 MOST_CONFIG = 3 * NARROW_COLUMNS
-AXIS = 90  # and the legend
+AXIS = 100  # and the legend
 
 
 def latency_figure(record: ComparisonRecord) -> go.Figure:
@@ -78,11 +78,13 @@ def _told(row: Strip, scale: Scale) -> Iterator[str]:
     yield f"<b>{label}</b>{''.join(rest)}"
     if row.failure is not None:
         yield f"<b>{plain_lines(row.failure, NARROW_COLUMNS)}</b>"
-    if row.measured:
+    if row.all_aside:
+        yield f"all {row.measured_aside:,} samples were disturbed by other work"
+    if row.drawn:
         yield f"median {in_words(row.median, scale)}"
         tail = [f"{one.name} {in_words(one, scale)}" for one in (row.p90, row.p99)]
         yield (" · " if row.p90.value is not None and row.p99.value is not None else "<br>").join(tail)
-    if row.measured_aside:
+    if row.measured and row.measured_aside:
         yield f"{row.measured_aside:,} of {row.measured + row.measured_aside:,} samples set aside"
     if row.beyond and row.most_s is not None:
         yield f"{row.beyond:,} beyond the right edge, up to {scale.text(row.most_s)}"

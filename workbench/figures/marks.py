@@ -10,14 +10,14 @@ from workbench.figures.strips import Strip
 from workbench.figures.words import plain
 from workbench.judge.percentiles import Estimate
 
-CLOUD, CLOUD_ASIDE = (0.56, 0.98), (0.36, 0.5)  # of a strip's height
+CLOUD, CLOUD_ASIDE = (0.56, 0.95), (0.36, 0.5)  # of a strip's height
 MARKS = 0.15
 GOLDEN = 0.6180339887498949  # its multiples spread evenly whatever their number
 MEANINGS = {
-    "sample": ({"symbol": "circle", "size": 6}, "one sample"),
-    "aside": ({"symbol": "circle-open", "size": 6}, "set aside: disturbed by other work"),
+    "sample": ({"symbol": "circle", "size": 6}, "sample"),
+    "aside": ({"symbol": "circle-open", "size": 6}, "set aside: other work"),
     "median": ({"symbol": "line-ns-open", "size": 18, "line": {"width": 3}}, "median"),
-    "interval": ({"symbol": "square", "size": 10, "opacity": 0.45}, "its 95 % interval over processes"),
+    "interval": ({"symbol": "square", "size": 10, "opacity": 0.45}, "95 % interval"),
     "p90": ({"symbol": "asterisk-open", "size": 10, "line": {"width": 2}}, "p90"),
     "p99": ({"symbol": "x-thin-open", "size": 10, "line": {"width": 2}}, "p99"),
 }
@@ -39,7 +39,7 @@ def draw_samples(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, a
                 "symbol": f"{style.symbol}-open" if aside else style.symbol,
                 "size": 5,
                 "color": TEXT if aside else style.color,
-                "opacity": 0.6,
+                "opacity": 0.7,
             },
             hovertemplate=f"%{{x:.4~g}} {scale.unit}<extra>{what}</extra>",
             legendgroup=group,
@@ -48,14 +48,15 @@ def draw_samples(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, a
 
 
 def draw_marks(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, axis: str) -> None:
-    """The median upon its interval, and the percentiles that are known."""
+    """The median upon its interval, and the percentiles that are known; grey where all was disturbed."""
+    color = TEXT if row.all_aside else style.color
     if row.median.low is not None and row.median.high is not None:
         figure.add_scatter(
             x=[scale.of(row.median.low), scale.of(row.median.high)],
             y=[MARKS, MARKS],
             yaxis=axis,
             mode="lines",
-            line={"color": style.color, "width": 12},
+            line={"color": color, "width": 12},
             opacity=0.45,
             hoverinfo="skip",
             legendgroup="interval",
@@ -68,7 +69,7 @@ def draw_marks(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, axi
                 y=[MARKS],
                 yaxis=axis,
                 mode="markers",
-                marker={**MEANINGS[group][0], "color": style.color},
+                marker={**MEANINGS[group][0], "color": color},
                 hoverinfo="text",
                 hovertext=plain(f"{row.label}: {_in_words(group, estimate, scale)}"),
                 legendgroup=group,

@@ -32,9 +32,11 @@ def latency_svg(record: ComparisonRecord) -> str:
     data = latency_data(record, most=0)
     parts, y = [], MARGIN
     for sentence in data.title:
-        for at, line in enumerate(lines(sentence, COLUMNS, MOST_TITLE)):
-            y += LINE
-            parts.append(_text(MARGIN, y, line, bold=at == 0))
+        head, _, rest = sentence.partition("; ")
+        for text, bold in ((head, True), (rest, False)):
+            for line in lines(text, COLUMNS, MOST_TITLE):
+                y += LINE
+                parts.append(_text(MARGIN, y, line, bold=bold))
     y += LINE
     parts.append(
         _text(MARGIN, y, f"{one_line(data.model)}: median latency of one run, 95 % interval", small=True)
@@ -43,7 +45,7 @@ def latency_svg(record: ComparisonRecord) -> str:
     per_s = (BAR_END - MARGIN) / (max(ends_s, default=0.0) or 1.0)
     for index, row in enumerate(data.rows):
         y += LINE + 10
-        parts.append(_text(MARGIN, y, one_line(f"{row.label}  {row.text}", COLUMNS), small=True))
+        parts.append(_text(MARGIN, y, _caption(row), small=True))
         parts += _bar(row, style_of_run(index).color, y + 6, per_s, data.scale)
         y += BAR + 6
     height = y + MARGIN
@@ -53,6 +55,15 @@ def latency_svg(record: ComparisonRecord) -> str:
         f'height="{height}" role="img" font-family="sans-serif" font-size="14" fill="{TEXT}">\n'
         f"<title>{escape(title)}</title>\n" + "\n".join(parts) + "\n</svg>\n"
     )
+
+
+def _caption(row: Strip) -> str:
+    told = [one_line(f"{row.label} {row.text}", COLUMNS)]
+    if row.all_aside:
+        told.append("all samples were disturbed by other work")
+    if row.failure is not None and row.median.value is not None:
+        told.append(one_line(row.failure, COLUMNS // 2))
+    return "; ".join(told)
 
 
 def _bar(row: Strip, color: str, y: float, per_s: float, scale: Scale) -> Iterable[str]:
@@ -74,8 +85,6 @@ def _bar(row: Strip, color: str, y: float, per_s: float, scale: Scale) -> Iterab
         yield f'<path d="{whisker}" stroke="{TEXT}" stroke-width="2" fill="none"/>'
         told += f" ({scale.number(median.low)} to {scale.number(median.high)})"
     yield _text(BAR_END + 12, middle + 5, told)
-    if row.failure is not None:
-        yield _text(MARGIN + 6, middle + 5, one_line(row.failure, COLUMNS // 2), small=True)
 
 
 def _text(x: float, y: float, text: str, *, bold: bool = False, small: bool = False) -> str:

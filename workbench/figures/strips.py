@@ -27,7 +27,7 @@ class Strip:
     aside_s: tuple[float, ...]
     measured: int  # samples of clean blocks, drawn or not
     measured_aside: int
-    median: Estimate
+    median: Estimate  # of the clean samples, or of all where none was
     p90: Estimate
     p99: Estimate
     beyond: int  # samples to the right of the view
@@ -37,6 +37,11 @@ class Strip:
     @property
     def drawn(self) -> int:
         return len(self.samples_s) + len(self.aside_s)
+
+    @property
+    def all_aside(self) -> bool:
+        """Whether its figures are those of disturbed samples, as there are no others."""
+        return not self.measured and self.measured_aside > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
     scale = scale_of(middles)
     highs = [one.high for estimates in found for one in estimates if one.high is not None]
     span_s = span(*clean, *aside)
-    view_s = None if scale.log else _view(clean, aside, highs)
+    view_s = None if scale.log else near_view(clean, aside, highs)
     kept = fair_shares([len(part) for pair in zip(clean, aside, strict=True) for part in pair], most)
     rows = []
     for at, run in enumerate(record.runs):
@@ -106,6 +111,11 @@ def samples(run: Run, *, disturbed: bool) -> list[float]:
     )
 
 
+def has_clean(run: Run) -> bool:
+    """Whether any block was undisturbed."""
+    return any(not block.disturbed for process in run.processes for block in process.blocks)
+
+
 def span(*parts: Sequence[float]) -> tuple[float, float] | None:
     """The least and the largest of sorted sequences."""
     some = [part for part in parts if part]
@@ -128,10 +138,10 @@ def _middle(ordered: Sequence[float]) -> float | None:
     return ordered[len(ordered) // 2] if ordered else None
 
 
-def _view(
-    clean: Sequence[Sequence[float]], aside: Sequence[Sequence[float]], highs: Iterable[float]
+def near_view(
+    clean: Sequence[Sequence[float]], aside: Sequence[Sequence[float]], highs: Iterable[float] = ()
 ) -> tuple[float, float] | None:
-    """None where everything fits without being squeezed."""
+    """What an axis should show at first; None where everything fits without being squeezed."""
     whole = span(*clean, *aside)
     if whole is None:
         return None

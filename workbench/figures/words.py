@@ -6,7 +6,7 @@ from html import escape
 from textwrap import wrap
 
 MOST_LETTERS = 240  # of one piece of text; a model may be called a megabyte
-_FORMATS = {ord("$"): "&#36;", ord("%"): "&#37;"}  # MathJax and plotly's %{…} templates start with them
+_MARKS = (("$", "&#36;"), ("%{", "&#37;{"))  # of TeX, and of plotly's templates
 
 
 def one_line(text: str, most: int = MOST_LETTERS) -> str:
@@ -21,7 +21,10 @@ def one_line(text: str, most: int = MOST_LETTERS) -> str:
 
 def plain(text: str, most: int = MOST_LETTERS) -> str:
     """For plotly, which reads tags, entities, TeX and templates in every text it draws."""
-    return escape(one_line(text, most), quote=False).translate(_FORMATS)
+    shown = escape(one_line(text, most), quote=False)
+    for mark, entity in _MARKS:
+        shown = shown.replace(mark, entity)
+    return shown
 
 
 def lines(text: str, columns: int, most: int = MOST_LETTERS) -> list[str]:

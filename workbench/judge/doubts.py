@@ -37,6 +37,7 @@ def doubts_of(
     found += _unsteady(runs)
     found += _threads(runs, machine)
     found += _clock(runs)
+    found += _config_notes(runs, machine)
     found += _system(counted, elapsed_s)
     return tuple(found)
 
@@ -160,7 +161,7 @@ def _threads(runs: Sequence[Run], machine: Machine) -> Iterable[Doubt]:
                 f"{run.label} runs {run.threads} threads, but the container may use {quota:g} cores",
                 f"set intra_op_threads={max(1, int(quota))}",
             )
-        elif run.threads > machine.usable_cores:
+        elif run.threads > machine.usable_cores and run.config.intra_op_threads is None:
             yield Doubt(
                 "threads",
                 run.label,
@@ -180,6 +181,18 @@ def _clock(runs: Sequence[Run]) -> Iterable[Doubt]:
                 f"{run.label}'s median of {middle_s * 1e6:.2g} µs is only {middle_s / tick_s:.0f} ticks of "
                 "this system's clock",
                 "use a larger batch, so that one run takes longer",
+            )
+
+
+def _config_notes(runs: Sequence[Run], machine: Machine) -> Iterable[Doubt]:
+    """What is legal but probably not meant."""
+    for run in runs:
+        for note in run.config.notes(machine.usable_cores):
+            yield Doubt(
+                "config",
+                run.label,
+                f"{run.label}: {note}",
+                "change it with config.replace(…), or keep it knowingly",
             )
 
 

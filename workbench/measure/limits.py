@@ -25,7 +25,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is happening now; `fraction` and `remaining_s` are estimates, None while there is no ground for one."""
+    """What is happening now; `fraction` and `remaining_s` are estimates, None while there is no ground."""
 
     doing: str
     round: int

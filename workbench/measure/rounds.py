@@ -31,7 +31,7 @@ FLOOR_S_A_BLOCK = 0.060  # a slow model gets fewer runs a block: the block is th
 MAX_RUNS_A_BLOCK = 500
 MIN_CYCLES = 3
 PATIENCE = 3  # times the sampling time that a disturbed round waits for clean cycles
-WARM_UP_FLOOR_S = 0.10
+WARM_UP_FLOOR_S = 0.06
 WARM_UP_FLOOR_RUNS = 4
 WARM_UP_BOUND_S = 1.5
 
@@ -201,11 +201,10 @@ class Round:
         after = self._watch.read()
         if answer is None:
             return False
-        ours = interference.threads_of(seat.worker.pid) | {interference.this_thread()}
         wall_s = answer.body["wall_ns"] / 1e9
         delay_ns = answer.body["run_delay_ns"]
         run_delay_s = None if delay_ns is None else delay_ns / 1e9
-        others_s = interference.others_cpu_s(before, after, ours)
+        others_s = interference.others_cpu_s(before, after, self._ours())
         disturbed = reasons(
             wall_s=wall_s,
             run_delay_s=run_delay_s,
@@ -226,6 +225,11 @@ class Round:
             )
         )
         return not disturbed
+
+    def _ours(self) -> frozenset[int]:
+        """Threads that are no others: all workers of the round (the frozen ones stand still) and this one."""
+        workers = (interference.threads_of(seat.worker.pid) for seat in self._seats)
+        return frozenset({interference.this_thread()}).union(*workers)
 
     def _run_block(self, seat: _Seat) -> Message:
         return self._ask(

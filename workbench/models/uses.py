@@ -65,6 +65,8 @@ _ROLES: dict[tuple[str, int], Role] = {
     ("Tile", 1): "one",
     ("TopK", 1): "one",
     ("BitShift", 1): "one",
+    ("DFT", 2): "one",
+    ("Attention", 6): "one",
     ("Range", 0): "zero",
     ("Range", 1): "count",
     ("Range", 2): "one",

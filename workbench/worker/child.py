@@ -104,4 +104,7 @@ def _versions(ort: Any) -> dict[str, str]:
 
 
 def _bounded(text: str, most: int = 20_000) -> str:
-    return text if len(text) <= most else text[:most] + f"… ({len(text) - most} characters left out)"
+    """Without its middle: ORT puts the reason behind the names, which can be of any length."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}… ({len(text) - most} characters left out) …{text[-most // 2 :]}"

@@ -29,6 +29,7 @@ _PACKAGE = str(Path(__file__).resolve().parents[1])
 _PREFIX = "ort-workbench-"
 MAX_LOG_BYTES = 512 << 20
 _POLL_S = 0.1
+_STOP_S = 0.02
 _LAST_WORDS_S = 2.0  # from the end of its pipe to the end of the process
 
 
@@ -92,6 +93,7 @@ class Worker:
             self._frozen = True
             if os.name == "posix":
                 os.kill(self.pid, signal.SIGSTOP)
+                _await_stop(self.pid)
             else:
                 _psutil_process(self.pid).suspend()
 
@@ -171,7 +173,7 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.close()
             return WorkerError(
-                f"the worker stopped making sense during {stage}: it closed its pipe or wrote something else to it",
+                f"the worker stopped making sense during {stage}: it closed its pipe or wrote nonsense to it",
                 "check that the worker's interpreter is a plain Python with onnxruntime and numpy",
             )
         last = log.tail(self.log_text(), 6)
@@ -232,6 +234,28 @@ def _ending(code: int) -> str:
         return signal.Signals(-code).name
     except ValueError:
         return f"signal {-code}"
+
+
+def _await_stop(pid: int) -> None:
+    """Wait until no thread runs any more (Linux tells): a spinning pool thread may need a scheduler tick."""
+    if sys.platform != "linux":
+        return
+    deadline = time.perf_counter() + _STOP_S
+    while time.perf_counter() < deadline:
+        try:
+            if _states(pid) <= {b"T", b"Z", b"X"}:
+                return
+        except (OSError, IndexError):  # a thread ended between the listing and the reading
+            continue
+
+
+def _states(pid: int) -> set[bytes]:
+    """The states of all threads: R runs, S sleeps, T is stopped."""
+    states = set()
+    for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - called between all blocks
+        with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:  # noqa: PTH123
+            states.add(file.read().rpartition(b")")[2].split()[0])
+    return states
 
 
 def _psutil_process(pid: int) -> Any:

@@ -6,6 +6,8 @@ import re
 
 from workbench.errors import RunFailed
 
+MAX_CHARACTERS = 4_000  # of ORT's message: names in it can be of any length
+
 _RULES: tuple[tuple[str, str], ...] = (
     (
         r"opset .*is under development|Unsupported model IR version|ir_version",
@@ -30,9 +32,17 @@ _RULES: tuple[tuple[str, str], ...] = (
         "keep the model's external data files beside it, in the same folder, and complete",
     ),
     (
+        r"Got invalid dimensions for output|IO binding takes tensors only",
+        "this model's inputs or outputs cannot be bound to buffers: leave io_binding off",
+    ),
+    (
         r"Got invalid dimensions|Unexpected input data type|Invalid rank for input|Required inputs"
         r"|Invalid input name",
         "give inputs that fit the model: see model.describe() for names, types and shapes",
+    ),
+    (
+        r"is not a graph input, initializer, or output of a previous node",
+        "a node reads a value that nothing before it makes (a wrong name, or a cycle): export it again",
     ),
     (
         r"not acyclic|cycle|Nodes in a graph must be topologically sorted",
@@ -43,13 +53,18 @@ _RULES: tuple[tuple[str, str], ...] = (
         "it needs more memory than there is: use a smaller batch or sequence, or a machine with more",
     ),
     (
-        r"indices element out of data bounds|out of bounds",
+        r"indices element out of data bounds|out of bounds|within bounds",
         "an index input is larger than the table it looks up: give your own inputs with "
         "model.inputs(source=…)",
     ),
     (
         r"fallback to CPU EP has been explicitly disabled|Conflicting session configuration",
         "allow the CPU provider for the nodes that the other providers do not take",
+    ),
+    (
+        r"Non-zero status code returned while running",
+        "the node that ORT names cannot run on these inputs: give other dims, or inputs of your own, with "
+        "inputs=model.inputs(…)",
     ),
 )
 _UNKNOWN_FIX = (
@@ -59,6 +74,18 @@ _UNKNOWN_FIX = (
 
 def translated(kind: str, message: str, stage: str) -> RunFailed:
     """`kind` is the class of ORT's exception; its message is kept, since it names nodes and values."""
-    text = re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip()
+    text = _printable(re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip())
     fix = next((fix for pattern, fix in _RULES if re.search(pattern, message, re.IGNORECASE)), _UNKNOWN_FIX)
-    return RunFailed(f"ORT refused during {stage}: {text or kind}", fix)
+    return RunFailed(f"ORT refused during {stage}: {_bounded(text) or kind}", fix)
+
+
+def _printable(text: str) -> str:
+    """A name in the message may hold what a terminal obeys."""
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+
+
+def _bounded(text: str) -> str:
+    """The reason stands first or last: between them there is the name that made it long."""
+    half = MAX_CHARACTERS // 2
+    left_out = len(text) - 2 * half
+    return text if left_out <= 0 else f"{text[:half]}… ({left_out:,} characters left out) …{text[-half:]}"

@@ -1,0 +1,29 @@
+"""Whatever a bundle may hold can be drawn: a stranger's record must not break the viewer."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+from hypothesis import given, settings
+
+from tests.records.strategies import comparisons
+from workbench.figures.ecdf import ecdf_figure, ecdf_table
+from workbench.figures.latency import latency_figure, latency_table
+from workbench.figures.still import latency_svg
+from workbench.figures.timeline import timeline_figure, timeline_table
+from workbench.records.comparison import ComparisonRecord
+
+
+@settings(max_examples=15, deadline=None)
+@given(comparisons())
+def test_any_record_is_drawn(record: ComparisonRecord) -> None:
+    for draw in (latency_figure, timeline_figure, ecdf_figure):
+        figure = draw(record)
+        json.loads(figure.to_json())
+        assert figure.layout.height > 0
+    ElementTree.fromstring(latency_svg(record))
+    assert len(latency_table(record)) == len(record.runs)
+    assert set(ecdf_table(record)["label"]) == {run.label for run in record.runs}
+    blocks = sum(len(process.blocks) for run in record.runs for process in run.processes)
+    assert len(timeline_table(record)) == blocks

@@ -1,0 +1,52 @@
+"""The README keeps its promises: its code runs, its commands exist, CI runs the one it gives for tests."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from workbench.cli import parser
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def lines(start: str) -> list[str]:
+    return [line for block in blocks("bash") for line in block.splitlines() if start in line]
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks("python")
+    exec(compile(example, "README.md", "exec"), {})
+    assert re.search("faster|slower|tie|unknown", capsys.readouterr().out)
+    assert (tmp_path / "mobilenetv2.ortbench").exists()
+
+
+@pytest.mark.parametrize("line", [line for line in lines("workbench ") if line.startswith("workbench ")])
+def test_its_commands_exist(line: str) -> None:
+    assert callable(parser().parse_args(shlex.split(line)[1:]).run)
+
+
+def test_ci_runs_what_the_readme_says() -> None:
+    (command,) = lines("pytest")
+    install, _, test = command.rpartition(" && ")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert install.replace("pip install", "pip install -q") in script
+    assert [line for line in script if line.strip()][-1] == test
+
+
+def test_its_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target

@@ -1,0 +1,66 @@
+"""Does a config fit this model and this ONNX Runtime? ORT ignores what does not, without a word."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from workbench.config import Config
+from workbench.config.passes import nearest_pass, shipped_passes
+from workbench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from workbench.models.model import Model
+
+
+def check_fit(model: Model, config: Config) -> None:
+    """Refuse names of free dimensions and passes that do not exist."""
+    _check_free_dimensions(model, config)
+    _check_passes(config)
+
+
+def _check_free_dimensions(model: Model, config: Config) -> None:
+    known = symbolic_dims(model)
+    for name, _ in config.free_dimensions:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise ConfigError(
+                f"free_dimensions names {name!r}, which is no symbolic dim of {model.name[:80]!r}",
+                f"{hint}its symbolic dims are: {', '.join(sorted(known)) or 'none'}",
+            )
+
+
+def symbolic_dims(model: Model) -> set[str]:
+    """The names that the model's inputs give to dims without a size."""
+    return {
+        dim.dim_param
+        for value in model.structure.graph.input
+        if value.type.HasField("tensor_type")
+        for dim in value.type.tensor_type.shape.dim
+        if dim.dim_param
+    }
+
+
+def _check_passes(config: Config) -> None:
+    """Only where the shipped list is that of the installed ORT: of another version we do not know."""
+    known = shipped_passes()
+    if installed_ort() != known.ort_version:
+        return
+    for name in known.unknown(config.disabled_passes):
+        near = nearest_pass(name)
+        raise ConfigError(
+            f"disabled_passes names {name!r}, which ONNX Runtime {known.ort_version} does not have",
+            f"did you mean {near!r}?" if near else "see workbench.config.shipped_passes().names",
+        )
+
+
+def installed_ort() -> str | None:
+    """The version of the ORT in this environment, without importing it."""
+    for package in ("onnxruntime-gpu", "onnxruntime", "onnxruntime-directml"):
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return None
