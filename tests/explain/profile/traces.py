@@ -21,7 +21,7 @@ def make(
     return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 20)])
 
 
-def value(name: str, dims: list[int | str], kind: int = FLOAT) -> Any:
+def value(name: str, dims: list[int | str] | None, kind: int = FLOAT) -> Any:
     return helper.make_tensor_value_info(name, kind, dims)
 
 

@@ -89,7 +89,7 @@ def operations(work: Work) -> int | None:
         kernel = work.attributes.get("kernel_shape")
         if kernel is None:
             raise Unknown
-        return prod(kernel) * prod(work.made())
+        return prod(int(size) for size in kernel) * prod(work.made())
     if kind in ("Resize", "Upsample"):
         each = _RESIZE.get(str(work.attributes.get("mode", "nearest")))
         return None if each is None else each * prod(work.made())
