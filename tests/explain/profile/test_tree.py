@@ -141,6 +141,15 @@ def test_nodes_of_an_unfinished_run_stand_by_themselves(tmp_path: Path) -> None:
     assert tree.parent.tolist() == [NO_PARENT, NO_PARENT]
 
 
+def test_very_deep_nesting_takes_no_longer_than_its_events(tmp_path: Path) -> None:
+    depth = 20_000
+    events = [event(f"e{level}", depth - level, 2 * level + 1, "Other") for level in range(depth)]
+    trace = read_trace(write(tmp_path, events))
+    tree = build_tree(trace)
+    assert tree.parent.tolist() == [*range(1, depth), NO_PARENT]
+    assert tree.self_us.sum() == pytest.approx(float(trace.duration_us[-1]))
+
+
 @st.composite
 def executions(draw: st.DrawFn) -> list[dict[str, object]]:
     """A run as ORT would write it: nodes one after another, some with a subgraph, in whole microseconds."""

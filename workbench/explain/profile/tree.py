@@ -11,6 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
+from math import nan
 
 import numpy as np
 
@@ -81,14 +82,16 @@ def build_tree(trace: Trace) -> Tree:
     parent = _nested(trace, kind)
     _adopt_from_other_threads(trace, kind, parent)
     order = _parents_first(trace, parent)
-    runs = tuple(event for event in order if kind[event] == Kind.RUN)
-    run = np.full(len(trace), NO_PARENT, np.int32)
-    run[list(runs)] = np.arange(len(runs), dtype=np.int32)
+    is_run, parents = (kind == Kind.RUN).tolist(), parent.tolist()
+    runs = tuple(event for event in order if is_run[event])
+    run = [NO_PARENT] * len(trace)
+    for position, event in enumerate(runs):
+        run[event] = position
     for event in order:
-        if run[event] == NO_PARENT and parent[event] != NO_PARENT:
-            run[event] = run[parent[event]]
+        if run[event] == NO_PARENT and parents[event] != NO_PARENT:
+            run[event] = run[parents[event]]
     share, own = _shares(trace, kind, parent, order)
-    return Tree(kind, parent, runs, run, share, own)
+    return Tree(kind, parent, runs, np.array(run, np.int32), share, own)
 
 
 def _nested(trace: Trace, kind: Codes) -> Codes:
@@ -156,41 +159,43 @@ def _adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
 
 
 def _parents_first(trace: Trace, parent: Codes) -> list[int]:
-    """Every event that takes part, by start, each after its parent."""
+    """Every event that takes part, each after its parent, siblings by start."""
     takes_part = ~np.isnan(trace.duration_us) & ~np.isnan(trace.start_us) & (trace.duration_us >= 0)
-    depth = np.zeros(len(trace), np.int32)
-    up = parent.copy()
-    while (inside := up != NO_PARENT).any():
-        depth[inside] += 1
-        up[inside] = parent[up[inside]]
-    order = np.lexsort((trace.start_us, depth))
-    return [int(event) for event in order if takes_part[event]]
+    by_start = np.argsort(trace.start_us, kind="stable")
+    parents = parent.tolist()
+    children: dict[int, list[int]] = {}
+    for event in by_start[takes_part[by_start]].tolist():
+        children.setdefault(parents[event], []).append(event)
+    order = children.get(NO_PARENT, [])
+    for event in order:  # grows while it is walked
+        order.extend(children.get(event, ()))
+    return order
 
 
 def _shares(trace: Trace, kind: Codes, parent: Codes, order: list[int]) -> tuple[Reals, Reals]:
     """Each moment of a parent is shared alike by the children that run in it; what none takes is its own."""
-    share = np.full(len(trace), np.nan)
-    own = np.full(len(trace), np.nan)
+    parents, kernels = parent.tolist(), (kind == Kind.KERNEL).tolist()
+    starts, durations = trace.start_us.tolist(), trace.duration_us.tolist()
+    share: list[float] = [nan] * len(trace)
+    own: list[float] = [nan] * len(trace)
     children: dict[int, list[int]] = {}
     for event in order:
-        if parent[event] != NO_PARENT and kind[event] != Kind.KERNEL:
-            children.setdefault(int(parent[event]), []).append(event)
-    starts, durations = trace.start_us, trace.duration_us
-    for event in order:
-        if np.isnan(share[event]):  # a root, or a kernel, which runs beside everything
+        if parents[event] == NO_PARENT or kernels[event]:  # a kernel runs beside everything
             share[event] = durations[event]
+        else:
+            children.setdefault(parents[event], []).append(event)
+    for event in order:
         inside = children.get(event)
         if not inside:
             own[event] = share[event]
             continue
-        start, end = float(starts[event]), float(starts[event] + durations[event])
-        spans = [(max(start, float(starts[c])), min(end, float(starts[c] + durations[c]))) for c in inside]
-        parts = _divided(spans)
+        start, end = starts[event], starts[event] + durations[event]
+        parts = _divided([(max(start, starts[c]), min(end, starts[c] + durations[c])) for c in inside])
         scale = share[event] / durations[event] if durations[event] else 0.0
         for child, part in zip(inside, parts, strict=True):
             share[child] = part * scale
         own[event] = share[event] - sum(parts) * scale
-    return share, own
+    return np.array(share), np.array(own)
 
 
 def _divided(spans: list[tuple[float, float]]) -> list[float]:
