@@ -1,4 +1,4 @@
-"""A sample's card: what it is, where it comes from, how to make it again, and which of its numbers are real."""
+"""A sample's card: what it is, its origin, how to make it again, and which of its numbers are real."""
 
 from __future__ import annotations
 

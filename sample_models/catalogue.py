@@ -77,9 +77,7 @@ def _gpt2(exporter: Literal["torchscript", "dynamo"], teaches: str) -> Entry:
 def _picture(
     architecture: str, exporter: Literal["torchscript", "dynamo"], what: str, teaches: str, origin: str
 ) -> Entry:
-    return Entry(
-        f"pictures.{architecture}", exporter, "vision", what, teaches, origin, PICTURE, {"batch": 1}
-    )
+    return Entry(f"pictures.{architecture}", exporter, "vision", what, teaches, origin, PICTURE, {"batch": 1})
 
 
 SKELETONS: dict[str, Entry] = {
@@ -123,8 +121,8 @@ SKELETONS: dict[str, Entry] = {
         exporter="torchscript",
         family="GPT-like",
         what="One decoding step of a small LLaMA: 8 layers, width 768, 12 heads sharing 4 keys, with cache.",
-        teaches="Decoding reads every weight for one token, so bytes count: 4-bit weights pay. The cache goes "
-        "in as past_* and out as present.*; binding it spares copies.",
+        teaches="Decoding reads every weight for one token, so bytes count: 4-bit weights pay. The cache "
+        "goes in as past_* and out as present.*; binding it spares copies.",
         origin="transformers.LlamaForCausalLM with a small config; Touvron et al. 2023",
         meanings=TEXT
         | {
@@ -141,7 +139,7 @@ SKELETONS: dict[str, Entry] = {
         "resnet50",
         "torchscript",
         "ResNet-50 at 224 x 224, 1,000 classes.",
-        "Convolution fusions and the blocked layout (level layout), which is nearly all of the gain on a CPU.",
+        "Convolution fusions and the blocked layout (level layout), which is nearly all the gain on a CPU.",
         "transformers.ResNetForImageClassification; He et al. 2015",
     ),
     "resnet50-dynamo": _picture(
@@ -191,12 +189,12 @@ SKELETONS: dict[str, Entry] = {
         exporter="torchscript",
         family="vision",
         what="YOLOv5s (version 6 layout) at 640 x 640, 80 classes, boxes decoded in the graph.",
-        teaches="Large pictures and SiLU everywhere: activation memory, QuickGelu fusion among blocked-layout "
-        "nodes, and a decoding tail that quantization should leave alone.",
+        teaches="Large pictures and SiLU everywhere: activation memory, QuickGelu fusion among "
+        "blocked-layout nodes, and a decoding tail that quantization should leave alone.",
         origin="written here in torch from the published description of YOLOv5 6.0",
         meanings={
             "images": "the picture, red, green, blue from 0 to 1",
-            "boxes": "for each of 25,200 anchors: centre x, y, width, height in pixels, objectness, 80 scores",
+            "boxes": "for each of 25,200 anchors: centre, width, height in pixels, objectness, 80 scores",
         },
         dims={"batch": 1},
     ),

@@ -24,7 +24,11 @@ def export(blueprint: Blueprint, exporter: Exporter, path: Path) -> onnx.ModelPr
     module = blueprint.module()
     inputs = tuple(blueprint.inputs.values())
     names = list(blueprint.inputs)
-    common = {"input_names": names, "output_names": list(blueprint.outputs), "opset_version": OPSETS[exporter]}
+    common = {
+        "input_names": names,
+        "output_names": list(blueprint.outputs),
+        "opset_version": OPSETS[exporter],
+    }
     with torch.no_grad(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")  # both exporters warn of constants that we mean
         if exporter == "torchscript":

@@ -64,7 +64,9 @@ def _card(name: str, path: Path, size: int) -> Card:
 def main(arguments: list[str] | None = None) -> int:
     """Make the named skeletons, one after the other."""
     parser = argparse.ArgumentParser(prog="python -m sample_models.make", description=__doc__)
-    parser.add_argument("names", nargs="+", choices=[*SKELETONS, "all"], metavar="NAME", help="a name, or all")
+    parser.add_argument(
+        "names", nargs="+", choices=[*SKELETONS, "all"], metavar="NAME", help="a name, or all"
+    )
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the exports with their weights")
     chosen = parser.parse_args(arguments)
     for name in SKELETONS if "all" in chosen.names else chosen.names:

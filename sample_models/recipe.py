@@ -18,7 +18,7 @@ Kind = Literal["normal", "uniform", "constant"]
 DTYPES = ("float16", "float32", "float64")
 CHUNK_VALUES = 1 << 17  # a chunk's bits, indices and values together stay in a core's cache
 UNIFORM_SPREAD = 3**-0.5  # standard deviation of the uniform distribution over -1 to 1
-MOST_UNIFORM_RANGE = 1.9  # half range over standard deviation: √3 for uniform, 3 or more for a normal tensor
+MOST_UNIFORM_RANGE = 1.9  # half range over deviation: √3 for uniform, 3 or more for a normal tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,7 @@ def recipe_for(array: NDArray[np.generic], seed: int) -> Recipe:
         centre = 0.0  # within the error of the mean: the distribution was centred
     flat = (high - low) / 2 < MOST_UNIFORM_RANGE * scale
     kind: Kind = "uniform" if flat else "normal"
-    return Recipe(
-        kind, array.dtype.name, array.shape, float(f"{centre:.6g}"), float(f"{scale:.6g}"), seed
-    )
+    return Recipe(kind, array.dtype.name, array.shape, float(f"{centre:.6g}"), float(f"{scale:.6g}"), seed)
 
 
 @lru_cache(maxsize=64)

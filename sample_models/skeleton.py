@@ -1,7 +1,7 @@
 """A skeleton is an exported ONNX graph whose big float weights were replaced by recipes.
 
-Everything else stays: nodes, names, attributes, types, shapes, integers, scalars, masks. A recipe stands where
-ONNX keeps the place of external data, so a skeleton is still a readable ONNX file.
+Everything else stays: nodes, names, attributes, types, shapes, integers, scalars, masks. A recipe stands
+where ONNX keeps the place of external data, so a skeleton is still a readable ONNX file.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def write_recipe(tensor: onnx.TensorProto, recipe: Recipe) -> None:
 def save_skeleton(model: onnx.ModelProto, path: Path) -> None:
     """Write a stripped model, compressed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(lzma.compress(model.SerializeToString(deterministic=True), preset=9 | lzma.PRESET_EXTREME))
+    path.write_bytes(
+        lzma.compress(model.SerializeToString(deterministic=True), preset=9 | lzma.PRESET_EXTREME)
+    )
 
 
 def load_skeleton(packed: bytes) -> onnx.ModelProto:

@@ -50,3 +50,10 @@ def test_ci_runs_what_the_readme_says() -> None:
 def test_its_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
         assert (ROOT / target).exists(), target
+
+
+def test_contributing_names_files_that_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:workbench|sample_models|benchmarks)/[^`]*|CHANGELOG.md|\.ci/run)`", text)
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -145,8 +145,6 @@ class Cached(nn.Module):
         return (found.logits, *present)
 
 
-def _settled(
-    config: transformers.PretrainedConfig, attention: Attention
-) -> transformers.PretrainedConfig:
+def _settled(config: transformers.PretrainedConfig, attention: Attention) -> transformers.PretrainedConfig:
     config._attn_implementation = attention
     return config

@@ -11,7 +11,9 @@ from sample_models.architectures import Blueprint
 
 def resnet50() -> Blueprint:
     """ResNet-50 v1.5 for 1,000 classes."""
-    return _classifier(lambda: transformers.ResNetForImageClassification(_classes(transformers.ResNetConfig())))
+    return _classifier(
+        lambda: transformers.ResNetForImageClassification(_classes(transformers.ResNetConfig()))
+    )
 
 
 def efficientnet_b0() -> Blueprint:

@@ -31,9 +31,7 @@ class ConvBlock(nn.Module):
 
     def __init__(self, before: int, after: int, kernel: int = 1, stride: int = 1, pad: int | None = None):
         super().__init__()
-        self.conv = nn.Conv2d(
-            before, after, kernel, stride, kernel // 2 if pad is None else pad, bias=False
-        )
+        self.conv = nn.Conv2d(before, after, kernel, stride, kernel // 2 if pad is None else pad, bias=False)
         self.bn = nn.BatchNorm2d(after, eps=1e-3)
         self.act = nn.SiLU()
 

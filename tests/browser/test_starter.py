@@ -27,6 +27,7 @@ FLAGS = [
 ]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 PATIENCE_MS = 240_000  # how long a condition may take to come true on a busy machine
+expect.set_options(timeout=PATIENCE_MS)
 VERDICT = re.compile(r"faster|slower|tie|unknown|outputs differ")
 
 
@@ -79,8 +80,8 @@ def test_the_starter_notebook_shows_a_verdict_and_a_figure(lab: str, page: Page,
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     result = notebook.locator(".jp-CodeCell", has_text="wb.compare(")
-    expect(result.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE_MS)
-    expect(result.locator(".jp-OutputArea")).to_contain_text(VERDICT, timeout=PATIENCE_MS)
+    expect(result.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(result.locator(".jp-OutputArea")).to_contain_text(VERDICT)
     table = notebook.locator(".jp-CodeCell", has_text="to_frame()").locator("table")
     expect(table).to_contain_text("median_s")
     expect(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import signal
 import sys
 import threading
@@ -104,7 +105,8 @@ def _versions(ort: Any) -> dict[str, str]:
 
 
 def _bounded(text: str, most: int = 20_000) -> str:
-    """Without its middle: ORT puts the reason behind the names, which can be of any length."""
+    """ORT puts the reason between names, which can be of any length."""
+    text = re.sub(r"\S{400,}", lambda word: f"{word[0][:200]}… ({len(word[0])} characters)", text)
     if len(text) <= most:
         return text
     return f"{text[: most // 2]}… ({len(text) - most} characters left out) …{text[-most // 2 :]}"

@@ -1,0 +1,67 @@
+"""The held-out inputs and labels of the trained samples; numpy only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sample_models import TRAINED
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+IMAGE = 64  # the digits' 8 x 8 pixels, enlarged: at 64 x 64 a convolution is worth quantizing
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationSet:
+    """What a trained sample was not trained on. The first output's largest score is the prediction."""
+
+    feeds: Mapping[str, NDArray[np.generic]]  # all examples, along the first axis
+    labels: NDArray[np.int64]
+    metric: str
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def batches(self, size: int = 64) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[np.int64]]]:
+        """Feeds and labels, `size` examples at a time; the last batch may be smaller."""
+        for start in range(0, len(self), size):
+            part = slice(start, start + size)
+            yield {name: array[part] for name, array in self.feeds.items()}, self.labels[part]
+
+    def score(self, run: Callable[[dict[str, NDArray[Any]]], NDArray[Any]], size: int = 64) -> float:
+        """The share of right predictions, where `run` gives the first output of some feeds."""
+        right = count = 0
+        for feeds, labels in self.batches(size):
+            right += int((run(feeds).argmax(-1) == labels).sum())
+            count += labels.size
+        return right / count
+
+
+def read_evaluation_set(name: str) -> EvaluationSet:
+    """The evaluation set of one trained sample."""
+    import numpy as np
+
+    if name == "char-gpt":
+        with np.load(TRAINED / "sonnets.npz", allow_pickle=False) as found:
+            tokens = found["tokens"].astype(np.int64)
+        return EvaluationSet({"input_ids": tokens[:, :-1]}, tokens[:, 1:], "next-character accuracy")
+    with np.load(TRAINED / "digits.npz", allow_pickle=False) as found:
+        pictures, labels = enlarge(found["pictures"]), found["labels"].astype(np.int64)
+    return EvaluationSet({"pixels": pictures}, labels, "top-1 accuracy")
+
+
+def enlarge(digits: NDArray[np.generic]) -> NDArray[np.float32]:
+    """Pictures of 8 x 8 grey levels from 0 to 16 become 64 x 64 from 0 to 1, linear in between.
+
+    All numbers are small fractions of powers of two, so the result is exact on every machine.
+    """
+    import numpy as np
+
+    places = np.clip((np.arange(IMAGE) + 0.5) * 8 / IMAGE - 0.5, 0, 7)
+    weights = np.maximum(0, 1 - np.abs(places[:, None] - np.arange(8)[None, :]))
+    large = weights @ (digits.astype(np.float64) / 16) @ weights.T
+    return large[:, None].astype(np.float32)

@@ -1,0 +1,122 @@
+"""What the training scripts share: the digits, a loop, the export, the card. Needs the extra `torch`."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional as F
+
+from sample_models import CARDS, TRAINED
+from sample_models.cards import Card, write_card
+from sample_models.describe import facts
+from sample_models.evaluation import enlarge, read_evaluation_set
+
+SEED = 0
+HELD_OUT = 360  # of 1,797 digits
+SHIFT = 4  # pixels that a training picture may move, each way
+BATCH = 64
+REAL = "Real: everything, accuracy included. {0}"
+DIGITS_LICENCE = (
+    "Weights: MIT, as this project. Data: Optical Recognition of Handwritten Digits, "
+    "E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, CC BY 4.0; the copy in scikit-learn."
+)
+DIGITS_MEANINGS = {
+    "pixels": "a handwritten digit, 64 x 64, ink 1 on paper 0",
+    "logits": "one score a digit, before softmax",
+}
+
+
+def digits() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]:
+    """Training pictures and labels, held-out pictures and labels; always the same split."""
+    from sklearn.datasets import load_digits
+
+    found = load_digits()
+    order = np.random.Generator(np.random.PCG64(SEED)).permutation(len(found.target))
+    pictures, labels = found.images[order].astype(np.uint8), found.target[order].astype(np.uint8)
+    return pictures[HELD_OUT:], labels[HELD_OUT:], pictures[:HELD_OUT], labels[:HELD_OUT]
+
+
+def fit(module: nn.Module, *, epochs: int, rate: float) -> None:
+    """Train on shifted digits: AdamW, the rate rising and falling once."""
+    torch.manual_seed(SEED)
+    pictures, labels, _, _ = digits()
+    images, targets = torch.from_numpy(enlarge(pictures)), torch.from_numpy(labels.astype(np.int64))
+    steps = len(images) // BATCH
+    optimizer = torch.optim.AdamW(module.parameters(), rate, weight_decay=0.02)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=epochs * steps)
+    module.train()
+    for _ in range(epochs):
+        order = torch.randperm(len(images))
+        for step in range(steps):
+            part = order[step * BATCH : (step + 1) * BATCH]
+            loss = F.cross_entropy(module(_shifted(images[part])), targets[part], label_smoothing=0.05)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    module.eval()
+
+
+def export_trained(
+    module: nn.Module, example: dict[str, torch.Tensor], path: Path, axes: dict[int, str]
+) -> None:
+    """One float32 file, opset 17, batch (and sequence) free."""
+    ((name, tensor),) = example.items()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.onnx.export(
+        module.eval(),
+        (tensor,),
+        str(path),
+        dynamo=False,
+        input_names=[name],
+        output_names=["logits"],
+        dynamic_axes={name: axes, "logits": axes},
+        opset_version=17,
+    )
+
+
+def publish(name: str, path: Path, **words: object) -> Card:
+    """Score the file with ORT and write its card; `words` are the card's fields that the file cannot tell."""
+    model = onnx.load(str(path))
+    meanings = words.pop("meanings")
+    assert isinstance(meanings, dict)
+    evaluation = read_evaluation_set(name)
+    card = Card(
+        name=name,
+        kind="trained",
+        real=REAL.format(f"The score is over {evaluation.labels.size:,} held-out labels."),
+        bytes=path.stat().st_size,
+        shipped_bytes=path.stat().st_size,
+        metric=evaluation.metric,
+        score=round(score_of(name, path), 5),
+        made_with=tuple((package, version(package)) for package in ("torch", "scikit-learn", "onnx")),
+        **facts(model, meanings.__getitem__),
+        **words,  # type: ignore[arg-type]
+    )
+    write_card(card, CARDS / f"{name}.json")
+    return card
+
+
+def score_of(name: str, path: Path) -> float:
+    """The score of a model file on the named sample's evaluation set."""
+    import onnxruntime as ort
+
+    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return read_evaluation_set(name).score(lambda feeds: session.run(None, feeds)[0])
+
+
+def target(name: str, folder: Path | None) -> Path:
+    """Where a script writes: the package, or a folder of the caller's."""
+    return (folder or TRAINED) / f"{name}.onnx"
+
+
+def _shifted(images: torch.Tensor) -> torch.Tensor:
+    padded = F.pad(images, (SHIFT,) * 4)
+    right, down = (int(each) for each in torch.randint(0, 2 * SHIFT + 1, (2,)))
+    return padded[:, :, down : down + images.shape[2], right : right + images.shape[3]]
