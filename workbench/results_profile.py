@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.config import Config
 from workbench.explain.coldstart.coldstart import ColdStart
+from workbench.explain.memory.memory import memory_of
 from workbench.explain.profile.profile import Profile, read_profile
 from workbench.explain.profile.running import Execution, profile_execution
 from workbench.explain.roofline.peaks import PeakTable, measure_peaks
+from workbench.explain.roofline.roofline import roofline
 from workbench.explain.threads.scaling import ThreadScaling, scaling_of, thread_configs
+from workbench.explain.threads.sharing import sharing_of
 from workbench.measure.limits import Limits
 
 if TYPE_CHECKING:
@@ -21,7 +24,17 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
-__all__ = ["Profile", "cold_start", "peaks", "profile", "read_profile", "threads"]
+__all__ = [
+    "Profile",
+    "cold_start",
+    "memory_of",
+    "peaks",
+    "profile",
+    "read_profile",
+    "roofline",
+    "sharing_of",
+    "threads",
+]
 
 THREADS_BUDGET_S = 30.0
 

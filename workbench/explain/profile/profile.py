@@ -49,7 +49,9 @@ class Overhead:
         if self.ratio is None:
             return "the profiler's own cost was not measured"
         plain, profiled = in_ms(median(self.plain_s)), in_ms(median(self.profiled_s))
-        return f"profiling changed a run from {plain} to {profiled} ({self.ratio - 1:+.0%})"
+        count = min(len(self.plain_s), len(self.profiled_s))
+        how = f"{self.ratio - 1:+.0%}; medians of at least {count} runs, one process after the other"
+        return f"profiling changed a run from {plain} to {profiled} ({how})"
 
 
 class Profile:
