@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.explain.profile.traces import chain, event, node, trace_of, write
 from workbench.errors import WorkbenchError
 from workbench.explain.profile.error import ProfileError
+from workbench.explain.profile.profile import Profile
 from workbench.explain.profile.reader import read_trace
 from workbench.explain.profile.trace import Trace
 
@@ -153,7 +154,7 @@ def test_damage_never_raises_anything_else(data: st.DataObject, real: Path, tmp_
         trace = read_trace(path)
     except WorkbenchError:
         return
-    assert len(trace) == len(trace.start_us) == len(trace.call)
+    assert len(Profile(trace).spans()) <= len(trace) == len(trace.start_us) == len(trace.call)
 
 
 JSON = st.recursive(
@@ -174,6 +175,10 @@ EVENTS = st.fixed_dictionaries(
     {},
     optional={
         **{field: JSON for field in FIELDS if field != "args"},
+        "cat": st.sampled_from(["Node", "Kernel", "Session"]) | JSON,
+        "ts": st.integers(0, 9) | JSON,
+        "dur": st.integers(0, 9) | JSON,
+        "tid": st.integers(0, 2) | JSON,
         "args": JSON | st.fixed_dictionaries({}, optional=dict.fromkeys(ARGS, JSON)),
     },
 )
@@ -189,3 +194,6 @@ def test_strange_events_never_raise_anything_else(events: list[object], tmp_path
     except WorkbenchError:
         return
     assert len(trace) <= len(events)
+    profile = Profile(trace)
+    assert len(profile.to_frame()) <= len(trace)
+    assert len(profile.spans()) <= len(trace)

@@ -18,6 +18,7 @@ import numpy as np
 from workbench.explain.profile.trace import Codes, Reals, Trace
 
 NO_PARENT = -1  # of what lies directly in the session
+MOST_AT_ONCE = 256  # runs that overlap in time: how far back the run of a lone node is looked for
 _SLACK_US = 1.5  # start and duration are cut to whole microseconds, each by itself
 
 
@@ -128,9 +129,10 @@ def _adopt_from_other_threads(trace: Trace, kind: Codes, parent: Codes) -> None:
     longest = max((float(trace.duration_us[event]) for event in outer), default=0.0)
     for event in np.flatnonzero((parent == NO_PARENT) & (kind == Kind.NODE) & ~np.isnan(trace.duration_us)):
         start, end = trace.start_us[event], trace.start_us[event] + trace.duration_us[event]
-        position = bisect_right(begins, start)
-        while position and begins[position - 1] >= start - longest:
-            position -= 1
+        latest = bisect_right(begins, start)
+        for position in range(latest - 1, max(-1, latest - 1 - MOST_AT_ONCE), -1):
+            if begins[position] < start - longest:
+                break
             candidate = outer[position]
             same = trace.pid[candidate] == trace.pid[event] and trace.tid[candidate] != trace.tid[event]
             if same and end <= begins[position] + trace.duration_us[candidate] + _SLACK_US:
@@ -149,13 +151,15 @@ def _adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
     calls: dict[str, list[int]] = {}
     for event in sorted(np.flatnonzero(kind == Kind.NODE).tolist(), key=lambda each: trace.start_us[each]):
         calls.setdefault(node_name(trace.name_of(event)), []).append(event)
-    owners = [json.loads(text).get("op_name") for text in trace.other_args]
+    begins = {name: [float(trace.start_us[each]) for each in own] for name, own in calls.items()}
+    told = [json.loads(text) for text in trace.other_args]
+    owners = [each.get("op_name") if isinstance(each, dict) else None for each in told]
     for kernel in kernels.tolist():
         owner = owners[trace.args[kernel]]
-        own_calls = calls.get(node_name(owner)) if isinstance(owner, str) else None
-        if own_calls:
-            begins = [trace.start_us[each] for each in own_calls]
-            parent[kernel] = own_calls[max(0, bisect_right(begins, trace.start_us[kernel]) - 1)]
+        name = node_name(owner) if isinstance(owner, str) else None
+        if name is not None and name in calls:
+            latest = bisect_right(begins[name], float(trace.start_us[kernel])) - 1
+            parent[kernel] = calls[name][max(0, latest)]
 
 
 def _parents_first(trace: Trace, parent: Codes) -> list[int]:
