@@ -2,8 +2,8 @@
 
 Latency: the median that we report against a bare loop over the same session and the same inputs, in
 alternating bursts of one process. Turn-around: when the first verdict comes, when it is settled, and how
-of a large comparison is neither sampling nor warm-up nor ORT's own loading. Import: `import workbench` against an empty
-interpreter.
+much of a large comparison is neither sampling nor warm-up nor ORT's own loading. Import: `import workbench`
+against an empty interpreter.
 """
 
 from __future__ import annotations

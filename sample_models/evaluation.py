@@ -63,5 +63,5 @@ def enlarge(digits: NDArray[np.generic]) -> NDArray[np.float32]:
 
     places = np.clip((np.arange(IMAGE) + 0.5) * 8 / IMAGE - 0.5, 0, 7)
     weights = np.maximum(0, 1 - np.abs(places[:, None] - np.arange(8)[None, :]))
-    large = weights @ (digits.astype(np.float64) / 16) @ weights.T
-    return large[:, None].astype(np.float32)
+    large: NDArray[np.float64] = weights @ (digits.astype(np.float64) / 16) @ weights.T
+    return np.asarray(large[:, None], dtype=np.float32)

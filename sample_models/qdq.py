@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import onnx
@@ -34,7 +35,7 @@ class Graph:
         self.tensors.append(numpy_helper.from_array(array, name))
         return name
 
-    def add(self, op: str, inputs: list[str], output: str, **attributes: object) -> str:
+    def add(self, op: str, inputs: list[str], output: str, **attributes: Any) -> str:
         self.nodes.append(helper.make_node(op, inputs, [output], name=f"{output}/{op}", **attributes))
         return output
 
@@ -72,7 +73,7 @@ def write_qdq(
     for index, layer in enumerate(convolutions):
         name = f"conv{index}"
         inputs = [graph.quantized(tensor, layer.input_scale), *graph.parameters(layer, name)]
-        shape = {"kernel_shape": [3, 3], "pads": [1] * 4, "strides": [layer.stride] * 2}
+        shape: dict[str, Any] = {"kernel_shape": [3, 3], "pads": [1] * 4, "strides": [layer.stride] * 2}
         tensor = graph.add("Relu", [graph.add("Conv", inputs, name, **shape)], f"{name}_relu")
     pooled = graph.add("GlobalAveragePool", [graph.quantized(tensor, average_scale)], "average")
     flat = graph.add("Flatten", [graph.quantized(pooled, head.input_scale)], "features")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 Kind = Literal["normal", "uniform", "constant"]
 
 DTYPES = ("float16", "float32", "float64")
-CHUNK_VALUES = 1 << 17  # a chunk's bits, indices and values together stay in a core's cache
+CHUNK_VALUES = 1 << 16  # a chunk's bits, indices and values together stay in a core's cache
 UNIFORM_SPREAD = 3**-0.5  # standard deviation of the uniform distribution over -1 to 1
-MOST_UNIFORM_RANGE = 1.9  # half range over deviation: √3 for uniform, 3 or more for a normal tensor
+MOST_UNIFORM_RANGE = 1.9  # half range over deviation: √3 for uniform, 3 or more for normal
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def recipe_for(array: NDArray[np.generic], seed: int) -> Recipe:
     return Recipe(kind, array.dtype.name, array.shape, float(f"{centre:.6g}"), float(f"{scale:.6g}"), seed)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _levels(kind: Kind, dtype: str, centre: float, scale: float) -> NDArray[np.generic]:
     """The values a tensor can take, one a quantile."""
     import numpy as np

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from sample_models.recipe import Recipe
 from sample_models.skeleton import load_skeleton, recipe_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 GENERATOR = 1  # raise it when the same recipe would draw other bits
 ALIGNMENT = 4096  # ORT maps external data into memory by whole pages
+MOST_THREADS = 4  # beyond that the memory is the limit
 
 Progress = Callable[[int, int], None]  # bytes written, bytes in all
 
@@ -24,8 +26,7 @@ def rehydrate(packed: bytes, model_path: Path, *, progress: Progress | None = No
     model = load_skeleton(packed)
     data_path = model_path.with_name(f"{model_path.name}.data")
     drawn = _place(model, data_path.name)
-    with data_path.open("wb") as data:
-        _write_weights(data, drawn, progress)
+    _write_weights(data_path, drawn, progress)
     model_path.write_bytes(model.SerializeToString(deterministic=True))
     return model_path, data_path
 
@@ -50,13 +51,27 @@ def _place(model: onnx.ModelProto, location: str) -> list[tuple[int, Recipe]]:
     return placed
 
 
-def _write_weights(data: BinaryIO, placed: list[tuple[int, Recipe]], progress: Progress | None) -> None:
+def _write_weights(path: Path, placed: list[tuple[int, Recipe]], progress: Progress | None) -> None:
+    """Several threads draw and write at once: numpy lets go of the interpreter for both."""
     total = sum(recipe.bytes for _, recipe in placed)
-    done = 0
-    for offset, recipe in placed:
-        data.seek(offset, os.SEEK_SET)
+    with path.open("wb") as data:
+        data.truncate(max((offset + recipe.bytes for offset, recipe in placed), default=0))
+    largest_first = sorted(placed, key=lambda place: -place[1].bytes)
+    pool = ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1))
+    try:
+        done = 0
+        for written in as_completed([pool.submit(_write, path, *place) for place in largest_first]):
+            done += written.result()
+            if progress is not None:
+                progress(done, total)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _write(path: Path, offset: int, recipe: Recipe) -> int:
+    """Draw one tensor into its place; returns its bytes."""
+    with path.open("r+b", buffering=0) as data:
+        data.seek(offset)
         for chunk in recipe.chunks():
             data.write(chunk.data)
-        done += recipe.bytes
-        if progress is not None:
-            progress(done, total)
+    return recipe.bytes

@@ -1,8 +1,8 @@
 """Where rehydrated skeletons lie: one folder each, that appears whole or not at all.
 
-A folder's name holds the digest of its skeleton, so a changed skeleton is another folder. Its manifest
-is written last of all, inside a hidden folder that is then renamed: two processes may work at once, the second to
-finish finds the first one's folder and throws its own away.
+A folder's name holds the digest of its skeleton, so a changed skeleton is another folder. All is written in
+a hidden folder, its manifest last, and then renamed. Two processes may work at once: the second to finish
+finds the first one's folder and throws its own away.
 """
 
 from __future__ import annotations

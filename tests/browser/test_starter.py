@@ -51,6 +51,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert said.startswith("Open http://127.0.0.1:"), log.read_text()
         yield said.removeprefix("Open ").strip()
         server.terminate()
+        assert server.wait() == 0, log.read_text()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.real.longlived import LongLived
 from workbench.config import Config
 from workbench.errors import RunFailed
 from workbench.models import load
-from workbench.worker.feeding import packed, unpacked
+from workbench.worker.elements import packed, unpacked
 
 pytestmark = pytest.mark.real
 
@@ -86,9 +86,19 @@ def test_outputs_that_cannot_be_kept_are_new_for_every_run(bound: LongLived, tmp
     assert min(warm, block) >= 2
 
 
-@pytest.mark.parametrize("name", ["sequence", "dictionary"])
+def test_a_bound_sequence_comes_out_whole(bound: LongLived, tmp_path: Path) -> None:
+    nodes = [helper.make_node("SplitToSequence", ["x"], ["parts"], "split", axis=0)]
+    parts = helper.make_tensor_sequence_value_info("parts", TensorProto.FLOAT, None)
+    path = tiny.save(tiny.model(nodes, [tiny.tensor("x", [3, 2])], [parts]), tmp_path)
+    feed = {"x": np.arange(6, dtype=np.float32).reshape(3, 2)}
+    bound.first_run(path, load(path).inputs(feed).feeds)
+    (outputs,) = bound.outputs()
+    np.testing.assert_array_equal(np.concatenate(outputs["parts"]), feed["x"])
+
+
+@pytest.mark.parametrize("name", ["sequence", "dictionary", "strings"])
 def test_what_no_buffer_holds_says_so(name: str, bound: LongLived, tmp_path: Path) -> None:
     path = tiny.save(tiny.ALL[name](), tmp_path)
-    with pytest.raises(RunFailed, match="tensors only") as caught:
+    with pytest.raises(RunFailed, match="tensors of numbers only") as caught:
         bound.first_run(path, load(path).inputs().feeds)
     assert "leave io_binding off" in caught.value.fix

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import secrets
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from workbench.cli.notebooks import writable_copy
 
@@ -27,7 +29,7 @@ def add_to(commands: Commands) -> None:
     lab.set_defaults(run=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> NoReturn:
     """Does not return before the server stops."""
     from jupyterlab.labapp import LabApp
 
@@ -40,7 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
         flush=True,
     )
     server.start()
-    return 0
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(
+        0
+    )  # kernels are stopped by now; idle threads of the server can keep a normal exit waiting for ever
 
 
 def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:

@@ -3,46 +3,28 @@
 from __future__ import annotations
 
 import ctypes
-import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import onnxruntime as ort
 
+from workbench.worker.elements import BY_DTYPE, ELEMENT, EXOTIC, packed, unpacked
 
-class _Exotic(NamedTuple):
-    """An element type that numpy lacks: ml_dtypes has it, ORT takes it as an OrtValue only."""
-
-    dtype: str  # its name in ml_dtypes
-    number: int  # in TensorProto
-    bits: int  # ORT packs those below 8, the first element lowest; ml_dtypes gives each a byte
-
-
-_EXOTIC = {  # by ORT's name
-    "bfloat16": _Exotic("bfloat16", 16, 16),
-    "float8e4m3fn": _Exotic("float8_e4m3fn", 17, 8),
-    "float8e4m3fnuz": _Exotic("float8_e4m3fnuz", 18, 8),
-    "float8e5m2": _Exotic("float8_e5m2", 19, 8),
-    "float8e5m2fnuz": _Exotic("float8_e5m2fnuz", 20, 8),
-    "uint4": _Exotic("uint4", 21, 4),
-    "int4": _Exotic("int4", 22, 4),
-    "float4e2m1": _Exotic("float4_e2m1fn", 23, 4),
-    "float8e8m0": _Exotic("float8_e8m0fnu", 24, 8),
-    "uint2": _Exotic("uint2", 25, 2),
-    "int2": _Exotic("int2", 26, 2),
-}
-_BY_DTYPE = {exotic.dtype: exotic for exotic in _EXOTIC.values()}
-_ELEMENT = re.compile(r"tensor\((\w+)\)")  # also inside seq(…) and optional(…)
+_NO_BUFFER = "IO binding takes tensors of numbers only, no strings, sequences, optionals or maps"
 
 
 class Call:
     """One feed, ready to be run again and again."""
 
-    def __init__(self, run: Callable[[], object], outputs: Callable[[], Sequence[Any]]) -> None:
+    def __init__(self, run: Callable[[], Any]) -> None:
         self.run = run
-        self.outputs = outputs
+
+    def outputs(self) -> Sequence[Any]:
+        """What a run gives, in the order of the session's outputs."""
+        given: Sequence[Any] = self.run()
+        return given
 
     def keep_outputs(self) -> None:
         """Nothing to keep: ORT makes new outputs each run."""
@@ -52,7 +34,7 @@ def needs_binding(session: ort.InferenceSession, feeds: list[dict[str, Any]]) ->
     """Whether `session.run` cannot carry an element type of this model's inputs or outputs."""
     fed = (value for feed in feeds for value in feed.values())
     return any(_is_exotic(value) for value in fed) or any(
-        name in _EXOTIC for output in session.get_outputs() for name in _ELEMENT.findall(output.type)
+        name in EXOTIC for output in session.get_outputs() for name in ELEMENT.findall(output.type)
     )
 
 
@@ -63,7 +45,7 @@ def plain_calls(
         def run() -> Any:
             return session.run(None, feed, options)
 
-        return Call(run, run)
+        return Call(run)
 
     return [call(feed) for feed in feeds]
 
@@ -74,6 +56,7 @@ class BoundCall(Call):
     def __init__(
         self, session: ort.InferenceSession, feed: dict[str, Any], options: ort.RunOptions | None
     ) -> None:
+        self._session, self._feed = session, feed
         self._binding = binding = session.io_binding()
         self._device = _device(session)
         for name, value in feed.items():
@@ -84,7 +67,7 @@ class BoundCall(Call):
         def run() -> None:
             session.run_with_iobinding(binding, options)
 
-        super().__init__(run, self._run_and_read)
+        super().__init__(run)
 
     def keep_outputs(self) -> None:
         """Bind the tensors that a run gave, so that no later run allocates.
@@ -102,24 +85,28 @@ class BoundCall(Call):
             self.run()
         except Exception as error:  # noqa: BLE001 - ORT raises plain RuntimeError and classes of its own
             print(f"new outputs for every run: {error}", file=sys.stderr)
-            self.run = self._fresh(self.run)
+            bound, release = self.run, self._release_outputs
+
+            def run_afresh() -> None:
+                release()
+                bound()
+
+            self.run = run_afresh
             self.run()
-
-    def _fresh(self, run: Callable[[], object]) -> Callable[[], object]:
-        def run_afresh() -> None:
-            self._release_outputs()
-            run()
-
-        return run_afresh
 
     def _release_outputs(self) -> None:
         self._binding.clear_binding_outputs()
         for name in self._names:
             self._binding.bind_output(name, self._device)
 
-    def _run_and_read(self) -> list[Any]:
+    def outputs(self) -> list[Any]:
+        """Read from the bound buffers."""
         self.run()
-        return [_from_ortvalue(value) for value in self._binding.get_outputs()]
+        values = self._binding.get_outputs()
+        if not (all(value.is_tensor() for value in values) or any(map(_is_exotic, self._feed.values()))):
+            given: list[Any] = self._session.run(None, self._feed)  # a bound sequence cannot be read
+            return given
+        return [_from_ortvalue(value) for value in values]
 
 
 def bound_calls(
@@ -138,7 +125,7 @@ def to_portable(value: Any) -> Any:
 
 
 def _is_exotic(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.name in _BY_DTYPE
+    return isinstance(value, np.ndarray) and value.dtype.name in BY_DTYPE
 
 
 def _device(session: ort.InferenceSession) -> str:
@@ -151,19 +138,18 @@ def _device(session: ort.InferenceSession) -> str:
 
 def _to_ortvalue(value: Any, device: str) -> ort.OrtValue:
     if _is_exotic(value):
-        exotic = _BY_DTYPE[value.dtype.name]
+        exotic = BY_DTYPE[value.dtype.name]
         return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(packed(value, exotic.bits), exotic.number)
-    if isinstance(value, np.ndarray):
-        on = "cpu" if value.dtype.kind in "OUS" else device
-        return ort.OrtValue.ortvalue_from_numpy(value, on)
-    raise TypeError("IO binding takes tensors only: this input is a sequence, an optional or a map")
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "OUS":
+        return ort.OrtValue.ortvalue_from_numpy(value, device)
+    raise TypeError(_NO_BUFFER)
 
 
 def _from_ortvalue(value: ort.OrtValue) -> Any:
     if not value.is_tensor():
         return f"({value.data_type()}: not readable from a bound output)"
-    found = _ELEMENT.match(value.data_type())
-    exotic = _EXOTIC.get(found[1]) if found else None
+    found = ELEMENT.match(value.data_type())
+    exotic = EXOTIC.get(found[1]) if found else None
     if exotic is None:
         return value.numpy()
     import ml_dtypes
@@ -171,30 +157,3 @@ def _from_ortvalue(value: ort.OrtValue) -> Any:
     count = int(np.prod(value.shape(), dtype=np.int64))
     raw = ctypes.string_at(value.data_ptr(), -(-count * exotic.bits // 8))
     return unpacked(raw, value.shape(), np.dtype(getattr(ml_dtypes, exotic.dtype)), exotic.bits)
-
-
-def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """The elements as ORT keeps them, in an array of the same shape, from which ORT reads the dims.
-
-    Narrow elements fill only its beginning.
-    """
-    if bits >= 8:
-        return array.view(np.uint16 if bits == 16 else np.uint8)
-    whole = np.zeros(array.shape, np.uint8)
-    line, values = whole.reshape(-1), np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    per_byte = 8 // bits
-    for place in range(per_byte):
-        part = (values[place::per_byte] & ((1 << bits) - 1)) << (place * bits)
-        line[: part.size] |= part
-    return whole
-
-
-def unpacked(raw: bytes, shape: Sequence[int], dtype: np.dtype[Any], bits: int) -> np.ndarray[Any, Any]:
-    """The reverse: one element of `dtype` for every `bits` bits."""
-    line = np.frombuffer(bytearray(raw), np.uint8)
-    if bits < 8:
-        shifts = np.arange(0, 8, bits, dtype=np.uint8)
-        line = ((line[:, None] >> shifts) & ((1 << bits) - 1)).reshape(-1)[
-            : int(np.prod(shape, dtype=np.int64))
-        ]
-    return line.view(dtype).reshape(shape)

@@ -32,7 +32,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         "keep the model's external data files beside it, in the same folder, and complete",
     ),
     (
-        r"Got invalid dimensions for output|IO binding takes tensors only",
+        r"Got invalid dimensions for output|IO binding takes tensors of numbers only",
         "this model's inputs or outputs cannot be bound to buffers: leave io_binding off",
     ),
     (
