@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from workbench.models.samples import samples
     from workbench.results import Comparison, compare, history, open
     from workbench.results_explain import Ablation, Explanation, Levels, ablate, explain, levels
+    from workbench.results_profile import Profile, profile, read_profile
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,7 @@ __all__ = [
     "Levels",
     "Limits",
     "ModelError",
+    "Profile",
     "Provider",
     "RunFailed",
     "WorkbenchError",
@@ -65,6 +67,8 @@ __all__ = [
     "levels",
     "load",
     "open",
+    "profile",
+    "read_profile",
     "samples",
 ]
 
@@ -76,6 +80,7 @@ _HOMES = {
     "Explanation": "workbench.results_explain",
     "Levels": "workbench.results_explain",
     "Limits": "workbench.measure.limits",
+    "Profile": "workbench.results_profile",
     "Provider": "workbench.config",
     "ablate": "workbench.results_explain",
     "compare": "workbench.results",
@@ -85,6 +90,8 @@ _HOMES = {
     "levels": "workbench.results_explain",
     "load": "workbench.models",
     "open": "workbench.results",
+    "profile": "workbench.results_profile",
+    "read_profile": "workbench.results_profile",
     "samples": "workbench.models.samples",
 }
 

@@ -1,1 +1,1 @@
-"""What ORT did to a model: graph, passes, provenance, placement. No clocks."""
+"""What ORT did to a model: the graph it made, where it ran, where time and memory went. No clocks."""

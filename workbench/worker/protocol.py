@@ -15,7 +15,7 @@ _SIZES = struct.Struct("<II")
 MAX_JSON_BYTES = 64 << 20
 MAX_PAYLOAD_BYTES = 256 << 20
 
-JOBS = ("probe", "snapshots")  # modules of workbench.worker that a "call" message may name
+JOBS = ("probe", "profiling", "snapshots")  # modules of workbench.worker that a "call" message may name
 
 
 class ProtocolError(Exception):

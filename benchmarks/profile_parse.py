@@ -1,0 +1,141 @@
+"""How fast a trace is parsed, against orjson that only decodes it: `python -m benchmarks.profile_parse`.
+
+The baselines, each in a process of its own: the whole file in one `orjson.loads`, which is what a user would
+write, the same with the garbage collector off, and the same chunks as our reader's with the collector off,
+the least that decoding can cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+CHUNK_BYTES = 1 << 18
+RUNS = 40
+
+
+def make_trace(path: Path, events: int, threads: int) -> None:
+    """Copies of a real trace, each later in time, until there are that many events."""
+    import onnx
+    import onnxruntime as ort
+
+    from benchmarks.models import MODELS
+
+    options = ort.SessionOptions()
+    options.enable_profiling = True
+    options.intra_op_num_threads = threads
+    options.profile_file_prefix = str(path.parent / "seed")
+    model: onnx.ModelProto = MODELS["attention"]()
+    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    import numpy as np
+
+    (fed,) = session.get_inputs()
+    for _ in range(RUNS):
+        session.run(None, {fed.name: np.ones(fed.shape, np.float32)})
+    lines = Path(session.end_profiling()).read_bytes().splitlines(keepends=True)[1:-1]
+    lines[-1] = lines[-1].rstrip(b",\n") + b",\n"
+    with path.open("wb") as file:
+        file.write(b"[\n")
+        written = 0
+        while written < events - 1:
+            some = lines[: events - 1 - written]
+            file.writelines(some)
+            written += len(some)
+        file.write(lines[0].rstrip(b",\n") + b"\n]\n")
+
+
+def whole(path: Path) -> int:
+    import orjson
+
+    return len(orjson.loads(path.read_bytes()))
+
+
+def whole_uncollected(path: Path) -> int:
+    gc.disable()
+    return whole(path)
+
+
+def chunks(path: Path) -> int:
+    import orjson
+
+    gc.disable()
+    count, rest = 0, b""
+    with path.open("rb") as file:
+        file.readline()
+        while chunk := file.read(CHUNK_BYTES):
+            buffer = rest + chunk
+            cut = buffer.rfind(b"\n")
+            count += len(orjson.loads(b"[%b]" % buffer[:cut].rstrip(b",]\n")))
+            rest = buffer[cut + 1 :]
+    return count
+
+
+def ours(path: Path) -> int:
+    from workbench.explain.profile.reader import read_trace
+
+    return len(read_trace(path))
+
+
+WAYS = {
+    "ours": ours,
+    "orjson, in chunks": chunks,
+    "orjson, whole, collector off": whole_uncollected,
+    "orjson, whole": whole,
+}
+
+
+def child(way: str, path: Path) -> None:
+    import numpy  # noqa: F401 - its import is nobody's parsing
+    import orjson  # noqa: F401
+
+    from workbench.explain.profile import reader  # noqa: F401
+    from workbench.worker.usage import peak_rss_bytes
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    count = WAYS[way](path)
+    wall_s, cpu_s = time.perf_counter() - wall, time.process_time() - cpu
+    print(
+        json.dumps({"way": way, "events": count, "wall_s": wall_s, "cpu_s": cpu_s, "rss": peak_rss_bytes()})
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=1_000_000)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--skip-whole", action="store_true", help="it needs about 7 GB for a million events")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--child", nargs=2, metavar=("WAY", "PATH"), help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.child:
+        child(asked.child[0], Path(asked.child[1]))
+        return
+    ways = [way for way in WAYS if not (asked.skip_whole and "whole" in way)]
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "trace.json")
+        make_trace(path, asked.events, asked.threads)
+        size = path.stat().st_size
+        for _ in range(asked.rounds):
+            for way in ways:  # by turns, so that other load falls on all alike
+                command = [sys.executable, "-m", "benchmarks.profile_parse", "--child", way, str(path)]
+                results.append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+    print(f"{asked.events:,} events, {size / 1e6:,.0f} MB; the best of {asked.rounds}")
+    best = {way: min((r for r in results if r["way"] == way), key=lambda r: r["cpu_s"]) for way in ways}
+    for way, row in best.items():
+        ratio = best["ours"]["cpu_s"] / row["cpu_s"]
+        times = f"{row['cpu_s']:7.2f} s CPU {row['wall_s']:7.2f} s wall"
+        print(f"{way:30} {times} {row['rss'] / 1e6:8,.0f} MB  ours is {ratio:.2f}x")
+    if asked.json:
+        asked.json.write_text(json.dumps({"bytes": size, "results": results}, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Peaks of this machine and the roofline of a sample: `python -m benchmarks.roofline resnet50`."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.config import Config
+from workbench.explain.roofline.roofline import roofline
+from workbench.results_profile import peaks, profile
+
+MOST_ROWS = 15
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", nargs="?", default="resnet50")
+    parser.add_argument("--threads", type=int, default=1)
+    asked = parser.parse_args()
+    table = peaks((asked.threads,))
+    print(table.to_frame().to_string(index=False))
+    found = roofline(profile(asked.model, Config(intra_op_threads=asked.threads)), table.rows[0])
+    print(found)
+    columns = ["node", "op_type", "time_s", "limit_s", "bound", "achieved", "could_gain_s"]
+    print(found.to_frame()[columns].head(MOST_ROWS).to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()

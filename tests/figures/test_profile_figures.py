@@ -1,0 +1,92 @@
+"""Figures of profiles, rooflines, memory, starts and threads: what they hold, and that names are text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.explain.profile.traces import chain, event, node, trace_of, write
+from workbench.explain.coldstart.coldstart import ColdStart, Start
+from workbench.explain.memory.memory import memory_of
+from workbench.explain.profile.profile import Profile, read_profile
+from workbench.explain.roofline.peaks import Peaks
+from workbench.explain.roofline.roofline import NodeLimit, Roofline
+from workbench.explain.threads.scaling import ThreadPoint, ThreadScaling
+from workbench.figures.coldstart import cold_start_figure
+from workbench.figures.memory import memory_figure
+from workbench.figures.profile import op_type_figure, timeline_figure
+from workbench.figures.roofline import roofline_figure
+from workbench.figures.threads import threads_figure
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+    folder = tmp_path_factory.mktemp("figures")
+    return read_profile(trace_of(chain(), folder, {"x": np.ones((4, 16), np.float32)}))
+
+
+def test_bars_by_op_type_add_up_to_a_run(profile: Profile) -> None:
+    figure = op_type_figure(profile)
+    (bars,) = figure.data
+    assert sum(bars.x) == pytest.approx(1e3 * sum(profile.runs_s) / len(profile.runs_s))
+    assert {"MatMul", "Sigmoid", "(between nodes)", "(scheduling)"} == set(bars.y)
+    assert "(ms)" in figure.layout.xaxis.title.text
+
+
+def test_the_timeline_holds_every_node_of_one_run(profile: Profile) -> None:
+    (bars,) = timeline_figure(profile).data
+    assert len(bars.x) == 8
+    assert min(bars.base) == 0
+
+
+def test_strangers_names_are_text(tmp_path: Path) -> None:
+    events = [node("<b>n</b>", 0, 5, "<i>op</i>"), event("model_run", 0, 6, "Session")]
+    stranger = read_profile(write(tmp_path, events))
+    for figure in (op_type_figure(stranger), timeline_figure(stranger), memory_figure(memory_of(stranger))):
+        assert "<i>op" not in figure.to_json()
+        assert "<b>n" not in figure.to_json()
+
+
+def test_an_empty_profile_draws(tmp_path: Path) -> None:
+    empty = read_profile(write(tmp_path, [node("a", 0, 1)]))
+    assert len(op_type_figure(empty).data[0].y or ()) == 0
+    assert len(timeline_figure(empty).data[0].y or ()) == 0
+
+
+def test_the_roofline_draws_what_is_known_under_both_roofs() -> None:
+    nodes = (
+        NodeLimit("a", "MatMul", 1, 0.001, 10**7, 10**5, 0.0005, "compute"),
+        NodeLimit("b", "MatMulInteger", 1, 0.001, 10**7, 10**5, 0.0005, "compute"),
+        NodeLimit("c", "Mystery", 1, 0.001, None, 10**5, None, None),
+    )
+    figure = roofline_figure(Roofline(nodes, Peaks(2, 100e9, 400e9, 10e9), 0.004))
+    names = [trace.name for trace in figure.data]
+    assert names == ["float32 and others", "int8", "float32 peak, 100 G/s", "int8 peak, 400 G/s"]
+    assert figure.data[0].y == pytest.approx((10.0,))
+    assert "1 nodes" in figure.layout.title.text
+
+
+def test_memory_has_no_line_for_what_is_not_told(profile: Profile) -> None:
+    names = [trace.name for trace in memory_figure(memory_of(profile)).data]
+    assert names == ["held by the arena", "in use in the arena"]
+
+
+def test_steps_of_a_start_stack_and_absent_ones_stay_absent() -> None:
+    start = Start(0.1, 0.2, 0.3, 0.04, 0.01, None, None, None)
+    figure = cold_start_figure(
+        [ColdStart("A", (start,), (start,), (start,)), ColdStart("B", (start,), (start,), ())]
+    )
+    steps = {trace.name: trace.x for trace in figure.data}
+    assert steps["import"] == pytest.approx((200, 200))
+    assert steps["optimize"][1] is None
+    assert "steady run" not in steps
+
+
+def test_the_knee_is_ringed() -> None:
+    times = {1: 0.01, 2: 0.005, 4: 0.005}
+    points = [ThreadPoint(n, spin, t, None, None) for spin in (True, False) for n, t in times.items()]
+    figure = threads_figure(ThreadScaling(tuple(points)))
+    rings = [trace for trace in figure.data if trace.name.startswith("enough")]
+    assert [tuple(ring.x) for ring in rings] == [(2,), (2,)]

@@ -1,0 +1,1 @@
+"""Where the memory goes: weights, activations, temporaries, and what the arena holds."""

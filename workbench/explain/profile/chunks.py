@@ -1,0 +1,132 @@
+"""A trace file as batches of decoded events, in bounded memory, as far as it can be read.
+
+ORT writes one event a line, so a chunk is cut at its last line that ends an event and decoded whole. A file
+in another form (pretty-printed, `{"traceEvents": […]}`, damaged in the middle) is cut by braces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from workbench.explain.profile.error import ProfileError
+
+CHUNK_BYTES = 1 << 18  # what fits the second-level cache when decoded: larger chunks decode slower
+MAX_EVENT_BYTES = 64 << 20
+_EVENT_END = b"},\n"
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[{}\[\]]', re.DOTALL)
+_WRAPPER = re.compile(rb'"traceEvents"\s*:\s*\[')
+_WRAPPER_WITHIN = 1 << 16
+_WHAT_IT_IS = "a trace is the .json file that session.end_profiling() names"
+
+
+@dataclass(slots=True)
+class Reading:
+    """What went wrong on the way, filled in while batches are drawn."""
+
+    ended: bool = False  # the closing bracket was seen
+    damaged: int = 0  # events that are no JSON objects
+    lost_bytes: int = 0  # of an unfinished last event
+    stopped: list[str] = field(default_factory=list)
+
+
+def batches(path: Path, reading: Reading) -> Iterator[list[Any]]:
+    """Lists of decoded events in file order. Raises ProfileError when the file is no trace at all."""
+    try:
+        with path.open("rb") as file:
+            yield from _Cutter(file, path, reading).batches()
+    except OSError as error:
+        raise ProfileError(f"{path} cannot be read: {error}", f"check the path; {_WHAT_IT_IS}") from error
+
+
+class _Cutter:
+    def __init__(self, file: BinaryIO, path: Path, reading: Reading) -> None:
+        self._file = file
+        self._path = path
+        self._reading = reading
+
+    def batches(self) -> Iterator[list[Any]]:
+        rest, wrapped = self._opening()
+        if not wrapped:
+            while True:
+                chunk = self._file.read(CHUNK_BYTES)
+                buffer = rest + chunk
+                cut = buffer.rfind(_EVENT_END)
+                if cut < 0 or not chunk:
+                    rest = buffer
+                    if not chunk or len(rest) > 4 * CHUNK_BYTES:
+                        break
+                    continue
+                events = _decoded(buffer[: cut + 1])
+                if events is None:
+                    rest = buffer
+                    break
+                yield events
+                rest = buffer[cut + len(_EVENT_END) :]
+        yield from self._by_braces(rest)
+
+    def _opening(self) -> tuple[bytes, bool]:
+        """What follows the bracket that opens the events, and whether an object is wrapped around it."""
+        head = self._file.read(_WRAPPER_WITHIN).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if head.startswith(b"["):
+            return head[1:], False
+        found = _WRAPPER.search(head) if head.startswith(b"{") else None
+        if found is None:
+            seen = "is empty" if not head else f"begins with {head[:24]!r}, which is no list of events"
+            raise ProfileError(f"{self._path} {seen}", f"give a trace of ONNX Runtime: {_WHAT_IT_IS}")
+        return head[found.end() :], True
+
+    def _by_braces(self, buffer: bytes) -> Iterator[list[Any]]:
+        """Event by event, until the closing bracket or the end of the file."""
+        depth, start, position = 0, 0, 0
+        while True:
+            events: list[Any] = []
+            for token in _TOKEN.finditer(buffer, position):
+                first = buffer[token.start()]
+                if first == 0x22:  # a quote
+                    if not token.group(1):
+                        break  # the string goes on in the next chunk
+                elif first in b"{[":
+                    if depth == 0:
+                        start = token.start()
+                    depth += 1
+                elif depth == 0:
+                    self._reading.ended = True
+                    yield events
+                    return
+                else:
+                    depth -= 1
+                    if depth == 0:
+                        self._add(events, buffer[start : token.end()])
+                position = token.end()
+            yield events
+            keep = start if depth else position
+            buffer, position, start = buffer[keep:], position - keep, 0
+            if len(buffer) > MAX_EVENT_BYTES:
+                self._reading.stopped.append(f"an event is larger than {MAX_EVENT_BYTES >> 20} MiB")
+                return
+            chunk = self._file.read(max(CHUNK_BYTES, len(buffer)))
+            if not chunk:
+                self._reading.lost_bytes = len(buffer.strip())
+                return
+            buffer += chunk
+
+    def _add(self, events: list[Any], text: bytes) -> None:
+        decoded = _decoded(text) or _decoded(text.decode("utf-8", "replace").encode())
+        if decoded:
+            events += decoded
+        else:
+            self._reading.damaged += 1
+
+
+def _decoded(text: bytes) -> list[Any] | None:
+    try:
+        events: list[Any] = orjson.loads(b"[%b]" % text)
+    except orjson.JSONDecodeError:
+        return None
+    return events

@@ -1,0 +1,93 @@
+"""A trace as columns: one array an attribute, one row an event, texts as numbers into tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Codes: TypeAlias = npt.NDArray[np.int32]
+Numbers: TypeAlias = npt.NDArray[np.int64]
+Reals: TypeAlias = npt.NDArray[np.float64]
+
+Shape: TypeAlias = tuple[str, tuple[int, ...]]  # ORT's element type and the dims of one tensor
+ABSENT = -1  # in a column of codes; tables hold None instead
+
+
+@dataclass(frozen=True, slots=True)
+class NodeCall:
+    """What a node's event says that is mostly the same at each of its calls. None: not told."""
+
+    op_type: str | None
+    provider: str | None
+    node_index: int | None
+    activation_bytes: int | None
+    output_bytes: int | None
+    parameter_bytes: int | None
+    inputs: tuple[Shape, ...] | None
+    outputs: tuple[Shape, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaState:
+    """The CPU arena after a node ran. None: not told."""
+
+    in_use_bytes: int | None
+    in_use_delta_bytes: int | None
+    peak_bytes: int | None
+    held_bytes: int | None
+    held_delta_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """How the pool shared one call of a node: the calling thread's time, the work items of the others."""
+
+    event: int
+    distribute_us: int
+    run_us: int
+    wait_us: int
+    others_ran: tuple[int, ...]  # work items, one number an other thread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trace:
+    """Every event of one file, in file order: ORT writes an event when it ends, so children come first."""
+
+    categories: tuple[str, ...]
+    names: tuple[str, ...]
+    calls: tuple[NodeCall, ...]
+    arenas: tuple[ArenaState, ...]
+    other_args: tuple[str, ...]  # JSON
+    scheduling: tuple[Scheduling, ...]
+    category: Codes
+    name: Codes
+    call: Codes  # ABSENT: no node
+    arena: Codes
+    args: Codes  # of events that are no nodes; ABSENT: none
+    pid: Numbers
+    tid: Numbers
+    start_us: Reals  # since profiling began
+    duration_us: Reals  # NaN: the event has none
+    complete: bool  # read to its closing bracket, nothing dropped or damaged
+    notes: tuple[str, ...]  # what is missing, in words
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def name_of(self, event: int) -> str:
+        return self.names[int(self.name[event])]
+
+    def category_of(self, event: int) -> str:
+        return self.categories[int(self.category[event])]
+
+    def call_of(self, event: int) -> NodeCall | None:
+        code = self.call[event]
+        return None if code == ABSENT else self.calls[code]
+
+    def arena_of(self, event: int) -> ArenaState | None:
+        code = self.arena[event]
+        state = None if code == ABSENT else self.arenas[code]
+        return None if state is None or state.in_use_bytes is None else state

@@ -1,0 +1,226 @@
+"""Who contains whom: session → run → executor → node → executor of a subgraph → … and kernels of a device.
+
+ORT writes an event when it ends, so on one thread an event adopts the events that ended just before it and
+began no earlier than it. That settles what times in whole microseconds leave open. Nodes that a parallel
+executor ran on other threads are adopted by the outermost executor that contains them in time.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+from math import nan
+
+import numpy as np
+
+from workbench.explain.profile.trace import Codes, Reals, Trace
+
+NO_PARENT = -1  # of what lies directly in the session
+MOST_AT_ONCE = 256  # runs that overlap in time: how far back the run of a lone node is looked for
+_SLACK_US = 1.5  # start and duration are cut to whole microseconds, each by itself
+
+
+class Kind(IntEnum):
+    """What an event is. A device's kernel runs beside its node, so it takes no part of the node's time."""
+
+    SESSION = 0  # loading, initialization
+    RUN = 1
+    EXECUTOR = 2  # of the graph in a run; of a subgraph, once an iteration, in a node
+    NODE = 3
+    KERNEL = 4  # of a device
+    OTHER = 5
+
+
+_ADOPTS = {
+    Kind.SESSION: frozenset({Kind.SESSION, Kind.EXECUTOR, Kind.NODE, Kind.OTHER}),
+    Kind.RUN: frozenset({Kind.EXECUTOR, Kind.NODE, Kind.OTHER}),
+    Kind.EXECUTOR: frozenset({Kind.NODE, Kind.OTHER}),
+    Kind.NODE: frozenset({Kind.EXECUTOR, Kind.OTHER}),
+    Kind.KERNEL: frozenset[Kind](),
+    Kind.OTHER: frozenset({Kind.OTHER, Kind.EXECUTOR, Kind.NODE}),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """Columns beside a trace's: one row an event."""
+
+    kind: Codes
+    parent: Codes  # an event, or NO_PARENT
+    runs: tuple[int, ...]  # the events that are runs, in order of their start
+    run: Codes  # position in `runs` of the run an event is part of; NO_PARENT: of none
+    share_us: Reals  # of the wall clock: an event's duration, less where others ran at the same time
+    self_us: Reals  # share_us without that of its children: for all but nodes that call nothing, a gap
+
+    def children(self, event: int) -> tuple[int, ...]:
+        return tuple(int(each) for each in np.flatnonzero(self.parent == event))
+
+
+def kinds(trace: Trace) -> Codes:
+    """The kind of each event."""
+    found = np.full(len(trace), Kind.OTHER, np.int32)
+    categories = np.array([{"Session": 1, "Node": 2, "Kernel": 3}.get(each, 0) for each in trace.categories])
+    category = categories[trace.category]
+    found[category == 1] = Kind.SESSION
+    special = {
+        code: name
+        for code, name in enumerate(trace.names)
+        if name == "model_run" or name.endswith("Executor::Execute")
+    }
+    for code, name in special.items():
+        found[(category == 1) & (trace.name == code)] = Kind.RUN if name == "model_run" else Kind.EXECUTOR
+    kernel_time = np.array([name.endswith("_kernel_time") for name in trace.names], bool)
+    found[(category == 2) & kernel_time[trace.name]] = Kind.NODE
+    found[category == 3] = Kind.KERNEL
+    return found
+
+
+def build_tree(trace: Trace) -> Tree:
+    """Nest the events; those without a duration take no part."""
+    kind = kinds(trace)
+    parent = _nested(trace, kind)
+    _adopt_from_other_threads(trace, kind, parent)
+    order = _parents_first(trace, parent)
+    is_run, parents = (kind == Kind.RUN).tolist(), parent.tolist()
+    runs = tuple(event for event in order if is_run[event])
+    run = [NO_PARENT] * len(trace)
+    for position, event in enumerate(runs):
+        run[event] = position
+    for event in order:
+        if run[event] == NO_PARENT and parents[event] != NO_PARENT:
+            run[event] = run[parents[event]]
+    share, own = _shares(trace, kind, parent, order)
+    return Tree(kind, parent, runs, np.array(run, np.int32), share, own)
+
+
+def _nested(trace: Trace, kind: Codes) -> Codes:
+    parent = np.full(len(trace), NO_PARENT, np.int32)
+    starts, durations = trace.start_us.tolist(), trace.duration_us.tolist()
+    kinds_, pids, tids = kind.tolist(), trace.pid.tolist(), trace.tid.tolist()
+    waiting: dict[tuple[int, int], list[int]] = {}
+    for event, (start, duration, pid, tid) in enumerate(zip(starts, durations, pids, tids, strict=True)):
+        if duration != duration or start != start or duration < 0:
+            continue
+        stack = waiting.setdefault((pid, tid), [])
+        adopts = _ADOPTS[kinds_[event]]
+        if kinds_[event] == Kind.KERNEL:
+            continue
+        while stack and starts[stack[-1]] >= start and kinds_[stack[-1]] in adopts:
+            child = stack.pop()
+            if starts[child] + durations[child] > start + duration + _SLACK_US:
+                stack.append(child)  # a trace that is not in order of completion
+                break
+            parent[child] = event
+        stack.append(event)
+    return parent
+
+
+def _adopt_from_other_threads(trace: Trace, kind: Codes, parent: Codes) -> None:
+    """Roots that are nodes: parallel executors run them on threads of their own; kernels: on a device."""
+    outer = [
+        int(event)
+        for event in np.flatnonzero(kind == Kind.EXECUTOR)
+        if parent[event] == NO_PARENT or kind[parent[event]] in (Kind.RUN, Kind.SESSION)
+    ]
+    outer.sort(key=lambda event: trace.start_us[event])
+    begins = [float(trace.start_us[event]) for event in outer]
+    longest = max((float(trace.duration_us[event]) for event in outer), default=0.0)
+    for event in np.flatnonzero((parent == NO_PARENT) & (kind == Kind.NODE) & ~np.isnan(trace.duration_us)):
+        start, end = trace.start_us[event], trace.start_us[event] + trace.duration_us[event]
+        latest = bisect_right(begins, start)
+        for position in range(latest - 1, max(-1, latest - 1 - MOST_AT_ONCE), -1):
+            if begins[position] < start - longest:
+                break
+            candidate = outer[position]
+            same = trace.pid[candidate] == trace.pid[event] and trace.tid[candidate] != trace.tid[event]
+            if same and end <= begins[position] + trace.duration_us[candidate] + _SLACK_US:
+                parent[event] = candidate
+                break
+    _adopt_kernels(trace, kind, parent)
+
+
+def _adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
+    """A device's kernel names its node; it belongs to that node's last call that began before it."""
+    kernels = np.flatnonzero((kind == Kind.KERNEL) & (trace.args >= 0))
+    if not len(kernels):
+        return
+    import json
+
+    calls: dict[str, list[int]] = {}
+    for event in sorted(np.flatnonzero(kind == Kind.NODE).tolist(), key=lambda each: trace.start_us[each]):
+        calls.setdefault(node_name(trace.name_of(event)), []).append(event)
+    begins = {name: [float(trace.start_us[each]) for each in own] for name, own in calls.items()}
+    told = [json.loads(text) for text in trace.other_args]
+    owners = [each.get("op_name") if isinstance(each, dict) else None for each in told]
+    for kernel in kernels.tolist():
+        owner = owners[trace.args[kernel]]
+        name = node_name(owner) if isinstance(owner, str) else None
+        if name is not None and name in calls:
+            latest = bisect_right(begins[name], float(trace.start_us[kernel])) - 1
+            parent[kernel] = calls[name][max(0, latest)]
+
+
+def _parents_first(trace: Trace, parent: Codes) -> list[int]:
+    """Every event that takes part, each after its parent, siblings by start."""
+    takes_part = ~np.isnan(trace.duration_us) & ~np.isnan(trace.start_us) & (trace.duration_us >= 0)
+    by_start = np.argsort(trace.start_us, kind="stable")
+    parents = parent.tolist()
+    children: dict[int, list[int]] = {}
+    for event in by_start[takes_part[by_start]].tolist():
+        children.setdefault(parents[event], []).append(event)
+    order = children.get(NO_PARENT, [])
+    for event in order:  # grows while it is walked
+        order.extend(children.get(event, ()))
+    return order
+
+
+def _shares(trace: Trace, kind: Codes, parent: Codes, order: list[int]) -> tuple[Reals, Reals]:
+    """Each moment of a parent is shared alike by the children that run in it; what none takes is its own."""
+    parents, kernels = parent.tolist(), (kind == Kind.KERNEL).tolist()
+    starts, durations = trace.start_us.tolist(), trace.duration_us.tolist()
+    share: list[float] = [nan] * len(trace)
+    own: list[float] = [nan] * len(trace)
+    children: dict[int, list[int]] = {}
+    for event in order:
+        if parents[event] == NO_PARENT or kernels[event]:  # a kernel runs beside everything
+            share[event] = durations[event]
+        else:
+            children.setdefault(parents[event], []).append(event)
+    for event in order:
+        inside = children.get(event)
+        if not inside:
+            own[event] = share[event]
+            continue
+        start, end = starts[event], starts[event] + durations[event]
+        parts = _divided([(max(start, starts[c]), min(end, starts[c] + durations[c])) for c in inside])
+        scale = share[event] / durations[event] if durations[event] else 0.0
+        for child, part in zip(inside, parts, strict=True):
+            share[child] = part * scale
+        own[event] = share[event] - sum(parts) * scale
+    return np.array(share), np.array(own)
+
+
+def _divided(spans: list[tuple[float, float]]) -> list[float]:
+    """The part of the wall clock that each span takes, in order of start."""
+    if all(before[1] <= after[0] for before, after in pairwise(spans)):
+        return [max(0.0, end - start) for start, end in spans]
+    parts = [0.0] * len(spans)
+    edges = sorted({edge for span in spans for edge in span})
+    running: set[int] = set()
+    begins = sorted(range(len(spans)), key=lambda index: spans[index][0])
+    upcoming = 0
+    for left, right in pairwise(edges):
+        while upcoming < len(begins) and spans[begins[upcoming]][0] <= left:
+            running.add(begins[upcoming])
+            upcoming += 1
+        running = {index for index in running if spans[index][1] > left}
+        for index in running:
+            parts[index] += (right - left) / len(running)
+    return parts
+
+
+def node_name(event_name: str) -> str:
+    """The node that an event is about."""
+    return event_name.removesuffix("_kernel_time")

@@ -1,0 +1,84 @@
+"""The roofline: operations a second against operations a byte, under the peaks that ORT reached here."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from workbench.explain.roofline.roofline import INT8, NodeLimit, Roofline
+from workbench.figures.palette import BLUE, STRONG, TEXT, VERMILLION
+from workbench.figures.template import apply, set_title
+from workbench.figures.words import plain
+
+MOST_POINTS = 1500
+SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
+PLOT_PIXELS = 380
+
+
+def roofline_figure(found: Roofline) -> go.Figure:
+    """A point a node, its area its time; nodes without operations, or unknown, are in the table only."""
+    drawn = sorted(
+        (n for n in found.nodes if n.flops and n.bytes_moved and n.time_s), key=lambda node: -node.time_s
+    )[:MOST_POINTS]
+    figure = go.Figure()
+    for name, int8, symbol, color in (
+        ("float32 and others", False, "circle", STRONG[0]),
+        ("int8", True, "diamond", STRONG[1]),
+    ):
+        nodes = [node for node in drawn if (node.op_type in INT8) is int8]
+        if nodes:
+            figure.add_trace(_points(nodes, name, symbol, color))
+    _roofs(figure, found, drawn)
+    figure.update_xaxes(type="log", title_text="operations a byte moved (1/byte)")
+    figure.update_yaxes(type="log", title_text="operations a second (G/s)")
+    unseen = len(found.nodes) - len(drawn)
+    note = f"{unseen} nodes that compute nothing or whose work is not known are only in the table"
+    return set_title(apply(figure), [str(found)], note, PLOT_PIXELS)
+
+
+def _points(nodes: list[NodeLimit], name: str, symbol: str, color: str) -> go.Scatter:
+    longest = max(node.time_s for node in nodes)
+    rates = [(node.flops or 0) * node.calls_per_run / node.time_s / 1e9 for node in nodes]
+    return go.Scatter(
+        x=[(node.flops or 0) / (node.bytes_moved or 1) for node in nodes],
+        y=rates,
+        mode="markers",
+        name=name,
+        marker={
+            "symbol": symbol,
+            "color": color,
+            "opacity": 0.75,
+            "size": [SMALLEST + (LARGEST - SMALLEST) * (node.time_s / longest) ** 0.5 for node in nodes],
+            "line": {"color": TEXT, "width": 1},
+        },
+        customdata=[
+            [plain(node.node), plain(node.op_type), node.time_s * 1e3, (node.achieved or 0) * 100, node.bound]
+            for node in nodes
+        ],
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]}, %{customdata[2]:.4g} ms a run<br>"
+        "%{customdata[3]:.0f} % of its limit, bound by %{customdata[4]}<extra></extra>",
+    )
+
+
+def _roofs(figure: go.Figure, found: Roofline, drawn: list[NodeLimit]) -> None:
+    peaks = found.peaks
+    if peaks.bytes_per_s is None:
+        return
+    intensities = [(node.flops or 0) / (node.bytes_moved or 1) for node in drawn] or [1.0]
+    for name, peak, color, dash in (
+        ("float32 peak", peaks.float32_flops, BLUE, "solid"),
+        ("int8 peak", peaks.int8_flops, VERMILLION, "dash"),
+    ):
+        if peak is None:
+            continue
+        ridge = peak / peaks.bytes_per_s
+        left, right = min(*intensities, ridge) / 2, max(*intensities, ridge) * 2
+        figure.add_trace(
+            go.Scatter(
+                x=[left, ridge, right],
+                y=[left * peaks.bytes_per_s / 1e9, peak / 1e9, peak / 1e9],
+                mode="lines",
+                name=f"{name}, {peak / 1e9:,.0f} G/s",
+                line={"color": color, "dash": dash},
+                hoverinfo="skip",
+            )
+        )

@@ -1,0 +1,68 @@
+"""Job: a few runs of one session, with the profiler on or off, timed from outside."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import onnxruntime as ort
+
+from workbench.worker.feeding import bound_calls, needs_binding, plain_calls
+from workbench.worker.session import session_options
+from workbench.worker.values import read_values
+
+_SAVED = "session.optimized_model_external_initializers"
+
+
+def run(
+    model: str,
+    plan: dict[str, Any],
+    feeds: str,
+    trace_prefix: str | None,
+    warmup_runs: int,
+    max_runs: int,
+    budget_s: float,
+    per_node_memory: bool = False,
+    optimized: str | None = None,
+) -> dict[str, Any]:
+    """Warm-up runs, then runs until the budget is spent; at least one, at most `max_runs`.
+
+    `optimized`: where to save the graph that ORT made, its weights in a file beside it.
+    """
+    options = session_options(plan)
+    if per_node_memory:
+        options.enable_mem_pattern = False  # else one block is planned and nodes allocate nothing
+    if trace_prefix is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = trace_prefix
+    if optimized is not None:
+        options.optimized_model_filepath = optimized
+        options.add_session_config_entry(f"{_SAVED}_file_name", Path(optimized).name + ".weights")
+        options.add_session_config_entry(f"{_SAVED}_min_size_in_bytes", "1024")
+    providers = [(name, settings) for name, settings in plan["providers"]]
+    disabled = list(plan["disabled_optimizers"]) or None
+    session = ort.InferenceSession(model, options, providers=providers, disabled_optimizers=disabled)
+    values = read_values(Path(feeds))
+    run_options = ort.RunOptions()
+    for key, value in (plan.get("run_entries") or {}).items():
+        run_options.add_run_config_entry(key, value)
+    bind = bool(plan["io_binding"]) or needs_binding(session, values)
+    calls = (bound_calls if bind else plain_calls)(session, values, run_options)
+    samples: list[float] = []
+    for index in range(warmup_runs):
+        calls[index % len(calls)].run()
+    if bind and warmup_runs:
+        for call in calls:
+            call.keep_outputs()
+    began = time.perf_counter()
+    while len(samples) < max_runs and (not samples or time.perf_counter() - began < budget_s):
+        call = calls[(warmup_runs + len(samples)) % len(calls)]
+        start = time.perf_counter()
+        call.run()
+        samples.append(time.perf_counter() - start)
+    return {
+        "samples_s": samples,
+        "trace": session.end_profiling() if trace_prefix is not None else None,
+        "providers": session.get_providers(),
+    }
