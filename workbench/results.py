@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,9 +166,14 @@ def compare(
     for config in (a, b, *more):
         check_fit(loaded, config)
     fed = _inputs(loaded, inputs, seed)
+    hashing = ThreadPoolExecutor(1, "hash of the model")
+    hashed = hashing.submit(loaded.record)  # large files: while the first worker starts and loads
+    hashing.shutdown(wait=False)
     question = Question(
         model=loaded.path,
-        model_record=loaded.record(),
+        model_name=loaded.name,
+        model_bytes=loaded.graph_bytes + sum(file.size_bytes for file in loaded.external),
+        model_record=hashed.result,
         configs=(a, b, *more),
         feeds=fed.feeds,
         inputs=fed.record(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -86,3 +87,53 @@ def test_own_time_is_in_a_reading() -> None:
         after.cpu_ns[thread] - before.cpu_ns.get(thread, 0) for thread in mine if thread in after.cpu_ns
     )
     assert ours >= 0.03e9
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@linux
+def test_without_open_files_a_reading_is_unknown_and_the_kept_ones_are_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def none_left(*_: object, **__: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    before = open_files()
+    watch = Watch()
+    assert watch.read() is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", none_left)
+        patch.setattr("workbench.measure.interference.RELIST_S", -1.0)
+        watch._forget(os.getpid())
+        assert watch.read() is None
+        assert open_files() == before
+    assert watch.read() is not None
+    watch.close()
+
+
+@linux
+def test_a_file_that_cannot_be_read_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: object) -> bytes:
+        raise ProcessLookupError
+
+    before = open_files()
+    monkeypatch.setattr(os, "pread", ended)
+    watch = Watch()
+    reading = watch.read()
+    assert reading is not None
+    assert reading.cpu_ns == {}
+    assert open_files() == before
+
+
+@linux
+def test_a_watch_leaves_most_open_files_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (10, 10))
+    before = open_files()
+    watch = Watch()
+    watch.read()
+    assert open_files() - before <= 4
+    watch.close()

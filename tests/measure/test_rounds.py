@@ -10,7 +10,7 @@ import pytest
 from tests.models import tiny
 from tests.worker.harness import mlp_feed, one_round, setup_for
 from workbench.config import Config
-from workbench.worker.values import read_values
+from workbench.worker.values import read_values, write_values
 
 
 def test_blocks_come_as_cycles_that_mirror_themselves(tmp_path: Path) -> None:
@@ -89,3 +89,19 @@ def test_pacing_leaves_pauses_between_runs(tmp_path: Path) -> None:
     for block in outcome.record.blocks:
         assert block.wall_s >= 0.003 * len(block.samples_s)
         assert block.wall_s - sum(block.samples_s) >= 0.003 * len(block.samples_s)
+
+
+def test_every_block_starts_with_the_first_feed_and_sees_them_all(tmp_path: Path) -> None:
+    from workbench.worker.session import Bench
+
+    setup = setup_for(tmp_path, tiny.mlp(), mlp_feed())
+    write_values(setup.feeds, [mlp_feed(rows) for rows in (1, 2, 3)])
+    bench = Bench()
+    bench.do_load(str(setup.model), setup.plans[0])
+    bench.do_first_run(str(setup.feeds))
+    turns: list[int] = []
+    for index, call in enumerate(bench.calls):
+        call.run = lambda index=index: turns.append(index)  # type: ignore[misc]
+    for _ in range(2):
+        bench.do_block(0.0, 4, 500, None, 0.0)
+    assert turns == [0, 1, 2, 0, 1, 2] * 2

@@ -59,3 +59,12 @@ def test_a_warm_up_ends_at_its_bound_and_says_whether_it_was_steady() -> None:
     body, payload = warm_up(lambda: lambda: None, 0.01, 0.05, 4, None)
     assert len(payload) // 8 >= 4
     assert body["steady"] in (True, False)
+
+
+def test_a_block_is_whole_passes_over_the_feeds() -> None:
+    calls: list[int] = []
+    _, payload = block(runs_that_count(calls), 0.0, 2, 500, None, 0.0, whole=3)
+    assert len(calls) == 3 == len(payload) // 8
+    calls.clear()
+    block(runs_that_count(calls), 1000.0, 1, 7, None, 0.0, whole=3)
+    assert len(calls) == 9

@@ -64,6 +64,8 @@ class _Comparing:
         self.evidence = Evidence(question)
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
+        self.passes = 0  # over all configs; several rounds each where memory is short
+        self.enough: set[str] = set()
         self.budget_s = question.budget_s or DEFAULT_BUDGET_S
         feeds = folder / "feeds"
         write_values(feeds, question.feeds)
@@ -96,15 +98,16 @@ class _Comparing:
             out_of_time = self.elapsed_s + median(costs_s) > self.budget_s and not self._must_repeat()
             self.verdicts = self._judge(final=out_of_time)
             self._tell("judging")
-            if out_of_time or all(self._is_enough(verdict) for verdict in self.verdicts):
+            self.enough |= {verdict.label for verdict in self.verdicts if self._is_enough(verdict)}
+            if out_of_time or len(self.enough) == len(self.verdicts):
                 self.verdicts = self._judge(final=True)
                 return
 
     def _round(self) -> None:
-        alive = self.evidence.alive()
-        for members in self._groups(alive):
+        with_outputs = self.passes == 0 or self._must_repeat()
+        self.passes += 1
+        for members in self._groups(self.evidence.alive()):
             self.rounds += 1
-            first_of_its_kind = self.rounds == 1 or len(members) < len(alive)
             outcomes = Round(
                 self.setup,
                 self.rounds,
@@ -113,30 +116,30 @@ class _Comparing:
                 began=self.question.began,
                 cancel=self.cancel,
                 on_step=self._tell,
-            ).run(members, with_outputs=first_of_its_kind or self._must_repeat(before=self.rounds - 1))
+            ).run(members, with_outputs=with_outputs)
             self.evidence.add(outcomes)
             if 0 not in self.evidence.alive():
                 break
-        if not self.evidence.alive():
+        if not self.evidence.measured():
             self._give_up()
 
     def _groups(self, alive: list[int]) -> list[list[int]]:
         """All configs together; where memory does not hold them, each candidate alone with the baseline."""
-        model = self.question.model_record
-        needed = len(alive) * MEMORY_PER_MODEL_BYTE * (model.graph_bytes + model.external_bytes)
+        needed = len(alive) * MEMORY_PER_MODEL_BYTE * self.question.model_bytes
         limit = self.machine.memory_limit_bytes or self.machine.memory_bytes
         if len(alive) > 2 and needed > MEMORY_SHARE * limit:
             return [[alive[0], candidate] for candidate in alive[1:]]
         return [alive]
 
-    def _must_repeat(self, before: int | None = None) -> bool:
+    def _must_repeat(self) -> bool:
         """Outputs that differ are asked for once more: a random operator is no fault of the candidate."""
-        return (self.rounds if before is None else before) == 1 and self.evidence.outputs_differ()
+        return self.passes == 1 and self.evidence.outputs_differ()
 
     def _give_up(self) -> None:
+        """Nothing was ever measured and the baseline cannot be: there is no comparison to return."""
         failure = self.evidence.failure("A")
-        if failure is not None:
-            name = shorten(self.question.model_record.name)
+        if failure is not None and not self.evidence.alive():
+            name = shorten(self.question.model_name)
             raise RunFailed(f"{name}: {failure.problem}", failure.fix)
 
     def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
@@ -147,10 +150,14 @@ class _Comparing:
                 self.evidence.agreement,
                 smallest_effect=self.question.smallest_effect,
                 final=final,
-                failure=_in_words(self.evidence.failure(label) or self.evidence.failure("A")),
+                failure=_in_words(self.evidence.failure(label)) or self._baseline_failure(),
             )
             for label in self.question.labels[1:]
         )
+
+    def _baseline_failure(self) -> str | None:
+        told = _in_words(self.evidence.failure("A"))
+        return None if told is None else f"A failed ({told})"
 
     def _is_enough(self, verdict: Verdict) -> bool:
         failed = self.evidence.failure(verdict.label) or self.evidence.failure("A")
@@ -177,7 +184,7 @@ class _Comparing:
         return ComparisonRecord(
             id=f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
             created_utc=now.isoformat(timespec="seconds"),
-            model=question.model_record,
+            model=question.model_record(),
             inputs=question.inputs,
             machine=self.machine,
             versions=self.evidence.versions(),

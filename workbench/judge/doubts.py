@@ -14,6 +14,7 @@ from workbench.records.machine import Machine
 from workbench.records.run import Block, Run
 
 DISTURBED_SHARE = 0.10  # of the blocks
+FEW_ROUNDS = 5
 PAIR_SPREAD = 0.03  # standard deviation of the log ratio between process pairs
 DRIFT = 0.10  # change of the baseline's latency from the first to the last third
 STEAL_SHARE = 0.02
@@ -93,6 +94,13 @@ def _system(counted: Counters, elapsed_s: float) -> Iterable[Doubt]:
 def _spread(runs: Sequence[Run], pairs: Sequence[Sequence[Pair]]) -> Iterable[Doubt]:
     for run, seen in zip(runs[1:], pairs, strict=True):
         ratios = [pair.log_ratio for pair in seen if pair.log_ratio is not None]
+        if 0 < len(ratios) < FEW_ROUNDS:
+            yield Doubt(
+                "few rounds",
+                run.label,
+                f"the interval stands on {len(ratios)} rounds only",
+                "give more time with budget_s=…",
+            )
         if len(ratios) >= 3 and stdev(ratios) > PAIR_SPREAD:
             yield Doubt(
                 "noise",

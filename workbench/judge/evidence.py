@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from workbench.worker import log
 from workbench.worker.values import read_values
 
 MAX_LOG_LINES = 500
+OWN_CHANGES = "A's own output changes from process to process (random operators?)"
 
 
 class Evidence:
@@ -39,6 +41,10 @@ class Evidence:
     def alive(self) -> list[int]:
         """Positions of the configs that have not failed."""
         return [index for index, label in enumerate(self._question.labels) if self.failure(label) is None]
+
+    def measured(self) -> bool:
+        """Whether any process of any config got as far as its blocks."""
+        return any(one.record for outcomes in self._outcomes.values() for one in outcomes)
 
     def outputs_differ(self) -> bool:
         return any(row.agrees is False for row in self.agreement)
@@ -79,20 +85,43 @@ class Evidence:
         baseline = next((one.outputs for one in outcomes if one.label == "A" and one.outputs), None)
         if baseline is None:
             return
-        earlier = self._reference
+        earlier = None if self._reference is None else read_values(self._reference)
         self._reference = self._reference or baseline
-        settled = {row.label for row in self.agreement if row.agrees is not False}
+        ours = read_values(baseline)
         for outcome in outcomes:
-            if outcome.outputs is None or outcome.label == "A" or outcome.label in settled:
+            if outcome.outputs is None or outcome.label == "A" or self._is_settled(outcome.label):
                 continue
             rows = compare_outputs(
                 outcome.label,
-                read_values(baseline),
+                ours,
                 read_values(outcome.outputs),
                 tolerance=self._question.tolerance,
-                repeat=None if earlier is None else read_values(earlier),
+                repeat=earlier,
             )
+            if earlier is not None:
+                control = compare_outputs("A", earlier, ours, tolerance=self._question.tolerance)
+                rows = self._with_memory(rows, {row.output: row.agrees is not False for row in control})
             self.agreement = tuple(row for row in self.agreement if row.label != outcome.label) + rows
+
+    def _is_settled(self, label: str) -> bool:
+        known = [row for row in self.agreement if row.label == label]
+        return bool(known) and not any(row.agrees is False for row in known)
+
+    def _with_memory(
+        self, rows: tuple[OutputAgreement, ...], repeats_itself: dict[str, bool]
+    ) -> tuple[OutputAgreement, ...]:
+        """An output that was wrong once stays wrong, unless the baseline's own output changes too."""
+        before = {(row.label, row.output): row for row in self.agreement}
+        kept = []
+        for row in rows:
+            old = before.get((row.label, row.output))
+            if old is not None and old.agrees is False and row.agrees is True:
+                if repeats_itself[row.output]:
+                    row = replace(old, reason=f"{old.reason} (in one of two processes)")
+                else:
+                    row = replace(row, agrees=None, reason=OWN_CHANGES)
+            kept.append(row)
+        return tuple(kept)
 
 
 def _installed(name: str) -> str:

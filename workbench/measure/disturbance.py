@@ -16,12 +16,16 @@ OTHERS_SPARE_SHARE = 0.15  # and of each core that the block leaves free
 def reasons(
     *,
     wall_s: float,
+    window_s: float,
     run_delay_s: float | None,
     others_cpu_s: float | None,
     threads: int | None,
     usable_cores: int,
 ) -> tuple[str, ...]:
-    """Why the block is set aside; empty when it is clean or when the system tells nothing."""
+    """Why the block is set aside; empty when it is clean or when the system tells nothing.
+
+    `window_s` is the time that `others_cpu_s` was taken over: the block, and thawing and freezing around it.
+    """
     found = []
     busy_threads = threads or usable_cores
     own_crowd = busy_threads > usable_cores  # then its threads wait for each other
@@ -34,6 +38,6 @@ def reasons(
         found.append("waited for a core")
     spare = max(0, usable_cores - busy_threads)
     allowed_cores = OTHERS_BASE_SHARE * usable_cores + OTHERS_SPARE_SHARE * spare
-    if others_cpu_s is not None and others_cpu_s > wall_s * allowed_cores:
+    if others_cpu_s is not None and others_cpu_s > window_s * allowed_cores:
         found.append("others used the machine")
     return tuple(found)

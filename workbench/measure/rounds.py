@@ -115,6 +115,7 @@ class Round:
                 self._attempt(seat, "run", self._finish)
             for seat in self._seats:
                 seat.outcome.log_text = seat.worker.log_text()
+                seat.worker._kill()  # all at once: a large model takes a while to leave memory
         return [seat.outcome for seat in self._seats]
 
     def _seat(self, stack: ExitStack, member: int) -> _Seat:
@@ -207,6 +208,7 @@ class Round:
         others_s = interference.others_cpu_s(before, after, self._ours())
         disturbed = reasons(
             wall_s=wall_s,
+            window_s=after.at - before.at if before is not None and after is not None else wall_s,
             run_delay_s=run_delay_s,
             others_cpu_s=others_s,
             threads=seat.outcome.threads,

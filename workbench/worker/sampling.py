@@ -23,12 +23,15 @@ def block(
     max_runs: int,
     pacing_s: float | None,
     slow_down: float,
+    whole: int = 1,
 ) -> tuple[dict[str, Any], bytes]:
-    """Runs for about `seconds`; the payload holds each run's nanoseconds in order."""
+    """Runs for about `seconds`, a multiple of `whole`; the payload holds each run's nanoseconds in order."""
     samples = array("q")
     delay_before, cpu_before = usage.run_delay_ns(), time.process_time_ns()
     began = time.perf_counter_ns()
-    _sample(samples, next_run, began + int(seconds * 1e9), min_runs, max_runs, pacing_s, slow_down)
+    deadline = began + int(seconds * 1e9)
+    most = -(-max_runs // whole) * whole
+    _sample(samples, next_run, deadline, min_runs, most, pacing_s, slow_down, whole)
     wall_ns = time.perf_counter_ns() - began
     cpu_ns = time.process_time_ns() - cpu_before
     delay_after = usage.run_delay_ns()
@@ -49,7 +52,7 @@ def warm_up(
             break
         chunk_s = min(floor_s, bound_s) / 4
         deadline = time.perf_counter_ns() + int(chunk_s * 1e9)
-        _sample(samples, next_run, deadline, 1, 500, pacing_s, 0.0)
+        _sample(samples, next_run, deadline, 1, 500, pacing_s, 0.0, 1)
         done_s = (time.perf_counter_ns() - began) / 1e9
         steady = done_s >= floor_s and len(samples) >= floor_runs and is_steady(samples)
     return {"steady": steady}, samples.tobytes()
@@ -73,6 +76,7 @@ def _sample(
     max_runs: int,
     pacing_s: float | None,
     slow_down: float,
+    whole: int,
 ) -> None:
     clock, append = time.perf_counter_ns, samples.append
     for done in range(1, max_runs + 1):
@@ -85,7 +89,7 @@ def _sample(
         if slow_down:
             end = _wait_until(end + int((end - start) * slow_down))
         append(end - start)
-        if end >= deadline_ns and done >= min_runs:
+        if end >= deadline_ns and done >= min_runs and done % whole == 0:
             return
 
 

@@ -64,13 +64,14 @@ class Bench:
         began = time.perf_counter()
         self.session = make_session(model, plan, log_severity=log_severity)
         load_s = time.perf_counter() - began
-        threads = usage.thread_count()
+        threads_after = usage.thread_count()
+        started = None if threads_after is None or threads_before is None else threads_after - threads_before
         return {
             "load_s": load_s,
             "providers": self.session.get_providers(),
             "rss_start_bytes": rss_start,
             "rss_loaded_bytes": usage.rss_bytes(),
-            "threads": None if threads is None or threads_before is None else threads - threads_before + 1,
+            "threads": self._threads(started),
             "inputs": [[arg.name, arg.type, arg.shape] for arg in self.session.get_inputs()],
             "outputs": [[arg.name, arg.type, arg.shape] for arg in self.session.get_outputs()],
         }, b""
@@ -86,7 +87,6 @@ class Bench:
         began = time.perf_counter()
         self.calls[0].run()
         first_run_s = time.perf_counter() - began
-        gc.collect()
         gc.freeze()
         gc.disable()  # as a server in its steady state; a collection takes milliseconds
         if bind:
@@ -112,7 +112,11 @@ class Bench:
     def do_block(
         self, seconds: float, min_runs: int, max_runs: int, pacing_s: float | None, slow_down: float
     ) -> Any:
-        return sampling.block(self._next_run, seconds, min_runs, max_runs, pacing_s, slow_down)
+        """Whole passes over the feeds, from the first: every config is timed on the same mixture."""
+        self.turn = -1
+        return sampling.block(
+            self._next_run, seconds, min_runs, max_runs, pacing_s, slow_down, whole=len(self.calls)
+        )
 
     def do_usage(self) -> Any:
         return {
@@ -125,6 +129,15 @@ class Bench:
         """The call for the next sample: the feeds take turns."""
         self.turn = (self.turn + 1) % len(self.calls)
         return self.calls[self.turn].run
+
+    def _threads(self, started: int | None) -> int | None:
+        """Intra-op threads: as asked, else those that appeared; None where others appear with them."""
+        asked = self.plan["attributes"].get("intra_op_num_threads")
+        if asked:
+            return int(asked)
+        parallel = self.plan["attributes"].get("execution_mode") == {"enum": "ExecutionMode.ORT_PARALLEL"}
+        on_cpu = self._session().get_providers() == ["CPUExecutionProvider"]
+        return None if parallel or not on_cpu or started is None else started + 1
 
     def _run_options(self) -> ort.RunOptions | None:
         entries = self.plan.get("run_entries") or {}

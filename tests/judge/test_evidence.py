@@ -1,0 +1,80 @@
+"""What rounds add up to: whether outputs agree, and whether anything was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench.config import Config
+from workbench.judge.evidence import Evidence
+from workbench.judge.question import Question
+from workbench.measure.rounds import Outcome
+from workbench.records.comparison import InputsRecord, ModelRecord
+from workbench.records.run import Failure
+from workbench.worker.values import write_values
+
+
+@pytest.fixture
+def evidence() -> Evidence:
+    return Evidence(
+        Question(
+            model=Path("m.onnx"),
+            model_name="m",
+            model_bytes=1,
+            model_record=lambda: ModelRecord("m", "0" * 64, 1, 0),
+            configs=(Config(), Config(level="all")),
+            feeds=[{"x": np.zeros(1)}],
+            inputs=InputsRecord("by hand", None, (), ()),
+        )
+    )
+
+
+def a_round(folder: Path, **values: dict[str, float]) -> list[Outcome]:
+    """One process a label, with these outputs."""
+    folder.mkdir()
+    outcomes = []
+    for label, outputs in values.items():
+        path = folder / label
+        write_values(path, [{name: np.array([value]) for name, value in outputs.items()}])
+        outcomes.append(Outcome(label, outputs=path))
+    return outcomes
+
+
+def agreement(evidence: Evidence) -> dict[str, bool | None]:
+    return {row.output: row.agrees for row in evidence.agreement}
+
+
+def test_one_output_that_agrees_does_not_hide_a_random_one(evidence: Evidence, tmp_path: Path) -> None:
+    evidence.add(a_round(tmp_path / "1", A={"y": 1.0, "z": 0.1}, B={"y": 1.0, "z": 0.5}))
+    assert agreement(evidence) == {"y": True, "z": False}
+    evidence.add(a_round(tmp_path / "2", A={"y": 1.0, "z": 0.9}, B={"y": 1.0, "z": 0.2}))
+    assert agreement(evidence) == {"y": True, "z": None}
+    assert not evidence.outputs_differ()
+
+
+def test_wrong_once_stays_wrong(evidence: Evidence, tmp_path: Path) -> None:
+    evidence.add(a_round(tmp_path / "1", A={"y": 1.0}, B={"y": 7.0}))
+    evidence.add(a_round(tmp_path / "2", A={"y": 1.0}, B={"y": 1.0}))
+    assert agreement(evidence) == {"y": False}
+    assert "one of two processes" in evidence.agreement[0].reason
+
+
+def test_random_that_agrees_by_chance_is_unknown(evidence: Evidence, tmp_path: Path) -> None:
+    evidence.add(a_round(tmp_path / "1", A={"y": 1.0}, B={"y": 7.0}))
+    evidence.add(a_round(tmp_path / "2", A={"y": 3.0}, B={"y": 3.0}))
+    assert agreement(evidence) == {"y": None}
+
+
+def test_what_agrees_is_settled(evidence: Evidence, tmp_path: Path) -> None:
+    evidence.add(a_round(tmp_path / "1", A={"y": 1.0}, B={"y": 1.0}))
+    evidence.add(a_round(tmp_path / "2", A={"y": 1.0}, B={"y": 9.0}))
+    assert agreement(evidence) == {"y": True}
+
+
+def test_failures_take_a_config_out(evidence: Evidence) -> None:
+    evidence.add([Outcome("A"), Outcome("B", failure=Failure("load", "no", "fix", ""))])
+    assert evidence.alive() == [0]
+    assert not evidence.measured()
+    assert evidence.run("B").failure is not None
