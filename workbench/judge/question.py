@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.config import Config
+from workbench.config.wording import shown
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.measure.limits import Limits
 from workbench.records.comparison import InputsRecord, ModelRecord
+from workbench.records.limits import INTEGER
 from workbench.worker.values import Feed
 
 SMALL_RUN_S = 0.001
@@ -20,6 +22,7 @@ DEFAULT_BUDGET_S = 15.0
 DEFAULT_ROUNDS = 6  # a large model gets time for this many rounds…
 DEFAULT_MOST_S = 120.0  # …but not more than this, unless
 DEFAULT_LEAST_ROUNDS = 3  # …that is too little for an interval
+MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost everything a tie
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,9 @@ class Question:
     """One comparison, as asked."""
 
     model: Path
-    model_record: ModelRecord
+    model_name: str
+    model_bytes: int
+    model_record: Callable[[], ModelRecord]  # asked for at the end: it may wait for the hash of a large file
     configs: tuple[Config, ...]
     feeds: Sequence[Feed]
     inputs: InputsRecord
@@ -54,20 +59,42 @@ def check(question: Question) -> None:
         raise ConfigError(
             "there are no inputs", "give at least one feed, or leave inputs out to have them made"
         )
-    for name, value, zero_too in (
-        ("budget_s", question.budget_s, False),
-        ("smallest_effect", question.smallest_effect, False),
-        ("pacing_s", question.pacing_s, False),
-        ("tolerance", question.tolerance, True),
-    ):
-        if value is not None and not (0 < value < float("inf") or (zero_too and value == 0)):
-            least = "0 or more" if zero_too else "a number above 0"
-            raise ConfigError(f"{name}={value!r} is no usable value", f"give {least}")
+    if question.budget_s is not None:
+        _check_number("budget_s", question.budget_s, "seconds above 0, like 10.0, or None")
+    if question.pacing_s is not None:
+        _check_number("pacing_s", question.pacing_s, "seconds above 0, like 0.01, or None")
+    _check_number(
+        "smallest_effect",
+        question.smallest_effect,
+        f"a number above 0 and up to {MOST_EFFECT:g}: 0.01 is 1 %",
+        most=MOST_EFFECT,
+    )
+    _check_number("tolerance", question.tolerance, "a number from 0 up, like 0.001", zero_too=True)
+    check_seed(question.seed)
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what no generator takes and no record can keep."""
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= INTEGER:
+        raise ConfigError(f"seed={shown(seed)} is no usable value", "give a whole number from 0 to 2**63 - 1")
+
+
+def _check_number(
+    name: str, value: object, allowed: str, *, most: float = INTEGER, zero_too: bool = False
+) -> None:
+    """Untyped, since users write these by hand; NaN fails every comparison."""
+    usable = (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and (0 < value <= most or (zero_too and value == 0))
+    )
+    if not usable:
+        raise ConfigError(f"{name}={shown(value)} is no usable value", f"give {allowed}")
 
 
 def default_budget_s(run_s: float | None, round_s: float) -> float:
     """How long a comparison may take when the user does not say, from what one run and one round take."""
+    least_s = DEFAULT_LEAST_ROUNDS * round_s  # also a small model may load slowly
     if run_s is not None and run_s <= SMALL_RUN_S:
-        return SMALL_BUDGET_S
-    enough_s = min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S)
-    return max(DEFAULT_BUDGET_S, enough_s, DEFAULT_LEAST_ROUNDS * round_s)
+        return max(SMALL_BUDGET_S, least_s)
+    return max(DEFAULT_BUDGET_S, least_s, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S))
