@@ -77,6 +77,13 @@ def test_differing_outputs_come_before_speed() -> None:
     assert told.ratio == pytest.approx(1.5, rel=1e-2)
 
 
+def test_the_name_of_an_output_is_short_and_harmless() -> None:
+    hostile = OutputAgreement("B", "\x1b[2J" + "n" * 100_000, False, "because", None, None, None, None, None)
+    reason = verdict([1.5, 1.51, 1.49], agreement=(hostile,)).reason
+    assert reason.isprintable()
+    assert len(reason) < 200
+
+
 def test_unknown_agreement_is_no_difference() -> None:
     assert verdict([1.5, 1.51, 1.49], agreement=(agreement(None),)).kind == "faster"
 

@@ -30,6 +30,12 @@ def test_colours_are_dropped_on_reading(tmp_path: Path) -> None:
     assert "\x1b" not in log.read_bounded(path)
 
 
+def test_what_a_terminal_obeys_is_shown_instead(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes("\x1b]0;title\x07 \x1b[2Jname\u202e\ttab\r\nnext\rover".encode())
+    assert log.read_bounded(path) == "\\x1b]0;title\\x07 \\x1b[2Jname\\u202e\ttab\nnext\nover"
+
+
 def test_a_long_log_loses_its_middle_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("first\n" + "x" * (3 << 20) + "\nlast\n")

@@ -42,5 +42,10 @@ def test_fix(message: str, fix: str) -> None:
     assert "[ONNXRuntimeError]" not in error.problem
 
 
+def test_what_a_terminal_obeys_is_shown_instead() -> None:
+    problem = translated("Fail", "node \x1b[2J\u202e\n\tsecond line", "run").problem
+    assert problem.endswith("node \\x1b[2J\\u202e\n\tsecond line")
+
+
 def test_an_empty_message_names_the_exception() -> None:
     assert "MemoryError" in translated("MemoryError", "", "run").problem

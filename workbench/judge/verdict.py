@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from workbench.judge.pairs import Pair
 from workbench.judge.sequential import CONFIDENCE, MIN_PAIRS, Interval, interval, is_look
+from workbench.models.display import shorten
 from workbench.records.comparison import Kind, OutputAgreement, Verdict
 
 NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is told as 1.90 to 2.10 or better
@@ -28,7 +29,8 @@ def judge(
     kind, reason = _conclude(label, usable, pairs, seen, smallest_effect, failure)
     if differing := [one for one in agreement if one.label == label and one.agrees is False]:
         kind = "outputs differ"
-        reason = f"{label}'s outputs differ from A's ({differing[0].output}: {differing[0].reason})"
+        output, why = shorten(differing[0].output), differing[0].reason
+        reason = f"{label}'s outputs differ from A's ({output}: {why})"
     return Verdict(
         label=label,
         kind=kind,

@@ -10,9 +10,16 @@ _SHOWN_PATH = 240
 _GUESSED_CHARACTERS = 200
 
 
+def printable(text: str, keep: str = "") -> str:
+    """What a terminal obeys (control characters, escape sequences, marks of direction) becomes visible."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)
+
+
 def shorten(text: str, limit: int = _SHOWN_CHARACTERS) -> str:
     """One printable line of at most about `limit` characters."""
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[: limit + 1])
+    line = printable(text[: limit + 1])
     if len(text) <= limit and len(line) <= 2 * limit:
         return line
     return f"{line[: limit - 1]}… ({len(text):,} characters)"
@@ -25,7 +32,7 @@ def key(name: str) -> str:
 
 def path_text(path: Path) -> str:
     """A path in one printable line; of a very long one the end, since that says which file it is."""
-    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(path))
+    text = printable(str(path))
     return text if len(text) <= _SHOWN_PATH else f"…{text[-_SHOWN_PATH:]}"
 
 

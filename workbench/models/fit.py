@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.config.passes import nearest_pass, shipped_passes
 from workbench.errors import ConfigError
+from workbench.models.display import listed, nearest, shorten
 
 if TYPE_CHECKING:
     from workbench.models.model import Model
@@ -21,14 +21,15 @@ def check_fit(model: Model, config: Config) -> None:
 
 
 def _check_free_dimensions(model: Model, config: Config) -> None:
-    known = symbolic_dims(model)
+    known = sorted(symbolic_dims(model))
     for name, _ in config.free_dimensions:
         if name not in known:
-            near = get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
+            near = nearest(name, known)
+            hint = f"did you mean {shorten(near[0])!r}? " if near else ""
             raise ConfigError(
-                f"free_dimensions names {name!r}, which is no symbolic dim of {model.name[:80]!r}",
-                f"{hint}its symbolic dims are: {', '.join(sorted(known)) or 'none'}",
+                f"free_dimensions names {shorten(name)!r}, which is no symbolic dim of "
+                f"{shorten(model.name)!r}",
+                f"{hint}its symbolic dims are: {listed(known)}",
             )
 
 
@@ -51,7 +52,7 @@ def _check_passes(config: Config) -> None:
     for name in known.unknown(config.disabled_passes):
         near = nearest_pass(name)
         raise ConfigError(
-            f"disabled_passes names {name!r}, which ONNX Runtime {known.ort_version} does not have",
+            f"disabled_passes names {shorten(name)!r}, which ONNX Runtime {known.ort_version} does not have",
             f"did you mean {near!r}?" if near else "see workbench.config.shipped_passes().names",
         )
 

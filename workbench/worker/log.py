@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+from workbench.models.display import printable
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ORT_LINE = re.compile(
     r"^(?:\S+ \S+ )?\[(?P<severity>[VIWEF]):[^\]]*?\] ?(?P<message>.*)$"
 )  # 2026-11-21 07:43:50.12 [W:onnxruntime:Default, file.cc:12 Function] text
@@ -23,7 +25,7 @@ class LoggedLine(NamedTuple):
 
 
 def read_bounded(path: Path) -> str:
-    """The log, without its middle when it is long."""
+    """The log in printable lines, without its middle when it is long: names of a model may stand in it."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(0)
@@ -34,7 +36,9 @@ def read_bounded(path: Path) -> str:
             file.seek(size - TAIL_BYTES)
             cut = size - HEAD_BYTES - TAIL_BYTES
             raw = head + f"\n… {cut} bytes left out …\n".encode() + file.read()
-    return _ANSI.sub("", raw.decode("utf-8", "replace"))
+    text = _COLOUR.sub("", raw.decode("utf-8", "replace"))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(printable(line, keep="\t") for line in lines)
 
 
 def parse(text: str) -> list[LoggedLine]:

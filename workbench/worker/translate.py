@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench.errors import RunFailed
+from workbench.models.display import printable
 
 MAX_CHARACTERS = 4_000  # of ORT's message: names in it can be of any length
 
@@ -74,14 +75,9 @@ _UNKNOWN_FIX = (
 
 def translated(kind: str, message: str, stage: str) -> RunFailed:
     """`kind` is the class of ORT's exception; its message is kept, since it names nodes and values."""
-    text = _printable(re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip())
+    text = printable(re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip(), keep="\n\t")
     fix = next((fix for pattern, fix in _RULES if re.search(pattern, message, re.IGNORECASE)), _UNKNOWN_FIX)
     return RunFailed(f"ORT refused during {stage}: {_bounded(text) or kind}", fix)
-
-
-def _printable(text: str) -> str:
-    """A name in the message may hold what a terminal obeys."""
-    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
 def _bounded(text: str) -> str:
