@@ -107,3 +107,23 @@ def test_an_output_that_repeats_itself_still_differs() -> None:
 
 def test_what_python_cannot_read_is_unknown() -> None:
     assert one("(SparseTensor: not comparable)", "(SparseTensor: not comparable)").agrees is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("ours", "theirs", "agrees"),
+    [
+        ([1e200, 1.0], [1e200, 2.0], True),  # the signal's squares overflow
+        ([1e200], [1.1e200], False),  # both do
+        ([1e-10], [1e200], False),  # the noise's do
+        ([1.7e308], [-1.7e308], False),  # and here the difference
+        ([1e-160, 1.0], [1e-170, 1.0], True),  # the noise's squares vanish
+    ],
+)
+def test_numbers_beyond_their_squares_have_no_ratio_of_noise(
+    ours: list[float], theirs: list[float], agrees: bool
+) -> None:
+    row = one(np.array(ours), np.array(theirs))
+    assert row.agrees is agrees
+    assert row.sqnr_db is None
+    assert row.max_abs_error is None or math.isfinite(row.max_abs_error)

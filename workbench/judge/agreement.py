@@ -83,11 +83,12 @@ def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance
             first[~finite], second[~finite], equal_nan=True
         ):
             return _row(label, name, False, "NaN or infinity at other places", nans=nans, infs=infs)
-        error = np.abs(first[finite] - second[finite])
+        with np.errstate(over="ignore"):  # the largest doubles are further apart than the largest double
+            error = np.abs(first[finite] - second[finite])
         worst_abs = max(worst_abs, float(error.max(initial=0.0)))
         scale = max(scale, float(np.abs(first[finite]).max(initial=0.0)))
-        noise += float(np.square(error).sum())
-        signal += float(np.square(np.abs(first[finite])).sum())
+        noise += _energy(error)
+        signal += _energy(np.abs(first[finite]))
     if not numeric:
         return _row(label, name, True, "equal")
     relative = worst_abs / scale if scale > 0 else (0.0 if worst_abs == 0 else math.inf)
@@ -102,12 +103,24 @@ def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance
         output=name,
         agrees=agrees,
         reason=reason if agrees else f"{reason}, tolerance {tolerance:.0e}",
-        max_abs_error=worst_abs,
+        max_abs_error=worst_abs if math.isfinite(worst_abs) else None,
         relative_error=relative if math.isfinite(relative) else None,
-        sqnr_db=10 * math.log10(signal / noise) if noise > 0 and signal > 0 else None,
+        sqnr_db=_decibels(signal, noise),
         nan_count=nans,
         inf_count=infs,
     )
+
+
+def _energy(array: np.ndarray[Any, Any]) -> float:
+    """Infinite where squares are beyond any double."""
+    with np.errstate(over="ignore"):
+        return float(np.square(array).sum())
+
+
+def _decibels(signal: float, noise: float) -> float | None:
+    """None where there is no noise, or where a sum of squares left the range of a double."""
+    ratio = signal / noise if noise > 0 else math.inf
+    return 10 * math.log10(ratio) if 0 < ratio < math.inf else None
 
 
 def _wide(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
