@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from workbench.models.display import shorten
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.run import Run
 
+MOST_CHARACTERS = 6_000  # of a line: what ORT says of a failure is kept, a stranger's megabyte is not
+NOTABLE_LOAD_S = 0.02
+NOTABLE_LOAD_SHARE = 0.2
+
 
 def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
-    """The verdict with its interval, then the outputs, then memory and load time."""
+    """The verdict with its interval, then the outputs, then memory and, where it matters, load time."""
     candidate = next(run for run in record.runs if run.label == verdict.label)
     parts = [headline(verdict), outputs_in_words(verdict.label, record.agreement)]
-    memory = memory_in_words(record.runs[0], candidate)
-    return "; ".join(part for part in (*parts, memory) if part)
+    parts.append(memory_in_words(record.runs[0], candidate))
+    if verdict.kind != "outputs differ":
+        parts.append(load_in_words(record.runs[0], candidate))
+    return shorten("; ".join(part for part in parts if part), MOST_CHARACTERS)
 
 
 def headline(verdict: Verdict) -> str:
     """B is 1.83× faster (95 % CI 1.79 to 1.88); a provisional one says so first."""
     label, start = verdict.label, "provisional: " if verdict.provisional else ""
     ratio, low, high = verdict.ratio, verdict.low, verdict.high
+    if verdict.kind == "outputs differ":
+        return f"{start}{verdict.reason}"  # how fast a wrong answer comes is not discussed
     if ratio is None:
         return f"{start}{label} against A is unknown: {verdict.reason}"
     interval = "" if low is None or high is None else _interval(low, high, inverse=ratio < 1)
@@ -29,13 +38,6 @@ def headline(verdict: Verdict) -> str:
         return (
             f"{start}{label} and A are a tie: {verdict.reason}{_interval(low or ratio, high or ratio, False)}"
         )
-    if verdict.kind == "outputs differ":
-        speed = (
-            f"{ratio:.{_digits(ratio)}f}× faster"
-            if ratio >= 1
-            else f"{1 / ratio:.{_digits(1 / ratio)}f}× slower"
-        )
-        return f"{start}{verdict.reason}; its speed was {speed}{interval}"
     return f"{start}{label} against A is unknown: {verdict.reason}"
 
 
@@ -48,9 +50,10 @@ def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
     if unknown := [row for row in rows if row.agrees is None]:
         return f"whether the outputs agree is unknown ({unknown[0].reason})"
     worst = min((row.sqnr_db for row in rows if row.sqnr_db is not None), default=None)
-    return (
-        "outputs agree (equal to the last bit)" if worst is None else f"outputs agree (SQNR {worst:.0f} dB)"
-    )
+    if worst is not None:
+        return f"outputs agree (SQNR {worst:.0f} dB)"
+    exact = not any(row.max_abs_error for row in rows)  # absent where outputs are no numbers, and equal
+    return "outputs agree (equal to the last bit)" if exact else "outputs agree"
 
 
 def memory_in_words(baseline: Run, candidate: Run) -> str:
@@ -62,13 +65,23 @@ def memory_in_words(baseline: Run, candidate: Run) -> str:
     return f"{abs(saved) / 2**20:.0f} MiB {'less' if saved > 0 else 'more'} memory"
 
 
+def load_in_words(baseline: Run, candidate: Run) -> str:
+    """Nothing where the difference would not be felt."""
+    before_s, after_s = baseline.load_s, candidate.load_s
+    if before_s is None or after_s is None:
+        return ""
+    if abs(after_s - before_s) < max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * before_s):
+        return ""
+    return f"loads in {after_s * 1e3:,.0f} ms instead of {before_s * 1e3:,.0f} ms"
+
+
 def report(record: ComparisonRecord) -> str:
     """For a terminal and for text/plain: each verdict, then the doubts with their fixes."""
     lines = [sentence(record, verdict) for verdict in record.verdicts]
     for doubt in record.doubts:
         lines.append(f"  doubt ({doubt.kind}): {doubt.evidence}")
         lines.append(f"    fix: {doubt.fix}")
-    return "\n".join(lines)
+    return "\n".join(shorten(line, MOST_CHARACTERS) for line in lines)
 
 
 def _interval(low: float, high: float, inverse: bool) -> str:

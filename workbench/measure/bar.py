@@ -24,9 +24,16 @@ def bar(progress: bool | Callable[[Progress], None]) -> Iterator[OnProgress]:
         def show(told: Progress) -> None:
             if told.fraction is not None:
                 shown.n = round(told.fraction, 3)
-            left = "" if told.remaining_s is None else f", at most {told.remaining_s:.0f} s left"
-            verdict = told.verdicts[0] if told.verdicts else None
-            so_far = f", so far {verdict.ratio:.2f}×" if verdict and verdict.ratio else ""
-            shown.set_postfix_str(f"round {told.round}: {told.doing}{so_far}{left}", refresh=True)
+            shown.set_postfix_str(in_words(told), refresh=True)
 
         yield show
+
+
+def in_words(told: Progress) -> str:
+    """Beside the bar: no ratio of configs that compute different things."""
+    left = "" if told.remaining_s is None else f", at most {told.remaining_s:.0f} s left"
+    so_far = ""
+    for verdict in told.verdicts[:1]:
+        if verdict.ratio is not None and verdict.kind != "outputs differ":
+            so_far = f", so far {verdict.ratio:.2f}×"
+    return f"round {told.round}: {told.doing}{so_far}{left}"

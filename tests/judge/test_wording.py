@@ -1,0 +1,96 @@
+"""What a comparison says in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.judge.build import block, process, run
+from tests.records.examples import comparison
+from workbench.judge.wording import headline, load_in_words, outputs_in_words, report, sentence
+from workbench.records.comparison import Doubt, OutputAgreement, Verdict
+from workbench.records.run import Run
+
+VERDICT = Verdict("B", "faster", 1.83, 1.79, 1.88, 0.95, 0.01, 5, False, "because")
+HOSTILE = "\x1b]0;owned\x07\r\nB is 99× faster\u202e" + "x" * 1_000_000
+
+
+def row(**changes: Any) -> OutputAgreement:
+    return replace(OutputAgreement("B", "y", True, "equal", None, None, None, 0, 0), **changes)
+
+
+def loading(load_s: float | None) -> Run:
+    return run("A", [] if load_s is None else [replace(process(1, [block(0.001)]), load_s=load_s)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "B is 1.83× faster (95 % CI 1.79 to 1.88)"),
+        (
+            {"kind": "slower", "ratio": 0.5, "low": 0.4, "high": 0.8},
+            "B is 2.00× slower (95 % CI 1.25 to 2.50)",
+        ),
+        ({"kind": "tie", "ratio": 1.0, "low": 0.995, "high": 1.004}, "B and A are a tie: because"),
+        ({"kind": "unknown"}, "B against A is unknown: because"),
+        ({"provisional": True}, "provisional: B is 1.83× faster"),
+        ({"low": None, "high": None}, "B is 1.83× faster"),
+    ],
+)
+def test_the_headline(changes: dict[str, Any], words: str) -> None:
+    assert headline(replace(VERDICT, **changes)).startswith(words)
+
+
+@pytest.mark.parametrize("ratio", [None, 0.5, 1.83])
+def test_no_speed_stands_beside_outputs_that_differ(ratio: float | None) -> None:
+    verdict = replace(VERDICT, kind="outputs differ", ratio=ratio, reason="B's outputs differ from A's")
+    assert headline(verdict) == "B's outputs differ from A's"
+    slow = replace(comparison().runs[1], processes=(replace(process(1, [block(0.001)]), load_s=9.0),))
+    record = comparison(candidate=slow)
+    assert "loads" in sentence(record, VERDICT)
+    assert "loads" not in sentence(record, verdict)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([], "outputs were not compared"),
+        ([row()], "outputs agree (equal to the last bit)"),
+        ([row(max_abs_error=0.0)], "outputs agree (equal to the last bit)"),
+        ([row(max_abs_error=1.0)], "outputs agree"),  # beyond the squares of doubles
+        ([row(max_abs_error=1.0, sqnr_db=80.4), row(sqnr_db=60.0)], "outputs agree (SQNR 60 dB)"),
+        ([row(agrees=None, reason="no numbers"), row()], "whether the outputs agree is unknown (no numbers)"),
+        ([row(agrees=False)], ""),
+    ],
+)
+def test_outputs(rows: list[OutputAgreement], words: str) -> None:
+    assert outputs_in_words("B", tuple(rows)) == words
+
+
+@pytest.mark.parametrize(
+    ("before_s", "after_s", "words"),
+    [
+        (0.1, 0.35, "loads in 350 ms instead of 100 ms"),
+        (12.0, 3.0, "loads in 3,000 ms instead of 12,000 ms"),
+        (0.001, 0.02, ""),  # many times longer, and nobody would feel it
+        (1.0, 1.1, ""),
+        (None, 1.0, ""),
+        (1.0, None, ""),
+    ],
+)
+def test_load_time_where_it_matters(before_s: float | None, after_s: float | None, words: str) -> None:
+    assert load_in_words(loading(before_s), loading(after_s)) == words
+
+
+def test_a_stranger_s_texts_stay_in_their_line_and_short() -> None:
+    record = replace(
+        comparison(),
+        verdicts=(replace(VERDICT, kind="unknown", reason=HOSTILE),),
+        doubts=(Doubt(HOSTILE, None, HOSTILE, HOSTILE),),
+    )
+    assert sentence(record, record.verdict).isprintable()
+    lines = report(record).split("\n")
+    assert len(lines) == 3
+    assert all(line.isprintable() and len(line) < 20_000 for line in lines)
