@@ -50,7 +50,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_settings_become_configs(asked: dict[str, Any], model: str) -> None:
-    configs = "--a level=basic --b level=all --b intra_op_threads=2 --d intra_op_threads=1"
+    configs = "--a level=basic --b level=all --b intra_op_threads=2 --c intra_op_threads=1"
     options = "--budget 3 --smallest-effect 2% --pacing 0.01 --seed 7 --no-history"
     assert main(["compare", model, *configs.split(), *options.split()]) == 0
     assert asked["configs"] == (
@@ -147,6 +147,31 @@ def test_errors_name_the_fault_and_the_fix(
     assert "--npz and --dim" in refused(capsys, *both)
 
 
+@pytest.mark.parametrize("gap", ["--c level=all", "--b level=all --d level=basic"])
+def test_a_candidate_keeps_its_letter(model: str, gap: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = refused(capsys, "compare", model, *gap.split())
+    assert f"--{gap.split()[-2][2:]} was given without --" in told
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**63)])
+def test_a_seed_that_nothing_takes_is_refused(
+    model: str, seed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"seed={seed}" in refused(capsys, "compare", model, "--b", "level=all", "--seed", seed)
+
+
+@pytest.mark.parametrize("name", ["seed", "source", "self", "model"])
+def test_an_axis_may_have_any_name(
+    asked: dict[str, Any], model: str, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"'{name}'" in refused(capsys, "compare", model, "--b", "level=all", "--dim", f"{name}=8")
+    proto = tiny.mlp()
+    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = name
+    named = str(tiny.save(proto, tmp_path))
+    assert main(["compare", named, "--b", "level=all", "--dim", f"{name}=3"]) == 0
+    assert asked["inputs"].feeds[0]["x"].shape[0] == 3
+
+
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["compare"], ["compare", "m", "--seed", "x"]])
 def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -168,7 +193,7 @@ def test_sizes_and_shares() -> None:
 
 
 def test_columns_stand_under_each_other() -> None:
-    assert list(columns([("a", "bb", "c", "d"), ("aa", "b", "cc", "dd")])) == [
+    assert list(columns([("a", "bb", "c", "d"), ("aa", "b", "cc", "dd")], texts=2)) == [
         " a  bb  c   d",
         "aa   b  cc  dd",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from workbench import __version__
 from workbench.cli import comparing, lab, showing
 from workbench.errors import Cancelled, WorkbenchError
+from workbench.models.display import printable
 
 USER_ERROR = 2  # as argparse exits
 INTERRUPTED = 128 + 2  # as shells count a program that SIGINT ended
@@ -19,6 +21,9 @@ TERMINATED = 128 + 15
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; a user's error prints what is wrong and how to fix it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # not every terminal has a × and a …
     arguments = parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _end)
     try:
@@ -28,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("stopped; nothing was left running", file=sys.stderr)
         return INTERRUPTED
     except WorkbenchError as error:
-        print(f"workbench: {error}", file=sys.stderr)
+        print("workbench:", printable(str(error), keep="\n\t"), file=sys.stderr)
         return USER_ERROR
     except BrokenPipeError:  # `| head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

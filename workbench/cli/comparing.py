@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.results import Comparison
 
 LABELS = "abcdef"
+CANDIDATES = LABELS[1:]
 EXAMPLE = "workbench compare bert-base --b level=all --b intra_op_threads=2"
 
 
@@ -56,15 +57,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, print, save."""
     import workbench as wb
     from workbench.cli.text import in_full
+    from workbench.judge.question import check_seed
+    from workbench.models.display import path_text
+    from workbench.models.generate import random_inputs
 
     configs = read_configs(arguments)
+    check_seed(arguments.seed)
     model = wb.load(arguments.model)
     if arguments.npz and arguments.dim:
         raise InputError(
             "--npz and --dim were both given", "sizes follow from the arrays in the file: leave out --dim"
         )
     dims = read_dims(arguments.dim)
-    inputs = arguments.npz or model.inputs(None, seed=arguments.seed, **dims)
+    # Not model.inputs(**dims): an axis may be called "seed" or "source".
+    inputs = arguments.npz or random_inputs(
+        model.structure, model.name, arguments.seed, dims, model.usual_dims
+    )
     result = wb.compare(
         model,
         *configs,
@@ -78,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print(json.dumps(to_json(result)) if arguments.json else in_full(result.record))
     if arguments.output:
-        print(f"saved {result.save(arguments.output)}", file=sys.stderr)
+        print(f"saved {path_text(result.save(arguments.output))}", file=sys.stderr)
     return 0
 
 
@@ -87,10 +95,16 @@ def read_configs(arguments: argparse.Namespace) -> list[Config]:
     import workbench as wb
 
     texts = {label: getattr(arguments, label) for label in LABELS}
-    candidates = [texts[label] for label in LABELS[1:] if texts[label]]
-    if not candidates:
+    given = [label for label in CANDIDATES if texts[label]]
+    if not given:
         raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {EXAMPLE}")
-    return [wb.Config.from_assignments(given or []) for given in (texts["a"], *candidates)]
+    for left_out, label in zip(CANDIDATES, given, strict=False):
+        if label != left_out:
+            raise ConfigError(
+                f"--{label} was given without --{left_out}, so its results would stand under another letter",
+                f"name the candidates in order: --{left_out} in place of --{label}",
+            )
+    return [wb.Config.from_assignments(texts[label] or []) for label in ("a", *given)]
 
 
 def read_dims(texts: list[str]) -> dict[str, int]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from workbench.cli.commands import Commands
 
+MOST_CHARACTERS = 120  # of a text in the history: a model's name may be a megabyte
 HISTORY_COLUMNS = ["id", "created_utc", "model", "verdict", "ratio", "low", "high", "note"]
 
 
@@ -59,7 +60,7 @@ def run_history(arguments: argparse.Namespace) -> int:
     if frame.empty:
         print("nothing yet: workbench compare adds to it")
     else:
-        print(table(frame.head(arguments.most)))
+        print(history_table(frame.head(arguments.most)))
     return 0
 
 
@@ -83,6 +84,15 @@ def run_doctor(arguments: argparse.Namespace) -> int:
 
     print(wb.doctor())
     return 0
+
+
+def history_table(frame: pd.DataFrame) -> str:
+    """Names and notes are anybody's text, and no ratio stands beside outputs that differ."""
+    from workbench.models.display import shorten
+
+    told = frame.map(lambda value: shorten(value, MOST_CHARACTERS) if isinstance(value, str) else value)
+    told.loc[told["verdict"] == "outputs differ", ["ratio", "low", "high"]] = float("nan")
+    return table(told)
 
 
 def table(frame: pd.DataFrame) -> str:

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from workbench.judge.wording import sentence
+from workbench.judge.percentiles import NEEDED, percentiles, throughput
+from workbench.judge.wording import MOST_CHARACTERS, sentence
+from workbench.models.display import shorten
 
 if TYPE_CHECKING:
+    from workbench.judge.percentiles import Estimate
     from workbench.records.comparison import ComparisonRecord, OutputAgreement
     from workbench.records.run import Run
 
 HEADS = ("", "median", "samples", "load", "first run", "peak memory", "threads", "config", "providers")
 MOST_OUTPUTS = 10
+MOST_IN_CELL = 400  # characters: a line with a dozen passes, not a megabyte of a stranger's
+FIGURES = (*(f"p{percent:g}" for percent in NEEDED), "throughput")
 
 
 def in_full(record: ComparisonRecord) -> str:
     """Everything that a reader needs to believe the first line, or not to."""
-    return "\n".join(_lines(record))
+    return "\n".join(shorten(line, MOST_CHARACTERS) for line in _lines(record))
 
 
 def _lines(record: ComparisonRecord) -> Iterator[str]:
     for verdict in record.verdicts:
         yield sentence(record, verdict)
     yield ""
-    yield from columns([HEADS, *(_row(run) for run in record.runs)])
+    yield from columns([HEADS, *(_row(run) for run in record.runs)], texts=2)
+    yield ""
+    figures = [("", *FIGURES), *((shorten(run.label), *_figures(run)) for run in record.runs)]
+    yield from columns(list(zip(*figures, strict=True)), texts=len(figures))
     yield ""
     for row in record.agreement[:MOST_OUTPUTS]:
-        yield f"output {row.output!r} of {row.label}: {_agreement(row)}"
+        yield f"output {shorten(row.output)!r} of {row.label}: {_agreement(row)}"
     if len(record.agreement) > MOST_OUTPUTS:
         yield f"… and {len(record.agreement) - MOST_OUTPUTS} more outputs"
     for doubt in record.doubts:
@@ -36,12 +44,12 @@ def _lines(record: ComparisonRecord) -> Iterator[str]:
         yield f"  fix: {doubt.fix}"
 
 
-def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows with their cells under each other; the last two columns are texts, the others figures."""
+def columns(rows: Sequence[Sequence[str]], *, texts: int) -> Iterator[str]:
+    """Rows with their cells under each other; the last columns are texts, the others figures."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:
         cells = [
-            cell.rjust(width) if place < len(row) - 2 else cell.ljust(width)
+            cell.rjust(width) if place < len(row) - texts else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
@@ -50,20 +58,48 @@ def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def _row(run: Run) -> tuple[str, ...]:
     peak = run.peak_rss_bytes
     return (
-        run.label,
+        shorten(run.label),
         _ms(run.latency.median_s),
         str(len(run.latency.samples_s)),
         _ms(run.load_s),
         _ms(run.first_run_s),
         "-" if peak is None else f"{peak / 2**20:.0f} MiB",
         "-" if run.threads is None else str(run.threads),
-        ", ".join(f"{name}={value}" for name, value in run.config.changed().items()) or "defaults",
-        ", ".join(name.removesuffix("ExecutionProvider") for name in run.providers) or "none",
+        _cell(f"{name}={value}" for name, value in run.config.changed().items()) or "defaults",
+        _cell(name.removesuffix("ExecutionProvider") for name in run.providers) or "none",
     )
 
 
+def _figures(run: Run) -> Iterator[str]:
+    """Each with its interval, or with the reason why there is none."""
+    for percentile in percentiles(run):
+        yield _estimate(percentile, 1e3, " ms")
+    if all(sample > 0 for sample in run.latency.samples_s):
+        yield _estimate(throughput(run), 1.0, " runs/s")
+    else:  # only a damaged clock, or a stranger's file
+        yield "not known: some runs took no time"
+
+
+def _estimate(told: Estimate, factor: float, unit: str) -> str:
+    if told.value is None:
+        return told.note
+    interval = told.note
+    if told.low is not None and told.high is not None:
+        interval = f"{_number(told.low * factor)} to {_number(told.high * factor)}"
+    return f"{_number(told.value * factor)}{unit} ({interval})"
+
+
+def _cell(parts: Iterable[str]) -> str:
+    return shorten(", ".join(parts), MOST_IN_CELL)
+
+
 def _ms(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e3:.4g} ms"
+    return "-" if seconds is None else f"{_number(seconds * 1e3)} ms"
+
+
+def _number(value: float) -> str:
+    """Four digits, and never as a power of ten."""
+    return f"{value:.4g}" if value < 1_000 else f"{value:,.0f}"
 
 
 def _agreement(row: OutputAgreement) -> str:
