@@ -28,7 +28,7 @@ from tests.worker.harness import (
 )
 from workbench.errors import Cancelled, RunFailed, WorkerError
 from workbench.measure.limits import Limits
-from workbench.worker.launch import Worker, WorkerFolder
+from workbench.worker.launch import Worker
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 
@@ -234,19 +234,58 @@ def test_what_ort_refuses_comes_back_translated(tmp_path: Path) -> None:
     assert "damaged" in caught.value.fix
 
 
-def test_the_temporary_folder_of_a_dead_kernel_is_swept(
+@needs_signals
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("can't start new thread")])
+def test_a_worker_whose_start_is_interrupted_is_not_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def interrupted(_: threading.Thread) -> None:
+        raise error
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises((KeyboardInterrupt, WorkerError)):
+        Worker(tmp_path, name="W")
+    assert psutil.Process().children() == []
+
+
+@needs_signals
+def test_helpers_of_a_wrapped_interpreter_die_with_it(tmp_path: Path) -> None:
+    told = tmp_path / "helper"
+    wrapped = interpreter(tmp_path, f'sleep 600 & echo $! > {told}; exec "$PYTHON" "$@"')
+    with started(tmp_path, python=wrapped):
+        helper = psutil.Process(int(told.read_text()))
+    _, alive = psutil.wait_procs([helper], timeout=60)
+    assert not alive
+
+
+@needs_signals
+def test_a_pipe_that_somebody_else_holds_does_not_hold_up_the_closing(tmp_path: Path) -> None:
+    told = tmp_path / "holder"
+    away = "import os, time; os.setsid(); time.sleep(600)"
+    wrapped = interpreter(tmp_path, f'"$PYTHON" -c "{away}" & echo $! > {told}; exec "$PYTHON" "$@"')
+    worker = started(tmp_path, python=wrapped)
+    holder = psutil.Process(int(told.read_text()))
+    while os.getsid(holder.pid) != holder.pid:
+        assert holder.is_running()
+    worker.close()
+    assert not psutil.pid_exists(worker.pid)
+    holder.kill()
+
+
+def test_the_log_is_checked_also_when_answers_come_fast(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    stale = tmp_path / f"ort-workbench-{process.pid}-abc"
-    stale.mkdir()
-    (stale / "A.log").write_text("left over")
-    mine = tmp_path / f"ort-workbench-{os.getpid()}-abc"
-    mine.mkdir()
-    with WorkerFolder() as folder:
-        assert folder.is_dir()
-        assert not stale.exists()
-        assert mine.exists()
-    assert not folder.exists()
+    with started(tmp_path) as worker:
+        monkeypatch.setattr("workbench.worker.launch._POLL_S", 600)
+        monkeypatch.setattr("workbench.worker.launch.MAX_LOG_BYTES", 4)
+        worker.log_path.write_text("chatter")
+        with pytest.raises(WorkerError, match="printed more than"):
+            worker.request("call", {"job": "probe", "arguments": {}}, stage="probe", timeout_s=60)
+
+
+def test_the_log_file_goes_with_its_worker_and_its_text_stays(tmp_path: Path) -> None:
+    worker = started(tmp_path)
+    worker.log_path.write_text("last words")
+    worker.close()
+    assert not worker.log_path.exists()
+    assert worker.log_text() == "last words"

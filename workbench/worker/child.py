@@ -44,7 +44,7 @@ def main() -> None:
             body, payload = _handle(bench, message)
         except Exception as error:  # noqa: BLE001 - whatever ORT raises must reach the parent as data
             print(traceback.format_exc(), file=sys.stderr, flush=True)
-            _answer(answers, "failed", {"type": type(error).__name__, "message": _bounded(str(error))})
+            _answer(answers, "failed", _told(error))
         else:
             _answer(answers, "done", body, payload)
 
@@ -90,8 +90,15 @@ def _die_with(parent: int) -> None:
     if os.getppid() != parent:
         os._exit(0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - pathlib is one import too many
-        file.write("1000")
+    _go_first("/proc/self/oom_score_adj")
+
+
+def _go_first(score: str) -> None:
+    try:
+        with open(score, "w") as file:  # noqa: PTH123 - pathlib is one import too many
+            file.write("1000")
+    except OSError:  # /proc is read-only in some sandboxes: the memory killer then chooses as it likes
+        return
 
 
 def _versions(ort: Any) -> dict[str, str]:
@@ -102,6 +109,12 @@ def _versions(ort: Any) -> dict[str, str]:
         "onnxruntime": ort.__version__,
         "numpy": numpy.__version__,
     }
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    """`errno` lets the parent tell a full disk from a refusal of ORT."""
+    number = error.errno if isinstance(error, OSError) else None
+    return {"type": type(error).__name__, "message": _bounded(str(error)), "errno": number}
 
 
 def _bounded(text: str, most: int = 20_000) -> str:

@@ -1,0 +1,86 @@
+"""The temporary folder: swept when its kernel is dead, never while it lives, and told of when it is full."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.models import tiny
+from tests.worker.harness import load_plan, mlp_feed, started
+from workbench.errors import RunFailed, WorkerError
+from workbench.worker.launch import Worker, WorkerFolder
+from workbench.worker.values import write_values
+
+
+@pytest.fixture
+def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary folders are made."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_the_folder_of_a_dead_kernel_is_swept(parent: Path) -> None:
+    stale = parent / f"ort-workbench-{dead_pid()}-abc"
+    stale.mkdir()
+    (stale / "A.log").write_text("left over")
+    mine = parent / f"ort-workbench-{os.getpid()}-abc"
+    mine.mkdir()
+    with WorkerFolder() as folder:
+        assert folder.is_dir()
+        assert not stale.exists()
+        assert mine.exists()
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_a_living_folder_stays_though_its_process_id_is_unknown_here(parent: Path) -> None:
+    """As of a kernel in another container."""
+    with WorkerFolder() as folder:
+        elsewhere = folder.rename(parent / f"ort-workbench-{dead_pid()}-abc")
+        with WorkerFolder():
+            assert elsewhere.exists()
+    with WorkerFolder():
+        assert not elsewhere.exists()
+
+
+def test_a_folder_that_cannot_be_made_says_so(parent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(parent / "nowhere"))
+    with pytest.raises(WorkerError, match="temporary folder") as caught:
+        WorkerFolder()
+    assert "TMPDIR" in caught.value.fix
+    with pytest.raises(WorkerError, match="temporary folder"):
+        Worker(parent / "nowhere", name="W")
+
+
+def test_a_disk_that_fills_up_in_this_process_says_so(parent: Path) -> None:
+    with pytest.raises(WorkerError, match="full"), WorkerFolder():
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with pytest.raises(FileNotFoundError), WorkerFolder() as folder:
+        (parent / "model.onnx").read_bytes()
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_disk_that_fills_up_in_the_worker_is_not_blamed_on_the_config(tmp_path: Path) -> None:
+    feeds = tmp_path / "feeds"
+    write_values(feeds, [mlp_feed()])
+    model = tiny.save(tiny.mlp(), tmp_path)
+    with started(tmp_path) as worker:
+        worker.request("load", {"model": str(model), "plan": load_plan()}, stage="load", timeout_s=60)
+        worker.request("first_run", {"feeds": str(feeds)}, stage="first run", timeout_s=60)
+        with pytest.raises(WorkerError, match="full") as caught:
+            worker.request("outputs", {"path": "/dev/full"}, stage="outputs", timeout_s=60)
+        assert "free some space" in caught.value.fix
+        with pytest.raises(RunFailed):
+            worker.request("load", {"model": "nowhere", "plan": load_plan()}, stage="load", timeout_s=60)

@@ -1,0 +1,89 @@
+"""What a worker's silence, death or refusal means, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import Any
+
+from workbench.errors import RunFailed, WorkerError
+from workbench.worker import log
+from workbench.worker.folder import no_room
+from workbench.worker.translate import translated
+
+_LIMITS = {"start": "start_s", "load": "load_s"}  # of wb.Limits; every other stage is bounded by run_s
+_LAST_LINES = 6
+
+
+def refused(answer: dict[str, Any], stage: str) -> RunFailed | WorkerError:
+    """The error for a "failed" answer: ORT's refusal, unless the disk failed and not the config."""
+    no_disk = no_room(answer.get("errno"), f"{answer['message']} (during {stage})")
+    return no_disk or translated(answer["type"], answer["message"], stage)
+
+
+def hung(stage: str, timeout_s: float) -> WorkerError:
+    cause = (
+        "a slow disk or a virus scanner can hold up the import of onnxruntime"
+        if stage == "start"
+        else "an endless Loop or a deeply nested function does this"
+    )
+    limit = _LIMITS.get(stage, "run_s")
+    return WorkerError(
+        f"the worker gave no answer within {timeout_s:g} s during {stage} and was stopped",
+        f"{cause}; if it is only slow, allow more time with limits=wb.Limits({limit}=…)",
+    )
+
+
+def chatty(stage: str, most_bytes: int) -> WorkerError:
+    return WorkerError(
+        f"the worker printed more than {most_bytes >> 20} MiB during {stage} and was stopped",
+        "lower the log severity of this config or ask the author of the model's custom operators",
+    )
+
+
+def senseless(stage: str) -> WorkerError:
+    return WorkerError(
+        f"the worker stopped making sense during {stage}: it closed its pipe or wrote nonsense to it",
+        "check that the worker's interpreter is a plain Python with onnxruntime and numpy",
+    )
+
+
+def died(stage: str, code: int, printed: str, python: str) -> WorkerError:
+    """`printed` is its log, `python` its interpreter."""
+    last = log.tail(printed, _LAST_LINES)
+    told = f"; it printed last:\n{last}" if last else ""
+    if code == -getattr(signal, "SIGKILL", 9):
+        return WorkerError(
+            f"the worker was killed during {stage} (signal 9), most often by the system "
+            f"for want of memory{told}",
+            "close other programs, use a smaller model, batch or sequence, or turn off the arena "
+            "(cpu_arena=False) and prepacking",
+        )
+    problem = f"the worker process ended during {stage} ({_ending(code)}){told}"
+    if stage == "start":
+        return WorkerError(problem, _start_fix(last, python))
+    return WorkerError(
+        problem,
+        "ORT or a provider crashed: leave out the option that B adds, update ONNX Runtime, "
+        "or report the model to ONNX Runtime",
+    )
+
+
+def _start_fix(last: str, python: str) -> str:
+    """No config has a part in the start: the interpreter or its packages are at fault."""
+    missing = re.search(r"^ModuleNotFoundError: No module named '(\w+)", last, re.MULTILINE)
+    if missing:
+        return f"{python} lacks {missing[1]}: install it there with `{python} -m pip install {missing[1]}`"
+    return (
+        f"{python} must be Python 3.11 or newer and import onnxruntime and numpy: "
+        f'try `{python} -c "import onnxruntime"`, and repair what it names'
+    )
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
