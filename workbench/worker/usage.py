@@ -29,14 +29,14 @@ def run_delay_ns() -> int | None:
     """How long the threads of this process could run but had no core (Linux's schedstat)."""
     if sys.platform != "linux":
         return None
-    total = 0
+    waited = []
     for thread in os.listdir("/proc/self/task"):  # noqa: PTH208
         try:
             with open(f"/proc/self/task/{thread}/schedstat", "rb") as file:  # noqa: PTH123
-                total += int(file.read().split()[1])
+                waited.append(int(file.read().split()[1]))
         except (OSError, IndexError, ValueError):  # a thread that ended, or a kernel without the figure
             continue
-    return total
+    return sum(waited) if waited else None
 
 
 def _status_bytes(field: str) -> int | None:
