@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -194,6 +195,17 @@ def test_the_probe_model_is_what_it_says() -> None:
     model = onnx.load_from_string(SQUARE)
     onnx.checker.check_model(model)
     assert [node.op_type for node in model.graph.node] == ["MatMul"]
+
+
+def test_the_probe_leaves_no_file_when_a_provider_crashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has none: its model goes to ORT as bytes."""
+    from workbench.worker import probe
+
+    def refuse(*_: object, **__: object) -> str:
+        raise AssertionError("a temporary folder")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+    assert probe.run("CPUExecutionProvider")["correct"]
 
 
 def test_this_environment() -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import base64
-import tempfile
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnxruntime as ort
 
-from workbench.worker.session import make_session
+from workbench.worker.session import session_options
 
 # y = MatMul(x, x) with x of 4 by 4, IR 8, opset 17: an operator that every provider takes. As bytes, because
 # the worker's interpreter may lack onnx.
@@ -50,14 +48,11 @@ def _try(provider: str) -> dict[str, Any]:
         "attributes": {},
         "entries": {"session.record_ep_graph_assignment_info": "1"},
         "free_dimensions": {},
-        "providers": [[provider, {}]],
-        "disabled_optimizers": [],
-        "preload_libraries": provider.startswith(("CUDA", "Tensorrt", "NvTensor")),
     }
-    with tempfile.TemporaryDirectory(prefix="ort-workbench-probe-") as folder:
-        model = Path(folder, "square.onnx")
-        model.write_bytes(SQUARE)
-        session = make_session(str(model), plan)
+    if provider.startswith(("CUDA", "Tensorrt", "NvTensor")):
+        ort.preload_dlls()
+    # from bytes: a provider that crashes here would leave a file behind
+    session = ort.InferenceSession(SQUARE, session_options(plan), providers=[provider])
     value = np.arange(16, dtype=np.float32).reshape(4, 4) / 16
     (answer,) = session.run(None, {"x": value})
     return {
