@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -18,6 +20,7 @@ from workbench.config import Config
 from workbench.errors import RunFailed
 from workbench.models import load
 from workbench.worker.elements import packed, unpacked
+from workbench.worker.feeding import BoundCall
 
 pytestmark = pytest.mark.real
 
@@ -102,3 +105,32 @@ def test_what_no_buffer_holds_says_so(name: str, bound: LongLived, tmp_path: Pat
     with pytest.raises(RunFailed, match="tensors of numbers only") as caught:
         bound.first_run(path, load(path).inputs().feeds)
     assert "leave io_binding off" in caught.value.fix
+
+
+class Device:
+    """As much of a session on a GPU as binding needs."""
+
+    def __init__(self, **outputs: str) -> None:
+        self.given = [SimpleNamespace(name=name, type=kind) for name, kind in outputs.items()]
+        self.bound: dict[str, str] = {}
+
+    def get_providers(self) -> list[str]:
+        return ["CUDAExecutionProvider", "CPUExecutionProvider"]
+
+    def get_outputs(self) -> list[SimpleNamespace]:
+        return self.given
+
+    def io_binding(self) -> Device:
+        return self
+
+    def clear_binding_outputs(self) -> None:
+        self.bound.clear()
+
+    def bind_output(self, name: str, device: str) -> None:
+        self.bound[name] = device
+
+
+def test_bytes_that_python_reads_in_place_are_never_left_on_the_gpu() -> None:
+    session: Any = Device(a="tensor(float)", b="tensor(bfloat16)", c="seq(tensor(float8e5m2))")
+    BoundCall(session, {}, None)
+    assert session.bound == {"a": "cuda", "b": "cpu", "c": "cpu"}

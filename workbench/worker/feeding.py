@@ -62,7 +62,7 @@ class BoundCall(Call):
         self._device = _device(session)
         for name, value in feed.items():
             binding.bind_ortvalue_input(name, _to_ortvalue(value, self._device))
-        self._names = [output.name for output in session.get_outputs()]
+        self._places = {output.name: _place(output.type, self._device) for output in session.get_outputs()}
         self._release_outputs()
 
         def run() -> None:
@@ -80,7 +80,7 @@ class BoundCall(Call):
         self.run()
         values = self._binding.get_outputs()
         if all(value.is_tensor() for value in values):
-            for name, value in zip(self._names, values, strict=True):
+            for name, value in zip(self._places, values, strict=True):
                 self._binding.bind_ortvalue_output(name, value)
         try:
             self.run()
@@ -97,8 +97,8 @@ class BoundCall(Call):
 
     def _release_outputs(self) -> None:
         self._binding.clear_binding_outputs()
-        for name in self._names:
-            self._binding.bind_output(name, self._device)
+        for name, device in self._places.items():
+            self._binding.bind_output(name, device)
 
     def outputs(self) -> list[Any]:
         """Read from the bound buffers."""
@@ -135,6 +135,11 @@ def _device(session: ort.InferenceSession) -> str:
         if {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
         else "cpu"
     )
+
+
+def _place(kind: str, device: str) -> str:
+    """Where an output goes: numpy cannot fetch these element types, so their bytes are read in place."""
+    return "cpu" if EXOTIC.keys() & set(ELEMENT.findall(kind)) else device
 
 
 def _to_ortvalue(value: Any, device: str) -> ort.OrtValue:
