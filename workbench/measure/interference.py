@@ -6,6 +6,7 @@ time of all threads but ours is known for windows of a few milliseconds. Elsewhe
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
@@ -14,7 +15,9 @@ from dataclasses import dataclass
 
 RELIST_S = 0.5  # how often new processes are looked for where the kernel does not tell of them
 MAX_THREADS = 3_000  # beyond this a reading takes longer than a block
-MAX_OPEN_FILES = 400  # threads whose file is kept open, below the usual limit of 1,024
+MAX_OPEN_FILES = 400  # threads whose file is kept open
+OPEN_FILES_SHARE = 0.4  # of the files that this process may have open: 409 of the usual 1,024
+_OUT_OF_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +36,27 @@ class Watch:
         self._paths: dict[int, str] = {}
         self._listed_at = float("-inf")
         self._newest = ""
+        self._max_files = _most_files()
         self.works = sys.platform == "linux" and os.path.exists("/proc/self/schedstat")  # noqa: PTH110
 
     def read(self) -> Reading | None:
-        """None where the system does not tell, or has too many threads to ask."""
+        """None where the system does not tell, has too many threads to ask, or lends no more open files."""
         if not self.works:
             return None
+        try:
+            return self._read()
+        except OSError as error:
+            if error.errno not in _OUT_OF_FILES:
+                raise
+            self._max_files = len(self._files) // 2
+            self.close()
+            return None
+
+    def _read(self) -> Reading | None:
         newest = _newest_process()
         if newest != self._newest or time.perf_counter() - self._listed_at > RELIST_S:
-            self._newest = newest
             self._list()
+            self._newest = newest
         if len(self._paths) > MAX_THREADS:
             return None
         cpu_ns = {}
@@ -55,8 +69,9 @@ class Watch:
         return Reading(time.perf_counter(), cpu_ns)
 
     def close(self) -> None:
-        for thread in list(self._paths):
+        for thread in self._paths.keys() | self._files.keys():
             self._forget(thread)
+        self._newest = ""  # the next reading lists anew
 
     def _list(self) -> None:
         found = {}
@@ -65,7 +80,8 @@ class Watch:
                 folder = f"/proc/{process}/task"
                 try:
                     threads = os.listdir(folder)  # noqa: PTH208
-                except OSError:  # it ended meanwhile
+                except OSError as error:
+                    _raise_unless_ended(error)
                     continue
                 found.update({int(thread): f"{folder}/{thread}/schedstat" for thread in threads})
         for thread in self._paths.keys() - found.keys():
@@ -74,17 +90,21 @@ class Watch:
         self._listed_at = time.perf_counter()
 
     def _text(self, thread: int, path: str) -> bytes | None:
+        """None when the thread has ended."""
         try:
-            file = self._files.get(thread)
-            if file is not None:
-                return os.pread(file, 64, 0) or None
+            kept = self._files.get(thread)
+            if kept is not None:
+                return os.pread(kept, 64, 0) or None
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            text = os.pread(file, 64, 0) or None
-            if len(self._files) < MAX_OPEN_FILES:
-                self._files[thread] = file
-            else:
-                os.close(file)
-        except OSError:  # the thread ended
+            try:
+                text = os.pread(file, 64, 0) or None
+                if text is not None and len(self._files) < self._max_files:
+                    self._files[thread] = file
+            finally:
+                if thread not in self._files:
+                    os.close(file)
+        except OSError as error:
+            _raise_unless_ended(error)
             return None
         return text
 
@@ -93,6 +113,22 @@ class Watch:
         file = self._files.pop(thread, None)
         if file is not None:
             os.close(file)
+
+
+def _raise_unless_ended(error: OSError) -> None:
+    """A thread that ended cannot be read; without open files none can, and others would be undercounted."""
+    if error.errno in _OUT_OF_FILES:
+        raise error
+
+
+def _most_files() -> int:
+    if sys.platform != "linux":
+        return 0
+    import resource
+
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = allowed == resource.RLIM_INFINITY
+    return MAX_OPEN_FILES if unlimited else min(MAX_OPEN_FILES, int(allowed * OPEN_FILES_SHARE))
 
 
 def _newest_process() -> str:
