@@ -2,7 +2,8 @@
 
 Parts: `quiet` and `busy` compare a config with itself; `slow3` and `slow2` plant a slow-down of 3 and 2 %
 in B on a quiet machine, `busy3` plants 3 % while one core is kept busy on and off. Each comparison becomes
-one line of the JSON-lines file, so a stopped run is not lost; `--report` prints its table again.
+one line of the JSON-lines file, so a stopped run is not lost; `--append` adds to one that exists, `--report`
+prints its table again. The counts go to a .json file beside it.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from typing import Any
 from benchmarks.load import pick
 from benchmarks.models import make
 from workbench import Config, load
-from workbench.judge.compare import Question, compare
+from workbench.judge.compare import compare
 from workbench.judge.pairs import pairs_of
+from workbench.judge.question import Question
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.run import Run
 
 MODELS = ("mlp", "cnn", "attention", "mlp-wide", "cnn-wide")
-KINDS = ("faster", "slower", "tie", "unknown")
+KINDS = ("faster", "slower", "tie", "unknown", "outputs differ")
 PARTS = {  # part: (planted slow-down of B, own load, budget in seconds; None: the default)
     "quiet": (0.0, False, None),
     "busy": (0.0, True, None),
@@ -38,15 +40,18 @@ PARTS = {  # part: (planted slow-down of B, own load, budget in seconds; None: t
 }
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.honesty", description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=sorted(PARTS), default=list(PARTS))
     parser.add_argument("--tries", type=int, default=100, help="comparisons a part")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, default=Path("honesty.jsonl"))
+    parser.add_argument("--append", action="store_true", help="add to the file if it exists")
     parser.add_argument("--report", action="store_true", help="only print the table of an earlier run")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if not options.report:
+        if options.output.exists() and not options.append:
+            parser.error(f"{options.output} exists: give another -o, or --append to add to it")
         with tempfile.TemporaryDirectory() as folder, options.output.open("a") as output:
             for row in measure(options.parts, options.tries, options.seed, Path(folder)):
                 output.write(json.dumps(row) + "\n")
@@ -54,7 +59,9 @@ def main() -> None:
                 print(_line(row), file=sys.stderr)
     rows = [json.loads(line) for line in options.output.read_text().splitlines()]
     print(table(rows))
-    print(json.dumps(summary(rows), indent=1))
+    told = json.dumps(summary(rows), indent=1)
+    options.output.with_suffix(".json").write_text(told + "\n")
+    print(told)
 
 
 def measure(parts: Iterable[str], tries: int, seed: int, folder: Path) -> Iterable[dict[str, Any]]:
@@ -76,7 +83,9 @@ def _compare(path: Path, part: str, rng: random.Random) -> dict[str, Any]:
         record = compare(
             Question(
                 model=model.path,
-                model_record=model.record(),
+                model_name=model.name,
+                model_bytes=model.graph_bytes,
+                model_record=model.record,
                 configs=(Config(), Config()),
                 feeds=inputs.feeds,
                 inputs=inputs.record(),
@@ -89,6 +98,8 @@ def _compare(path: Path, part: str, rng: random.Random) -> dict[str, Any]:
         elapsed_s = time.perf_counter() - began
     verdict = record.verdict
     return {
+        "workbench": record.versions.workbench,
+        "ort": record.versions.onnxruntime,
         "kind": verdict.kind,
         "ratio": verdict.ratio,
         "low": verdict.low,
@@ -159,15 +170,16 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
             "median_s": round(seconds[len(seconds) // 2], 1),
             "longest_s": round(seconds[-1], 1),
         }
-    return {"cores": os.cpu_count(), "parts": parts}
+    versions = {name: sorted({row[name] for row in rows if name in row}) for name in ("workbench", "ort")}
+    return {"cores": os.cpu_count(), **versions, "parts": parts}
 
 
 def table(rows: list[dict[str, Any]]) -> str:
     """The table of the README."""
     lines = [
-        "| part | tries | faster | slower | tie | unknown | Mann-Whitney differs | Welch differs "
+        f"| part | tries | {' | '.join(KINDS)} | Mann-Whitney differs | Welch differs "
         "| loaded blocks found | clean blocks set aside | median, longest |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "|---" * (len(KINDS) + 7) + "|",
     ]
     for part, told in summary(rows)["parts"].items():
         blocks, pooled = told["blocks"], told["pooled_says_different"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -11,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 
 _BURN = """
-import random, sys, time
-rng = random.Random(int(sys.argv[1]))
-while True:
+import os, random, sys, time
+rng, parent = random.Random(int(sys.argv[1])), int(sys.argv[2])
+while os.getppid() == parent:
     start = time.perf_counter()
     stop = start + rng.uniform(0.4, 2.0)
-    while time.perf_counter() < stop:
+    while time.perf_counter() < stop and os.getppid() == parent:
         pass
     print(start, time.perf_counter(), flush=True)
     time.sleep(rng.uniform(0.4, 2.0))
@@ -24,7 +25,10 @@ while True:
 
 
 class OnOffLoad:
-    """Burns one core in bursts of 0.4 to 2 s with pauses as long. The clock is the system's monotonic one."""
+    """Burns one core in bursts of 0.4 to 2 s with pauses as long, and ends with this process.
+
+    The clock is the system's monotonic one.
+    """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -32,7 +36,9 @@ class OnOffLoad:
     def __enter__(self) -> OnOffLoad:
         with tempfile.NamedTemporaryFile(delete=False, suffix=".diary") as diary:
             self._diary = Path(diary.name)
-            self._process = subprocess.Popen([sys.executable, "-c", _BURN, str(self._seed)], stdout=diary)
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _BURN, str(self._seed), str(os.getpid())], stdout=diary
+            )
         return self
 
     def __exit__(

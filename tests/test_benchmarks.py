@@ -1,0 +1,64 @@
+"""The benchmark's own load dies with it, and its rows say where they come from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from benchmarks import honesty
+
+_PARENT = """
+from benchmarks.load import OnOffLoad
+with OnOffLoad(1) as load:
+    print(load._process.pid, flush=True)
+    input()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="parents of POSIX")
+def test_a_killed_benchmark_leaves_no_load() -> None:
+    with subprocess.Popen([sys.executable, "-c", _PARENT], stdin=-1, stdout=-1, text=True) as parent:
+        assert parent.stdout is not None
+        load = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+    _, alive = psutil.wait_procs([load], timeout=60)
+    assert not alive
+
+
+def row(kind: str, **more: Any) -> dict[str, Any]:
+    return {
+        "part": "quiet",
+        "model": "mlp",
+        "kind": kind,
+        "ratio": None,
+        "low": None,
+        "high": None,
+        "rounds": 3,
+        "elapsed_s": 2.0,
+        "median_ms": 1.0,
+        "pooled": {"Mann-Whitney": "", "Welch": ""},
+        "blocks": {"loaded": 0, "loaded_flagged": 0, "clean": 4, "clean_flagged": 0},
+        **more,
+    }
+
+
+def test_every_kind_is_counted_and_a_file_is_only_added_to_when_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row("outputs differ", workbench="0.1.0", ort="1.31.1"), row("tie")]
+    monkeypatch.setattr(honesty, "measure", lambda *_: rows)
+    output = tmp_path / "x.jsonl"
+    honesty.main(["-o", str(output)])
+    with pytest.raises(SystemExit):
+        honesty.main(["-o", str(output)])
+    honesty.main(["-o", str(output), "--append"])
+    told = json.loads((tmp_path / "x.json").read_text())
+    assert (told["workbench"], told["ort"]) == (["0.1.0"], ["1.31.1"])
+    assert told["parts"]["quiet"]["tries"] == 4
+    assert sum(told["parts"]["quiet"][kind] for kind in honesty.KINDS) == 4
