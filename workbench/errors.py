@@ -55,5 +55,9 @@ class RunFailed(WorkbenchError):
     """ORT refused to load or to run the model."""
 
 
+class ProfileError(WorkbenchError):
+    """A file that is no trace of ONNX Runtime, or that cannot be read; damage inside a trace is a note."""
+
+
 class Cancelled(WorkbenchError):
     """The user stopped the work before it had an answer."""

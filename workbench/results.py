@@ -17,7 +17,7 @@ from workbench.errors import ConfigError, WorkbenchError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare import compare as measure_and_judge
 from workbench.judge.percentiles import percentiles, throughput
-from workbench.judge.question import Question
+from workbench.judge.question import Question, check_seed
 from workbench.judge.wording import report, sentence
 from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
@@ -156,6 +156,7 @@ def compare(
     from workbench.models import Model, load
 
     began = time.perf_counter()
+    check_seed(seed)
     for config in (a, b, *more):
         if not isinstance(config, Config):
             raise ConfigError(

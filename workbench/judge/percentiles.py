@@ -17,6 +17,7 @@ NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636
 """Samples below which a percentile is not told: the chance that none lies beyond it stays under 0.13 %."""
 RESAMPLES = 300
 MIN_PROCESSES = 3
+LEAST_S = 1e-9  # no run is shorter than a tick of the clock, whatever a stranger's record says
 MOST_A_PROCESS = 4_000  # samples that an interval is resampled from
 
 
@@ -39,7 +40,7 @@ def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Esti
 
 def throughput(run: Run) -> Estimate:
     """Runs a second when one follows the other: the inverse of the mean latency."""
-    return _estimate("throughput", _clean_samples(run), lambda samples: 1 / float(samples.mean()))
+    return _estimate("throughput", _clean_samples(run), lambda samples: 1 / max(float(samples.mean()), LEAST_S))
 
 
 def _percentile(groups: list[Samples], percent: float) -> Estimate:

@@ -115,7 +115,7 @@ class Round:
                 self._attempt(seat, "run", self._finish)
             for seat in self._seats:
                 seat.outcome.log_text = seat.worker.log_text()
-                seat.worker._kill()  # all at once: a large model takes a while to leave memory
+                seat.worker.kill()  # all at once: a large model takes a while to leave memory
         return [seat.outcome for seat in self._seats]
 
     def _seat(self, stack: ExitStack, member: int) -> _Seat:

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.explain.profile.traces import chain, event, node, trace_of, write
-from workbench.errors import WorkbenchError
-from workbench.explain.profile.error import ProfileError
+from workbench.errors import ProfileError, WorkbenchError
 from workbench.explain.profile.profile import Profile
 from workbench.explain.profile.reader import read_trace
 from workbench.explain.profile.trace import Trace

@@ -9,7 +9,7 @@ import pytest
 
 from tests.explain.profile.traces import chain, trace_of
 from workbench.config import Config
-from workbench.explain.profile.error import ProfileError
+from workbench.errors import ProfileError
 from workbench.explain.profile.profile import read_profile
 from workbench.explain.profile.running import Execution, profile_execution
 from workbench.explain.roofline.peaks import Peaks, measure_peaks

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from workbench.explain.profile.error import ProfileError
+from workbench.errors import ProfileError
 
 CHUNK_BYTES = 1 << 18  # what fits the second-level cache when decoded: larger chunks decode slower
 MAX_EVENT_BYTES = 64 << 20

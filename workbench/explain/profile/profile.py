@@ -55,7 +55,12 @@ class Overhead:
 
 
 class Profile:
-    """Where the time of a few executions went. Made by `wb.profile` and `wb.read_profile`."""
+    """Where the time of a few executions went. Made by `wb.profile` and `wb.read_profile`.
+
+    >>> import workbench as wb
+    >>> wb.Profile.__name__
+    'Profile'
+    """
 
     def __init__(
         self,

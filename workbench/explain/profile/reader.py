@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import orjson
 
+from workbench.errors import ProfileError
 from workbench.explain.profile.chunks import Reading, batches
-from workbench.explain.profile.error import ProfileError
 from workbench.explain.profile.interning import ABSENT, Table, arena_row, as_json, call_row, number, packed
 from workbench.explain.profile.trace import Scheduling, Trace
 
@@ -180,8 +180,8 @@ class _Build:
                 f"the file ends before its closing bracket{lost}: cut off, or its session is still open"
             )
         return Trace(
-            categories=tuple(self._categories),
-            names=tuple(self._names),
+            categories=tuple(map(_text, self._categories)),
+            names=tuple(map(_text, self._names)),
             calls=tuple(map(call_row, self._calls)),
             arenas=tuple(map(arena_row, self._arenas)),
             other_args=tuple(self._args),
@@ -190,6 +190,11 @@ class _Build:
             notes=tuple(notes),
             **{name: packed(values) for name, values in self._columns.items()},
         )
+
+
+def _text(value: Any) -> str:
+    """A name that is no text, in the trace of another writer, as text."""
+    return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def _scheduling(event: int, stats: dict[str, Any]) -> Scheduling:

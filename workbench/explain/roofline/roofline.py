@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from workbench.errors import ProfileError
 from workbench.explain.flops.counting import Costs, costs_of
 from workbench.explain.flops.shapes import profiled_shapes
-from workbench.explain.profile.error import ProfileError
 from workbench.explain.profile.profile import Profile
 from workbench.explain.roofline.peaks import Peaks
 
