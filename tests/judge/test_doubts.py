@@ -46,6 +46,14 @@ def test_a_system_that_tells_nothing_is_said_to() -> None:
     assert "does not tell" in told["other load"].evidence
 
 
+def test_a_container_that_hides_others_is_said_to() -> None:
+    import dataclasses
+
+    hidden = [dataclasses.replace(block(0.002), others_cpu_s=None)] * 6
+    told = doubts(run("A", [process(1, hidden)]), run("B", [process(1, hidden)]))
+    assert "hides" in told["other load"].evidence
+
+
 def test_noise_between_pairs() -> None:
     assert "noise" in doubts(seen=(1.0, 1.1, 0.9, 1.05, 0.95))
     assert "noise" not in doubts(seen=(1.0, 1.001, 0.999))

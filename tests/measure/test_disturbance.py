@@ -27,7 +27,11 @@ def test_a_quiet_block_is_clean() -> None:
 
 def test_waiting_for_a_core() -> None:
     assert told(run_delay_s=0.0015, others_cpu_s=0.001) == ("waited for a core",)
-    assert told(run_delay_s=0.005, others_cpu_s=None) == ("waited for a core",)
+    assert told(run_delay_s=0.007, others_cpu_s=None) == ("waited for a core",)
+
+
+def test_where_others_are_unseen_a_shared_tick_is_no_disturbance() -> None:
+    assert told(run_delay_s=0.004, others_cpu_s=None) == ()
 
 
 def test_threads_that_waited_for_each_other_were_not_disturbed() -> None:

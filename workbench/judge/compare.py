@@ -195,7 +195,7 @@ class _Comparing:
                 block_s=BLOCK_S,
                 tolerance=question.tolerance,
                 seed=question.seed,
-                frozen_partner=True,
+                frozen_partner=self.evidence.partners_stood_still(),
                 elapsed_s=self.elapsed_s,
                 sampling_s=sum(
                     block.wall_s for run in runs for process in run.processes for block in process.blocks

@@ -55,6 +55,14 @@ def _other_load(runs: Sequence[Run]) -> Iterable[Doubt]:
             "close other programs while measuring, or measure on Linux",
         )
         return
+    if all(block.others_cpu_s is None for block in blocks):
+        yield Doubt(
+            "other load",
+            None,
+            "this container hides the machine's other processes: only blocks that waited long for a core "
+            "could be found",
+            "measure outside of the container, or start it with the host's process namespace",
+        )
     disturbed = [block for block in blocks if block.disturbed]
     if len(disturbed) > DISTURBED_SHARE * len(blocks):
         cores = [block.others_cpu_s / block.wall_s for block in disturbed if block.others_cpu_s is not None]

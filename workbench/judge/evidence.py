@@ -46,6 +46,9 @@ class Evidence:
         """Whether any process of any config got as far as its blocks."""
         return any(one.record for outcomes in self._outcomes.values() for one in outcomes)
 
+    def partners_stood_still(self) -> bool:
+        return all(one.stood_still for outcomes in self._outcomes.values() for one in outcomes)
+
     def outputs_differ(self) -> bool:
         return any(row.agrees is False for row in self.agreement)
 

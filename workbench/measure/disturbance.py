@@ -7,6 +7,7 @@ may share a core for a scheduler tick although another one is free, and that hap
 from __future__ import annotations
 
 MAX_RUN_DELAY = 0.05  # share of the block's time that its threads may wait for a core
+MAX_RUN_DELAY_BLIND = 0.30  # the same where others are unseen: more than a scheduler tick shared with itself
 MIN_RUN_DELAY_S = 0.001  # the parent's own wake-ups and the kernel's threads cost less than this
 OTHERS_PER_DELAY = 0.5  # CPU time of others for each second waited, below which the worker waited for itself
 OTHERS_BASE_SHARE = 0.05  # of all usable cores: what daemons may use when the block needs every core
@@ -29,10 +30,11 @@ def reasons(
     found = []
     busy_threads = threads or usable_cores
     own_crowd = busy_threads > usable_cores  # then its threads wait for each other
+    share = MAX_RUN_DELAY if others_cpu_s is not None else MAX_RUN_DELAY_BLIND
     if (
         run_delay_s is not None
         and not own_crowd
-        and run_delay_s > max(MIN_RUN_DELAY_S, MAX_RUN_DELAY * wall_s)
+        and run_delay_s > max(MIN_RUN_DELAY_S, share * wall_s)
         and (others_cpu_s is None or others_cpu_s > OTHERS_PER_DELAY * run_delay_s)
     ):
         found.append("waited for a core")

@@ -18,6 +18,7 @@ MAX_THREADS = 3_000  # beyond this a reading takes longer than a block
 MAX_OPEN_FILES = 400  # threads whose file is kept open
 OPEN_FILES_SHARE = 0.4  # of the files that this process may have open: 409 of the usual 1,024
 _OUT_OF_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+_FIRST_NAMESPACE = "pid:[4026531836]"  # the kernel's constant PROC_PID_INIT_INO
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,16 @@ class Reading:
 
     at: float
     cpu_ns: dict[int, int]
+
+
+def sees_all_processes() -> bool:
+    """Whether /proc lists the whole machine: in a container of its own it lists the container alone."""
+    if sys.platform != "linux":
+        return False
+    try:
+        return os.readlink("/proc/self/ns/pid") == _FIRST_NAMESPACE  # noqa: PTH115
+    except OSError:
+        return False
 
 
 class Watch:
@@ -37,7 +48,7 @@ class Watch:
         self._listed_at = float("-inf")
         self._newest = ""
         self._max_files = _most_files()
-        self.works = sys.platform == "linux" and os.path.exists("/proc/self/schedstat")  # noqa: PTH110
+        self.works = sees_all_processes() and os.path.exists("/proc/self/schedstat")  # noqa: PTH110
 
     def read(self) -> Reading | None:
         """None where the system does not tell, has too many threads to ask, or lends no more open files."""

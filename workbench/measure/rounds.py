@@ -66,6 +66,7 @@ class Outcome:
     io: Literal["run", "binding"] | None = None
     versions: dict[str, str] = field(default_factory=dict)
     log_text: str = ""
+    stood_still: bool = True  # whether it could be frozen while the others were measured
     outputs: Path | None = None
 
 
@@ -115,6 +116,7 @@ class Round:
                 self._attempt(seat, "run", self._finish)
             for seat in self._seats:
                 seat.outcome.log_text = seat.worker.log_text()
+                seat.outcome.stood_still = seat.worker.can_freeze
                 seat.worker.kill()  # all at once: a large model takes a while to leave memory
         return [seat.outcome for seat in self._seats]
 

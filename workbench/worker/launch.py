@@ -110,8 +110,6 @@ class Worker:
         if self._process.poll() is None:
             self._process.kill()
 
-    _kill = kill
-
     def close(self) -> None:
         """Kill and reap, its helpers too; of the log only what `log_text` gives stays. Safe to call twice."""
         if self._closed:
