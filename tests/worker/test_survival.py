@@ -242,10 +242,11 @@ def test_a_worker_whose_start_is_interrupted_is_not_left(
     def interrupted(_: threading.Thread) -> None:
         raise error
 
+    before = set(psutil.Process().children())
     monkeypatch.setattr(threading.Thread, "start", interrupted)
     with pytest.raises((KeyboardInterrupt, WorkerError)):
         Worker(tmp_path, name="W")
-    assert psutil.Process().children() == []
+    assert set(psutil.Process().children()) <= before
 
 
 @needs_signals
