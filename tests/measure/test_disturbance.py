@@ -23,10 +23,11 @@ def told(**changes: object) -> tuple[str, ...]:
 def test_a_quiet_block_is_clean() -> None:
     assert told() == ()
     assert told(run_delay_s=0.0005, others_cpu_s=0.001) == ()
+    assert told(run_delay_s=0.0035, others_cpu_s=0.0035) == (), "one tick of a daemon"
 
 
 def test_waiting_for_a_core() -> None:
-    assert told(run_delay_s=0.0015, others_cpu_s=0.001) == ("waited for a core",)
+    assert told(run_delay_s=0.0045, others_cpu_s=0.003) == ("waited for a core",)
     assert told(run_delay_s=0.007, others_cpu_s=None) == ("waited for a core",)
 
 

@@ -2,15 +2,17 @@
 
 Waiting for a core is a disturbance only where others worked meanwhile: just thawed, the threads of a worker
 may share a core for a scheduler tick although another one is free, and that happens to every config alike.
+The bounds let one scheduler tick (4 ms of a block of 20 ms) of a daemon pass: the typical latency leaves the
+slowest quarter of the samples out anyway.
 """
 
 from __future__ import annotations
 
-MAX_RUN_DELAY = 0.05  # share of the block's time that its threads may wait for a core
+MAX_RUN_DELAY = 0.20  # share of the block's time that its threads may wait for a core
 MAX_RUN_DELAY_BLIND = 0.30  # the same where others are unseen: more than a scheduler tick shared with itself
 MIN_RUN_DELAY_S = 0.001  # the parent's own wake-ups and the kernel's threads cost less than this
 OTHERS_PER_DELAY = 0.5  # CPU time of others for each second waited, below which the worker waited for itself
-OTHERS_BASE_SHARE = 0.05  # of all usable cores: what daemons may use when the block needs every core
+OTHERS_BASE_SHARE = 0.10  # of all usable cores: what daemons may use when the block needs every core
 OTHERS_SPARE_SHARE = 0.15  # and of each core that the block leaves free
 
 
