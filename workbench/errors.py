@@ -51,8 +51,16 @@ class WorkerError(WorkbenchError):
     """A worker process that died, hung or could not be started."""
 
 
+class PrepareError(WorkbenchError):
+    """A step before measuring that cannot be done on this model: which, why, what to change."""
+
+
 class RunFailed(WorkbenchError):
     """ORT refused to load or to run the model."""
+
+
+class MetricError(WorkbenchError):
+    """Labels that do not fit the outputs, or an error in a metric of the user's own."""
 
 
 class ProfileError(WorkbenchError):

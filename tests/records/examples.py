@@ -49,6 +49,7 @@ def run(label: str = "A", config: Config = CONFIGS[0], rounds: int = 2) -> Run:
         processes=processes,
         log=(LogLine("W", "slow <op> & such"),),
         failure=None,
+        preparation=None,
     )
 
 

@@ -8,13 +8,17 @@ from typing import Any
 
 import pytest
 
+import workbench as wb
 from tests.records.examples import comparison
 from tests.records.hostile import good_members, signed, zipped
+from tests.shown.test_results import RESULTS
 from workbench.errors import BundleError
 from workbench.records import read_bundle, upgrades
 from workbench.records.bundle import unpack_record
 
-GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.ortbench"))
+FOLDER = Path(__file__).parent / "golden"
+GOLDEN = sorted(FOLDER.glob("comparison-*.ortbench"))
+OTHERS = sorted(set(FOLDER.glob("*.ortbench")) - set(GOLDEN))
 
 
 def test_there_is_a_golden_bundle_of_every_version() -> None:
@@ -31,19 +35,41 @@ def test_a_golden_bundle_opens(path: Path) -> None:
     assert bundle.version == int(path.stem.rpartition("-")[2])
 
 
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.name)
+def test_golden_results_of_every_kind_open(path: Path) -> None:
+    """Made by `python -m tests.records.golden.make`; those of a released version are never made again."""
+    result = wb.open(path)
+    assert str(result)
+    assert result.still().to_png()
+    assert len(result.to_frame())
+
+
+def test_every_kind_has_a_golden_bundle() -> None:
+    kinds = {path.stem.rpartition("-")[0].replace("-", " ") for path in OTHERS}
+    assert {*RESULTS, "examined"} - {"comparison"} <= kinds
+
+
+def test_a_golden_comparison_still_has_its_parts() -> None:
+    result = wb.open(FOLDER / "examined-2.ortbench")
+    assert len(result.parts) == 10
+    assert result.graph().still().to_png()
+    assert result.flame().still().to_png()
+    assert result.memory().to_frame().equals(RESULTS["comparison"].memory().to_frame())
+
+
 def test_a_later_version_is_refused_whatever_it_holds() -> None:
-    manifest = {"format": "ortbench", "version": 2, "unknown to us": []}
+    manifest = {"format": "ortbench", "version": 3, "unknown to us": []}
     blob = zipped({"manifest.json": json.dumps(manifest).encode(), "record.json": b"?"})
-    with pytest.raises(BundleError, match="version 2; this workbench reads versions 1 to 1") as caught:
+    with pytest.raises(BundleError, match="version 3; this workbench reads versions 1 to 2") as caught:
         unpack_record(blob)
     assert "Update ort-workbench" in caught.value.fix
 
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> dict[int, upgrades.Step]:
-    """A future in which the record is of version 3."""
+    """A future in which the record is of version 4."""
     made: dict[int, upgrades.Step] = {}
-    monkeypatch.setattr(upgrades, "VERSION", 3)
+    monkeypatch.setattr(upgrades, "VERSION", 4)
     monkeypatch.setattr(upgrades, "STEPS", made)
     return made
 
@@ -58,13 +84,13 @@ def test_steps_are_taken_in_order(steps: dict[int, upgrades.Step]) -> None:
         data["model"]["name"] += ", upgraded"
         return data
 
-    steps.update({1: rename, 2: decorate})
+    steps.update({2: rename, 3: decorate})
     members = good_members()
     data = json.loads(members["record.json"])
     data["model"]["title"] = data["model"].pop("name")
     bundle = unpack_record(zipped(signed({**members, "record.json": json.dumps(data).encode()})))
     assert bundle.record.model.name == f"{comparison().model.name}, upgraded"
-    assert bundle.version == 1
+    assert bundle.version == 2
 
 
 @pytest.mark.parametrize("text", [b"[]", b"{}", b'{"model": null}', b'{"model": {"title": 3}}'])
@@ -75,6 +101,6 @@ def test_an_old_record_that_no_step_understands_is_refused(
         data["model"]["name"] = data["model"].pop("title").strip()
         return data
 
-    steps.update({1: rename, 2: rename})
-    with pytest.raises(BundleError, match=r"does not fit version 1|does not hold an object"):
+    steps.update({2: rename, 3: rename})
+    with pytest.raises(BundleError, match=r"does not fit version 2|does not hold an object"):
         unpack_record(zipped(signed({**good_members(), "record.json": text})))

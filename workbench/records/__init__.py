@@ -1,5 +1,6 @@
 """What was seen: frozen results, the bundle file that holds them, and the history."""
 
+from workbench.records.about import About
 from workbench.records.bundle import Bundle, read_bundle, write_bundle
 from workbench.records.comparison import (
     ComparisonRecord,
@@ -12,10 +13,12 @@ from workbench.records.comparison import (
 )
 from workbench.records.entries import Entry
 from workbench.records.history import History
+from workbench.records.kinds import Kind, Kinds, Part
 from workbench.records.machine import Gpu, Machine, Versions
 from workbench.records.run import Block, Failure, LatencySamples, LogLine, ProcessRecord, Run
 
 __all__ = [
+    "About",
     "Block",
     "Bundle",
     "ComparisonRecord",
@@ -25,11 +28,14 @@ __all__ = [
     "Gpu",
     "History",
     "InputsRecord",
+    "Kind",
+    "Kinds",
     "LatencySamples",
     "LogLine",
     "Machine",
     "ModelRecord",
     "OutputAgreement",
+    "Part",
     "ProcessRecord",
     "Protocol",
     "Run",

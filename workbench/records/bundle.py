@@ -1,54 +1,62 @@
-"""The bundle: one record in one file, safe to hand on and safe to open. docs/bundle.md is its description."""
+"""The bundle: records in one file, safe to hand on and safe to open. docs/bundle.md is its description."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import io
 import os
 import stat
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from workbench import __version__
 from workbench.errors import BundleError
-from workbench.records import container
+from workbench.records import container, limits
+from workbench.records.about import About, check_id
 from workbench.records.atomic import reason_of, write_atomically
-from workbench.records.codec import decode, encode
-from workbench.records.columns import ColumnReader, ColumnWriter
-from workbench.records.jsontext import DAMAGED, OURS, dump_json, load_json, shorten
-from workbench.records.kinds import KINDS, Record, check, kind_of
-from workbench.records.manifest import Manifest, Member
-from workbench.records.privacy import without_paths
-from workbench.records.upgrades import VERSION, upgrade
+from workbench.records.jsontext import DAMAGED, OURS
+from workbench.records.kinds import COMPARISONS, Kinds, Part, check_parts
+from workbench.records.manifest import Listed, Manifest
+from workbench.records.member import check_extents, compare, describe, record_from, record_members
+from workbench.records.upgrades import VERSION
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What a bundle holds. `version` is that of the file; the record is in the form of today."""
+    """What a bundle holds. `version` is that of the file; the records are in the form of today."""
 
-    record: Record
+    record: Any
+    about: About  # whose it is
     structure: bytes | None  # an ONNX model without its weights; None: none was saved
+    parts: tuple[Part, ...]
     kind: str
     version: int
     workbench: str  # the version that wrote it
 
 
-def write_bundle(record: Record, path: str | os.PathLike[str], *, structure: bytes | None = None) -> Path:
+def write_bundle(
+    record: object,
+    path: str | os.PathLike[str],
+    *,
+    structure: bytes | None = None,
+    about: About | None = None,
+    parts: tuple[Part, ...] = (),
+    kinds: Kinds = COMPARISONS,
+) -> Path:
     """Save `record` at `path`, without absolute paths; the file that stood there is replaced at once or kept.
 
     `structure` is the model's graph without the data of its initializers.
     """
-    return write_atomically(path, pack_record(record, structure, private=False))
+    blob = pack_record(record, structure, private=False, about=about, parts=parts, kinds=kinds)
+    return write_atomically(path, blob)
 
 
-def read_bundle(path: str | os.PathLike[str]) -> Bundle:
+def read_bundle(path: str | os.PathLike[str], kinds: Kinds = COMPARISONS) -> Bundle:
     """Open a bundle of this version or an earlier one. Nothing in it is run, whoever made it."""
     try:
         with _open(path) as file:
-            return unpack_record(file)
+            return unpack_record(file, kinds)
     except BundleError as error:
         raise BundleError(f"{os.fspath(path)!r} cannot be opened: {error.problem}", error.fix) from error
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null byte; RuntimeError: no home
@@ -57,36 +65,73 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
         raise BundleError(f"{os.fspath(path)!r} cannot be opened: {reason_of(error)}.", fix) from error
 
 
-def pack_record(record: Record, structure: bytes | None, *, private: bool) -> bytes:
-    """The bytes of a bundle; the same record gives the same bytes. `private` keeps absolute paths."""
-    kind = kind_of(record, "Save what wb.compare returned.")
-    check(record, OURS)
-    columns = ColumnWriter()
-    data = encode(record, columns)
-    members = {container.RECORD: dump_json(data if private else without_paths(data)), **columns.members()}
+def pack_record(
+    record: object,
+    structure: bytes | None,
+    *,
+    private: bool,
+    about: About | None = None,
+    parts: tuple[Part, ...] = (),
+    kinds: Kinds = COMPARISONS,
+) -> bytes:
+    """The bytes of a bundle; the same records give the same bytes. `private` keeps absolute paths."""
+    kind = kinds.of(record, "Save what the workbench returned.")
+    kind.check(record, OURS)
+    whose = kinds.about(record, about)
+    check_id(whose.id, OURS)
+    check_parts(record, parts, OURS)
+    if len(parts) > limits.PARTS:
+        raise BundleError(f"A bundle holds at most {limits.PARTS} parts, not {len(parts)}.", OURS)
+    members = record_members(record, "", private=private)
     if structure is not None:
         members[container.STRUCTURE] = structure
-    listed = tuple(_describe(name, blob) for name, blob in members.items())
-    manifest = Manifest("ortbench", VERSION, kind, record.created_utc, __version__, listed)
-    return container.pack({container.MANIFEST: manifest.dump(), **members})
+    for number, part in enumerate(parts):
+        kinds.named(part.kind).check(part.record, OURS)
+        members |= record_members(part.record, f"parts/{number}/", private=private)
+    manifest = Manifest(
+        format="ortbench",
+        version=VERSION,
+        kind=kind.name,
+        created_utc=whose.created_utc,
+        workbench=__version__,
+        about=None if kind.about is not None else whose,
+        parts=tuple(Listed(part.name, part.about) for part in parts),
+        members=tuple(describe(name, blob) for name, blob in members.items()),
+    )
+    return container.pack({container.MANIFEST: manifest.dump(private=private), **members})
 
 
-def unpack_record(source: BinaryIO | bytes) -> Bundle:
+def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS) -> Bundle:
     """The bundle in `source`, every part of it checked."""
     members = container.unpack(io.BytesIO(source) if isinstance(source, bytes) else source)
     if container.MANIFEST not in members or container.RECORD not in members:
         raise BundleError(f"It has no {container.MANIFEST} or no {container.RECORD}.", DAMAGED)
     manifest = Manifest.load(members.pop(container.MANIFEST))
-    _compare(manifest.members, (_describe(name, blob) for name, blob in members.items()))
-    if manifest.kind not in KINDS:
-        raise BundleError(f"It holds a {shorten(manifest.kind)}; known: {', '.join(KINDS)}.", DAMAGED)
+    compare(manifest.members, (describe(name, blob) for name, blob in members.items()))
+    check_extents(members)
+    kind = kinds.named(manifest.kind)
     structure = members.pop(container.STRUCTURE, None)
-    data = upgrade(
-        manifest.kind, manifest.version, load_json(members.pop(container.RECORD), container.RECORD)
-    )
-    record = decode(KINDS[manifest.kind], data, ColumnReader(members))
-    check(record, DAMAGED)
-    return Bundle(record, structure, manifest.kind, manifest.version, manifest.workbench)
+    record = record_from(members, "", kind, manifest.version)
+    kind.check(record, DAMAGED)
+    if len(manifest.parts) > limits.PARTS:
+        raise BundleError(
+            f"It has {len(manifest.parts)} parts; a bundle has at most {limits.PARTS}.", DAMAGED
+        )
+    parts = []
+    for number, listed in enumerate(manifest.parts):
+        part = Part(listed.name, None, listed.about)
+        own = kinds.named(part.kind)
+        found = record_from(members, f"parts/{number}/", own, manifest.version)
+        own.check(found, DAMAGED)
+        parts.append(Part(listed.name, found, listed.about))
+    if members:
+        raise BundleError(f"It has a member {min(members)} that belongs to no record.", DAMAGED)
+    check_parts(record, tuple(parts), DAMAGED)
+    if (manifest.about is None) is (kind.about is None):
+        raise BundleError("manifest.json: about does not fit the kind of record.", DAMAGED)
+    about = kinds.about(record, manifest.about)
+    check_id(about.id, DAMAGED)
+    return Bundle(record, about, structure, tuple(parts), manifest.kind, manifest.version, manifest.workbench)
 
 
 def _open(path: str | os.PathLike[str]) -> BinaryIO:
@@ -95,14 +140,3 @@ def _open(path: str | os.PathLike[str]) -> BinaryIO:
     if not stat.S_ISREG(place.stat().st_mode):
         raise BundleError("It is not a file.", "Give the path of an .ortbench file.")
     return place.open("rb")
-
-
-def _describe(name: str, blob: bytes) -> Member:
-    return Member(name, len(blob), hashlib.sha256(blob).hexdigest())
-
-
-def _compare(listed: Iterable[Member], found: Iterable[Member]) -> None:
-    wrong = set(listed) ^ set(found)
-    if wrong:
-        names = ", ".join(sorted({shorten(member.name) for member in wrong})[:5])
-        raise BundleError(f"These members are not what the manifest lists: {names}.", DAMAGED)

@@ -8,13 +8,29 @@ A field that may be negative says so: `field(metadata={"signed": True})`.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import operator
 import types
 import typing
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Protocol, TypeVar, Union
 
+from workbench.records import limits
 from workbench.records.columns import ColumnReader, ColumnWriter
-from workbench.records.compound import Fields, Foreign, Many, Maybe, Row, Tuple
+from workbench.records.compound import Blob, Column, Fields, Foreign, Many, Maybe, Row, Tuple
 from workbench.records.scalars import Choice, Flag, Integer, Moment, Number, Schema, Text
+from workbench.records.tables import (
+    Fixed,
+    Lane,
+    Lists,
+    Optional,
+    Pairs,
+    Reals,
+    Scalars,
+    Structs,
+    Table,
+    TextOrInteger,
+)
 
 T = TypeVar("T")
 _shapes: dict[type, Shape] = {}  # reading hints costs more than decoding a record
@@ -57,35 +73,113 @@ def _read_hints(cls: type) -> Shape:
         return Foreign(cls)
     if not dataclasses.is_dataclass(cls):
         raise TypeError(f"A record cannot hold {cls.__name__}: use a frozen dataclass.")
+    return Fields(cls, {name: _shape(hint, place) for name, hint, place in _fields(cls)})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Place:
+    """A field, as its unit and its marks matter."""
+
+    owner: str
+    name: str
+    signed: bool
+    table: bool
+
+    @property
+    def duration(self) -> bool:
+        return self.name.endswith("_s") and not self.signed
+
+    @property
+    def least(self) -> int:
+        counts = self.name.endswith(("_s", "_bytes", "_count")) and not self.signed
+        return 0 if counts else -limits.INTEGER
+
+
+def _fields(cls: type) -> Iterator[tuple[str, Any, _Place]]:
     hints = typing.get_type_hints(cls)
-    shapes = {
-        field.name: _shape(hints[field.name], field.name, cls.__name__, bool(field.metadata.get("signed")))
-        for field in dataclasses.fields(cls)
-    }
-    return Fields(cls, shapes)
+    for field in dataclasses.fields(cls):
+        signed, table = (bool(field.metadata.get(mark)) for mark in ("signed", "table"))
+        yield field.name, hints[field.name], _Place(cls.__name__, field.name, signed, table)
 
 
-def _shape(hint: Any, name: str, owner: str, signed: bool) -> Shape:
+def _shape(hint: Any, place: _Place) -> Shape:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (Union, types.UnionType) and len(arguments) == 2 and type(None) in arguments:
-        (inner,) = (argument for argument in arguments if argument is not type(None))
-        return Maybe(_shape(inner, name, owner, signed))
+    inner = _without_none(hint)
+    if inner is not None:
+        return Maybe(_shape(inner, place))
     if origin is Literal:
         return Choice(arguments)
+    if origin is tuple and place.table and arguments[-1] is Ellipsis:
+        return Table(_lane(arguments[0], place))
+    if origin is Mapping and place.table:
+        return Pairs(Table(Fixed(tuple(_lane(argument, place) for argument in arguments))))
     if hint == tuple[float, ...]:
-        return Row(f"{owner}.{name}", duration=name.endswith("_s") and not signed)
+        return Row(f"{place.owner}.{place.name}", duration=place.duration)
     if origin is tuple and arguments[-1] is Ellipsis:
-        return Many(_shape(arguments[0], name, owner, signed))
+        return Many(_shape(arguments[0], place))
     if origin is tuple:
-        return Tuple(tuple(_shape(argument, name, owner, signed) for argument in arguments))
+        return Tuple(tuple(_shape(argument, place) for argument in arguments))
+    if hint is bytes:
+        return Blob()
+    if (dtype := _array_of(hint)) is not None:
+        return Column(f"{place.owner}.{place.name}", dtype)
+    scalar = _scalar(hint, place)
+    if scalar is not None:
+        return scalar
+    if isinstance(hint, type):
+        return shape_of_class(hint)
+    raise TypeError(f"{place.owner}.{place.name}: a record cannot hold {hint}.")
+
+
+def _lane(hint: Any, place: _Place) -> Lane:
+    """How a table holds all values of one field."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    inner = _without_none(hint)
+    if inner is not None:
+        return Optional(_lane(inner, place))
+    if origin is Literal:
+        return Scalars(Choice(arguments))
+    if origin in (Union, types.UnionType) and set(arguments) == {int, str}:
+        return TextOrInteger()
+    if origin is tuple and arguments[-1] is Ellipsis:
+        return Lists(_lane(arguments[0], place))
+    if origin is tuple:
+        return Fixed(tuple(_lane(argument, place) for argument in arguments))
+    scalar = _scalar(hint, place)
+    if isinstance(scalar, Number):
+        return Reals(scalar)
+    if scalar is not None:
+        return Scalars(scalar)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return Structs(hint, {name: _lane(each, one) for name, each, one in _fields(hint)})
+    raise TypeError(f"{place.owner}.{place.name}: a table cannot hold {hint}.")
+
+
+def _scalar(hint: Any, place: _Place) -> Moment | Text | Flag | Integer | Number | None:
     if hint is str:
-        return Moment() if name.endswith("_utc") else Text()
+        return Moment() if place.name.endswith("_utc") else Text()
     if hint is bool:
         return Flag()
     if hint is int:
-        return Integer(0) if name.endswith(("_s", "_bytes", "_count")) and not signed else Integer()
+        return Integer(place.least)
     if hint is float:
-        return Number(duration=name.endswith("_s") and not signed)
-    if isinstance(hint, type):
-        return shape_of_class(hint)
-    raise TypeError(f"{owner}.{name}: a record cannot hold {hint}.")
+        return Number(duration=place.duration)
+    return None
+
+
+def _array_of(hint: Any) -> str | None:
+    """The type of the numbers in a numpy array, as `npt.NDArray[…]` says it."""
+    origin = typing.get_origin(hint)
+    if getattr(origin, "__module__", "") != "numpy" or getattr(origin, "__name__", "") != "ndarray":
+        return None
+    (number,) = typing.get_args(typing.get_args(hint)[1])
+    return str(number.__name__)
+
+
+def _without_none(hint: Any) -> Any:
+    """What a hint allows beside None; None where it does not allow that."""
+    if typing.get_origin(hint) not in (Union, types.UnionType):
+        return None
+    arguments = typing.get_args(hint)
+    rest = tuple(argument for argument in arguments if argument is not type(None))
+    return functools.reduce(operator.or_, rest) if len(rest) < len(arguments) else None

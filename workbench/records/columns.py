@@ -1,52 +1,82 @@
-"""Long rows of numbers, kept out of the JSON: one little-endian float64 `.npy` file a kind of row.
-
-Written and read by hand, because the format is one line of header: no numpy to import, nothing evaluated.
-"""
+"""Long rows of numbers, and texts said often, kept out of the JSON: `.npy` files and one list of texts."""
 
 from __future__ import annotations
 
 import math
-import re
-import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from workbench.errors import BundleError
 from workbench.records import limits
 from workbench.records.jsontext import DAMAGED, OURS
+from workbench.records.npy import REAL, TYPES, WHOLE, from_npy, to_npy
 
-_MAGIC = b"\x93NUMPY\x01\x00"
-_HEADER = re.compile(
-    rb"\{'descr': '<f8', 'fortran_order': False, 'shape': \((0|[1-9][0-9]{0,8}),\), \} *\n", re.ASCII
-)
+INTEGERS, NUMBERS = "integers", "numbers"  # the columns of tables
 
 
 class ColumnWriter:
-    """Collects rows; each is named by its column and by where it stands there."""
+    """Collects rows, texts and blobs; each is named by where it stands."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, array[float]] = {}
+        self._columns: dict[str, array[Any]] = {}
+        self._codes: dict[str, int] = {}
+        self._blobs: list[bytes] = []
+        self._count = 0
 
     def add(self, name: str, values: Sequence[float], place: str, *, duration: bool) -> dict[str, int]:
-        """Append `values` to column `name`; what stands for them in the JSON."""
-        column = self._columns.setdefault(name, array("d"))
-        start = len(column)
+        """Append numbers to column `name`; what stands for them in the JSON."""
         try:
-            column.extend(array("d", values))
+            row = array(REAL, values)
         except (TypeError, OverflowError) as error:
             raise BundleError(f"{place}: expected only numbers ({error}).", OURS) from error
         if duration:
-            _check_durations(column[start:], place, OURS)
-        if sum(map(len, self._columns.values())) > limits.SAMPLES:
+            _check_durations(row, place, OURS)
+        return self._append(name, row)
+
+    def add_integers(self, values: Sequence[int], place: str) -> dict[str, int]:
+        """Append integers of 64 bits to the column of tables."""
+        try:
+            return self._append(INTEGERS, array(WHOLE, values))
+        except (TypeError, OverflowError) as error:
+            raise BundleError(f"{place}: expected only integers of 64 bits ({error}).", OURS) from error
+
+    def add_packed(self, name: str, code: str, data: bytes) -> dict[str, int]:
+        """Append numbers that are packed already, as this machine has them."""
+        row = array(code)
+        row.frombytes(data)
+        return self._append(name, row)
+
+    def text_code(self, text: str) -> int:
+        """The number that stands for a text, which is kept once."""
+        return self._codes.setdefault(text, len(self._codes))
+
+    def add_blob(self, blob: bytes) -> int:
+        """Keep bytes as a member of their own; its number."""
+        self._blobs.append(blob)
+        return len(self._blobs) - 1
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text by its number."""
+        return list(self._codes)
+
+    def members(self) -> dict[str, bytes]:
+        """The file of each column and of each blob."""
+        columns = {member_name(name): to_npy(column) for name, column in self._columns.items()}
+        return columns | {blob_name(number): blob for number, blob in enumerate(self._blobs)}
+
+    def _append(self, name: str, row: array[Any]) -> dict[str, int]:
+        column = self._columns.setdefault(name, array(row.typecode))
+        start = len(column)
+        column.extend(row)
+        self._count += len(row)
+        if self._count > limits.SAMPLES:
             raise BundleError(
                 f"The record holds more than {limits.SAMPLES:,} samples.",
                 "Measure with a smaller budget_s, or with pacing_s, and save that.",
             )
-        return {"start": start, "count": len(column) - start}
-
-    def members(self) -> dict[str, bytes]:
-        """The file of each column."""
-        return {member_name(name): _to_npy(column) for name, column in self._columns.items()}
+        return {"start": start, "count": len(row)}
 
 
 class ColumnReader:
@@ -55,30 +85,40 @@ class ColumnReader:
     Without that, a small file could ask for the same million samples a million times.
     """
 
-    def __init__(self, members: dict[str, bytes]) -> None:
-        self._columns = {name: _from_npy(blob, name) for name, blob in members.items()}
-        self._spans: dict[str, list[tuple[int, int]]] = {name: [] for name in members}
+    def __init__(self, members: Mapping[str, bytes], texts: Sequence[str] = ()) -> None:
+        columns = {name: blob for name, blob in members.items() if name.endswith(".npy")}
+        self._columns = {name: from_npy(blob, name) for name, blob in columns.items()}
+        self._spans: dict[str, list[tuple[int, int]]] = {name: [] for name in columns}
         self._left = {name: len(column) for name, column in self._columns.items()}
+        self._blobs = {name: blob for name, blob in members.items() if name not in columns}
+        self.texts = texts
 
     def take(self, name: str, start: int, count: int, place: str, *, duration: bool) -> tuple[float, ...]:
-        """`count` values of column `name` from `start` on."""
-        member = member_name(name)
-        column = self._columns.get(member)
-        if column is None:
-            raise BundleError(f"{place}: the file has no {member}.", DAMAGED)
-        self._left[member] -= count
-        if start < 0 or count < 0 or start + count > len(column) or self._left[member] < 0:
-            raise BundleError(
-                f"{place}: values {start} to {start + count} of {member}, which holds {len(column)}.", DAMAGED
-            )
-        self._spans[member].append((start, start + count))
-        row = column[start : start + count]
+        """`count` numbers of column `name` from `start` on."""
+        row = self._row(name, REAL, start, count, place)
         if duration:
             _check_durations(row, place, DAMAGED)
         return tuple(row)
 
+    def take_integers(self, start: int, count: int, place: str) -> list[int]:
+        """Of the integers of tables."""
+        return self._row(INTEGERS, WHOLE, start, count, place).tolist()
+
+    def take_packed(self, name: str, code: str, start: int, count: int, place: str) -> bytes:
+        """As this machine has numbers."""
+        return self._row(name, code, start, count, place).tobytes()
+
+    def take_blob(self, number: int, place: str) -> bytes:
+        """A member of its own; each is used once."""
+        blob = self._blobs.pop(blob_name(number), None)
+        if blob is None:
+            raise BundleError(f"{place}: the file has no {blob_name(number)}, or it is used twice.", DAMAGED)
+        return blob
+
     def finish(self) -> None:
         """Refuse numbers that no row, or more than one row, used."""
+        if self._blobs:
+            raise BundleError(f"{min(self._blobs)} is not used.", DAMAGED)
         for member, spans in self._spans.items():
             reached = 0
             for start, stop in sorted(span for span in spans if span[0] < span[1]):
@@ -88,41 +128,36 @@ class ColumnReader:
             if reached != len(self._columns[member]):
                 raise BundleError(f"{member}: value {reached} is not used once.", DAMAGED)
 
+    def _row(self, name: str, code: str, start: int, count: int, place: str) -> array[Any]:
+        member = member_name(name)
+        column = self._columns.get(member)
+        if column is None:
+            raise BundleError(f"{place}: the file has no {member}.", DAMAGED)
+        if column.typecode != code:
+            raise BundleError(f"{place}: {member} does not hold {TYPES[code]}.", DAMAGED)
+        self._left[member] -= count
+        if start < 0 or count < 0 or start + count > len(column) or self._left[member] < 0:
+            raise BundleError(
+                f"{place}: values {start} to {start + count} of {member}, which holds {len(column)}.", DAMAGED
+            )
+        self._spans[member].append((start, start + count))
+        return column[start : start + count]
+
 
 def member_name(column: str) -> str:
     """The zip member that holds `column`."""
     return f"columns/{column}.npy"
 
 
-def _check_durations(values: array[float], place: str, fix: str) -> None:
+def blob_name(number: int) -> str:
+    """The zip member that holds a blob."""
+    return f"blobs/{number}.bin"
+
+
+def _check_durations(values: array[Any], place: str, fix: str) -> None:
     if all(map(math.isfinite, values)) and (not values or min(values) >= 0):
         return
     index = next(at for at, value in enumerate(values) if not 0 <= value < math.inf)
     raise BundleError(
         f"{place}[{index}]: expected a duration of zero or more seconds, got {values[index]}.", fix
     )
-
-
-def _to_npy(column: array[float]) -> bytes:
-    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({len(column)},), }}".encode()
-    header += b" " * (-(len(_MAGIC) + 2 + len(header) + 1) % 64) + b"\n"  # data aligned as numpy does it
-    return _MAGIC + len(header).to_bytes(2, "little") + header + _little_endian(column).tobytes()
-
-
-def _from_npy(blob: bytes, name: str) -> array[float]:
-    start = len(_MAGIC) + 2
-    stop = start + int.from_bytes(blob[len(_MAGIC) : start], "little")
-    header = _HEADER.fullmatch(blob, start, min(stop, len(blob)))
-    if not blob.startswith(_MAGIC) or header is None or stop + 8 * int(header[1]) != len(blob):
-        raise BundleError(f"{name} is not a one-dimensional float64 .npy file of its own length.", DAMAGED)
-    column = array("d")
-    column.frombytes(memoryview(blob)[stop:])
-    return _little_endian(column)
-
-
-def _little_endian(column: array[float]) -> array[float]:
-    if sys.byteorder == "little":
-        return column
-    swapped = array("d", column)
-    swapped.byteswap()
-    return swapped

@@ -49,6 +49,9 @@ class OutputAgreement:
     sqnr_db: float | None  # None where it does not exist (not numbers, or equal to the last bit)
     nan_count: int | None
     inf_count: int | None
+    least_sqnr_db: float | None = (
+        None  # what was asked for where the arithmetic differs; None: `tolerance` held
+    )
 
 
 @dataclass(frozen=True, slots=True)

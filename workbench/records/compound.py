@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import BundleError, WorkbenchError
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, OURS, shorten
+from workbench.records.npy import REAL, TYPES, WHOLE
 from workbench.records.scalars import Integer, Number, Schema, Text, mismatch
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Row:
         return columns.add(self.column, value, place, duration=self.duration)
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
-        span = _keyed(data, ("start", "count"), place)
+        span = keyed(data, ("start", "count"), place)
         start = Integer(0).check(span["start"], f"{place}.start", DAMAGED)
         count = Integer(0).check(span["count"], f"{place}.count", DAMAGED)
         return columns.take(self.column, start, count, place, duration=self.duration)
@@ -98,8 +99,61 @@ class Row:
         whole: Schema = {"type": "integer", "minimum": 0}
         return {
             "description": f"Values start to start + count of columns/{self.column}.npy",
-            **_object_schema({"start": whole, "count": whole}),
+            **object_schema({"start": whole, "count": whole}),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A numpy array of one dimension; the JSON says only where it stands in its column."""
+
+    column: str
+    dtype: str  # numpy's name of it in memory; in the file it is int64 or float64
+
+    @property
+    def code(self) -> str:
+        return WHOLE if self.dtype.startswith("int") else REAL
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        import numpy as np
+
+        if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype != self.dtype:
+            raise mismatch(place, f"an array of {self.dtype}", value, OURS)
+        return columns.add_packed(self.column, self.code, value.astype(TYPES[self.code]).tobytes())
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        import numpy as np
+
+        span = keyed(data, ("start", "count"), place)
+        start = Integer(0).check(span["start"], f"{place}.start", DAMAGED)
+        count = Integer(0).check(span["count"], f"{place}.count", DAMAGED)
+        stored = np.frombuffer(
+            columns.take_packed(self.column, self.code, start, count, place), TYPES[self.code]
+        )
+        found = stored.astype(self.dtype)
+        if self.code == WHOLE and not np.array_equal(found, stored):
+            raise BundleError(f"{place}: integers beyond {self.dtype}.", DAMAGED)
+        found.flags.writeable = False
+        return found
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return Row(self.column, False).schema(defs)
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Bytes; the JSON holds the number of the member that they are."""
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        if not isinstance(value, bytes):
+            raise mismatch(place, "bytes", value, OURS)
+        return columns.add_blob(value)
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        return columns.take_blob(Integer(0).check(data, place, DAMAGED), place)
+
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        return {"type": "integer", "minimum": 0, "description": "n of blobs/n.bin"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +172,7 @@ class Fields:
         }
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
-        known = _keyed(data, tuple(self.fields), place)
+        known = keyed(data, tuple(self.fields), place)
         return self.cls(
             **{
                 name: shape.decode(known[name], _member(place, name), columns)
@@ -131,7 +185,7 @@ class Fields:
         if name not in defs:
             defs[name] = {}  # holds the name while the fields are described
             parts = {field: shape.schema(defs) for field, shape in self.fields.items()}
-            defs[name] = {"description": inspect.getdoc(self.cls), **_object_schema(parts)}
+            defs[name] = {"description": inspect.getdoc(self.cls), **object_schema(parts)}
         return {"$ref": f"#/$defs/{name}"}
 
 
@@ -158,7 +212,7 @@ class Foreign:
         return {"type": "object", "description": f"What workbench.{self.cls.__name__}.from_dict takes"}
 
 
-def _keyed(data: object, names: tuple[str, ...], place: str) -> dict[str, Any]:
+def keyed(data: object, names: tuple[str, ...], place: str) -> dict[str, Any]:
     """`data` if it is an object with exactly the keys `names`."""
     if not isinstance(data, dict):
         raise mismatch(place or "the record", "an object", data, DAMAGED)
@@ -173,7 +227,8 @@ def _member(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _object_schema(parts: dict[str, Schema]) -> Schema:
+def object_schema(parts: dict[str, Schema]) -> Schema:
+    """An object that has exactly these parts."""
     return {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
 
 

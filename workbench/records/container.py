@@ -19,9 +19,13 @@ from workbench.errors import BundleError
 from workbench.records import limits
 from workbench.records.jsontext import DAMAGED, shorten
 
-MANIFEST, RECORD, STRUCTURE = "manifest.json", "record.json", "graph/source.onnx"
+MANIFEST, RECORD, TEXTS, STRUCTURE = "manifest.json", "record.json", "texts.json", "graph/source.onnx"
 
-_COLUMN = re.compile(r"columns/[A-Za-z0-9_]{1,80}(\.[A-Za-z0-9_]{1,80})?\.npy", re.ASCII)
+_FOLDER = r"(?:parts/[0-9]{1,2}/)?"
+SMALLER = "Save without the structure of the graph, or measure with a smaller budget_s."
+_COLUMN = re.compile(rf"{_FOLDER}columns/[A-Za-z0-9_]{{1,80}}(\.[A-Za-z0-9_]{{1,80}})?\.npy", re.ASCII)
+_TEXT = re.compile(rf"{_FOLDER}(record|texts)\.json", re.ASCII)
+_BLOB = re.compile(rf"{_FOLDER}blobs/[0-9]{{1,2}}\.bin|graph/source\.onnx", re.ASCII)
 _END = struct.Struct("<4s4H2LH")  # the record that closes every zip
 _LOCATOR_BYTES = 20  # of the longer form of that record, which we never write
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # no clock in the file: the same record gives the same bytes
@@ -41,12 +45,13 @@ _ZIP_FAULTS = (
 def pack(members: Mapping[str, bytes]) -> bytes:
     """A zip of `members`, in their order."""
     target = io.BytesIO()
+    _check_together({name: len(blob) for name, blob in members.items()}, SMALLER)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, allowZip64=False) as archive:
         for name, blob in members.items():
             if len(blob) > _bound(name):
                 raise BundleError(
                     f"{name} is {len(blob):,} bytes; a bundle holds at most {_bound(name):,} there.",
-                    "Save without the structure of the graph, or measure with a smaller budget_s.",
+                    SMALLER,
                 )
             info = zipfile.ZipInfo(name, _EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
@@ -88,7 +93,6 @@ def _check_end(source: BinaryIO) -> None:
 
 def _check_members(infos: list[zipfile.ZipInfo]) -> None:
     seen: set[str] = set()
-    columns_bytes = 0
     for info in infos:
         name, mode = info.filename, info.external_attr >> 16
         if name != info.orig_filename or not _bound(name):
@@ -103,10 +107,18 @@ def _check_members(infos: list[zipfile.ZipInfo]) -> None:
             raise BundleError(f"{name} is compressed by method {info.compress_type}.", DAMAGED)
         if info.file_size > _bound(name):
             raise BundleError(f"{name} claims {info.file_size:,} bytes, over {_bound(name):,}.", DAMAGED)
-        columns_bytes += info.file_size if _COLUMN.fullmatch(name) else 0
         seen.add(name)
-    if columns_bytes > _bound("columns/all.npy"):
-        raise BundleError(f"The columns claim {columns_bytes:,} bytes together.", DAMAGED)
+    _check_together({info.filename: info.file_size for info in infos}, DAMAGED)
+
+
+def _check_together(sizes: Mapping[str, int], fix: str) -> None:
+    together = dict.fromkeys(_TOGETHER, 0)
+    for name, size in sizes.items():
+        if (kind := _kind(name)) is not None:
+            together[kind] += size
+    for kind, most in _TOGETHER.items():
+        if together[kind] > most:
+            raise BundleError(f"The {kind} have {together[kind]:,} bytes together, over {most:,}.", fix)
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -118,12 +130,30 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return blob
 
 
+def _kind(name: str) -> str | None:
+    """What a member is, as far as many share a bound; None for the manifest, and for what no bundle has."""
+    for kind, pattern in (("columns", _COLUMN), ("records", _TEXT), ("graphs", _BLOB)):
+        if pattern.fullmatch(name):
+            return kind
+    return None
+
+
+_COLUMN_BYTES = 8 * limits.SAMPLES + limits.MEMBERS * 128  # 128: the header of an .npy file
+_EACH = {
+    "columns": _COLUMN_BYTES,
+    "records": limits.RECORD_BYTES,
+    "graphs": limits.BLOB_BYTES,
+}
+_TOGETHER = {
+    "columns": _COLUMN_BYTES,
+    "records": limits.JSON_BYTES_IN_ALL,
+    "graphs": 2 * limits.BLOB_BYTES,
+}
+
+
 def _bound(name: str) -> int:
     """The most bytes that member `name` may have; 0 for one that no bundle has."""
-    named = {
-        MANIFEST: limits.MANIFEST_BYTES,
-        RECORD: limits.RECORD_BYTES,
-        STRUCTURE: limits.STRUCTURE_BYTES,
-    }
-    column = 8 * limits.SAMPLES + limits.MEMBERS * 128  # 128: the header of an .npy file
-    return named.get(name, column if _COLUMN.fullmatch(name) else 0)
+    if name == MANIFEST:
+        return limits.MANIFEST_BYTES
+    kind = _kind(name)
+    return 0 if kind is None else _EACH[kind]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workbench.errors import HistoryError
-from workbench.records.kinds import Record, kind_of
+from workbench.records.about import About
+from workbench.records.comparison import ComparisonRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +33,21 @@ class Entry:
 COLUMNS = tuple(Entry.__dataclass_fields__)
 
 
-def entry_of(record: Record, note: str, bundle_bytes: int) -> Entry:
-    """The row of `record`."""
-    verdict = record.verdicts[0]
+def entry_of(record: object, kind: str, about: About, note: str, bundle_bytes: int) -> Entry:
+    """The row of `record`; only a comparison has a verdict."""
+    verdict = record.verdict if isinstance(record, ComparisonRecord) else None
+    model, machine = about.model, about.machine
     return Entry(
-        id=record.id,
-        created_utc=record.created_utc,
-        kind=kind_of(record, ""),
-        model=_storable(record.model.name),
-        model_sha256=record.model.sha256,
-        verdict=verdict.kind,
-        ratio=_present(verdict.ratio),
-        low=_present(verdict.low),
-        high=_present(verdict.high),
-        cpu=_storable(record.machine.cpu),
+        id=about.id,
+        created_utc=about.created_utc,
+        kind=kind,
+        model="" if model is None else _storable(model.name),
+        model_sha256="" if model is None else model.sha256,
+        verdict=None if verdict is None else verdict.kind,
+        ratio=None if verdict is None else _present(verdict.ratio),
+        low=None if verdict is None else _present(verdict.low),
+        high=None if verdict is None else _present(verdict.high),
+        cpu="" if machine is None else _storable(machine.cpu),
         note=_storable(note),
         bundle_bytes=bundle_bytes,
     )

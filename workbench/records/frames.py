@@ -56,6 +56,8 @@ def comparison_frame(record: ComparisonRecord) -> pd.DataFrame:
             "load_s": run.load_s,
             "first_run_s": run.first_run_s,
             "peak_rss_bytes": run.peak_rss_bytes,
+            "file_bytes": run.preparation.file_bytes if run.preparation else None,
+            "prepare_s": run.preparation.elapsed_s if run.preparation else None,
             "threads": run.threads,
             "providers": ", ".join(run.providers) or None,
             "verdict": getattr(verdicts.get(run.label), "kind", None),
@@ -66,7 +68,10 @@ def comparison_frame(record: ComparisonRecord) -> pd.DataFrame:
         }
         for run in record.runs
     ]
-    floats = ("median_s", "fastest_s", "load_s", "first_run_s", "ratio", "low", "high")
+    floats = ("median_s", "fastest_s", "load_s", "first_run_s", "prepare_s", "ratio", "low", "high")
     return pd.DataFrame(rows).astype(
-        {**dict.fromkeys(floats, "float64"), **dict.fromkeys(("peak_rss_bytes", "threads"), "Int64")}
+        {
+            **dict.fromkeys(floats, "float64"),
+            **dict.fromkeys(("peak_rss_bytes", "file_bytes", "threads"), "Int64"),
+        }
     )

@@ -1,4 +1,4 @@
-"""Every comparison ever made here, in one SQLite file that several notebooks may use at once."""
+"""Every result ever made here, in one SQLite file that several notebooks may use at once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from workbench import home
 from workbench.errors import BundleError, HistoryError
+from workbench.records.about import About
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
 from workbench.records.display import to_table
 from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed
-from workbench.records.kinds import Record
+from workbench.records.kinds import COMPARISONS, Kinds, Part
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,8 @@ _SHOWN = 20  # rows in a cell; to_frame() has them all
 
 class History:
     """The records kept in `path`; each call opens and closes the file, so threads may share this."""
+
+    kinds: Kinds = COMPARISONS
 
     def __init__(
         self, path: str | os.PathLike[str] | None = None, *, patience_s: float = _PATIENCE_S
@@ -39,12 +42,19 @@ class History:
             ) from error
         self._patience_s = patience_s
 
-    def add(self, record: Record, structure: bytes | None = None, *, note: str = "") -> str:
+    def add(
+        self,
+        record: object,
+        structure: bytes | None = None,
+        *,
+        note: str = "",
+        about: About | None = None,
+        parts: tuple[Part, ...] = (),
+    ) -> str:
         """Keep `record` and return its id. Adding the same again changes nothing."""
-        blob = pack_record(record, structure, private=True)
-        entry = entry_of(record, note, len(blob))
+        blob, entry = self._packed(record, structure, note, about, parts)
         with writing(self.path, self._patience_s) as connection:
-            stored = connection.execute("SELECT bundle FROM records WHERE id = ?", (record.id,)).fetchone()
+            stored = connection.execute("SELECT bundle FROM records WHERE id = ?", (entry.id,)).fetchone()
             if stored is None:
                 marks = ", ".join("?" * (len(COLUMNS) + 1))
                 values = (*(getattr(entry, name) for name in COLUMNS), blob)
@@ -53,10 +63,36 @@ class History:
                 )
             elif stored[0] != blob:
                 raise HistoryError(
-                    f"The history already has another record {record.id!r}.",
-                    f"Delete that one first: wb.history().delete({record.id!r}).",
+                    f"The history already has another record {entry.id!r}.",
+                    f"Delete that one first: wb.history().delete({entry.id!r}).",
                 )
-        return record.id
+        return entry.id
+
+    def update(
+        self,
+        record: object,
+        structure: bytes | None = None,
+        *,
+        about: About | None = None,
+        parts: tuple[Part, ...] = (),
+    ) -> bool:
+        """Keep the parts that a record got since it was added; False where it is not in the history."""
+        blob, entry = self._packed(record, structure, "", about, parts)
+        with writing(self.path, self._patience_s) as connection:
+            query = "UPDATE records SET bundle = ?, bundle_bytes = ? WHERE id = ?"
+            return connection.execute(query, (blob, entry.bundle_bytes, entry.id)).rowcount > 0
+
+    def _packed(
+        self,
+        record: object,
+        structure: bytes | None,
+        note: str,
+        about: About | None,
+        parts: tuple[Part, ...],
+    ) -> tuple[bytes, Entry]:
+        blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)
+        kind = self.kinds.of(record, "").name
+        return blob, entry_of(record, kind, self.kinds.about(record, about), note, len(blob))
 
     def entries(
         self,
@@ -87,7 +123,7 @@ class History:
         frame = pd.DataFrame({name: [getattr(entry, name) for entry in found] for name in COLUMNS})
         return frame.astype({"ratio": "float64", "low": "float64", "high": "float64"})
 
-    def open(self, id_or_prefix: str) -> Record:
+    def open(self, id_or_prefix: str) -> object:
         """The record with this id, or with the only id that begins so."""
         return self.bundle(id_or_prefix).record
 
@@ -100,7 +136,7 @@ class History:
         if row is None:
             raise self._missing(identity, [])
         try:
-            return unpack_record(row[0])
+            return unpack_record(row[0], self.kinds)
         except BundleError as error:
             problem = f"The record {identity!r} cannot be read: {error.problem}"
             raise HistoryError(problem, "Delete it, or open the bundle if you saved one.") from error
@@ -146,14 +182,15 @@ class History:
 
     def _repr_html_(self) -> str:
         found = self.entries()
-        heads = ("id", "time (UTC)", "model", "verdict", "ratio", "CPU", "note")
+        heads = ("id", "time (UTC)", "kind", "model", "verdict", "ratio", "CPU", "note")
         rows = [
             (
                 entry.id,
                 entry.created_utc,
+                entry.kind,
                 entry.model,
-                entry.verdict,
-                None if entry.ratio is None else f"{entry.ratio:.3g}",
+                entry.verdict or "",
+                "" if entry.ratio is None else f"{entry.ratio:.3g}",
                 entry.cpu,
                 entry.note,
             )

@@ -1,6 +1,6 @@
 """The documented form of a record, made from the same shapes that read and write it.
 
-`python -m workbench.records.json_schema` writes the files in workbench/records/schema anew.
+`python -m workbench.kinds` writes the files in workbench/records/schema anew.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from workbench.records.codec import shape_of_class
-from workbench.records.kinds import KINDS
+from workbench.records.kinds import COMPARISONS, Kinds
 from workbench.records.manifest import Manifest
 from workbench.records.scalars import Schema
 from workbench.records.upgrades import VERSION
@@ -25,11 +25,13 @@ def json_schema(cls: type, title: str) -> Schema:
     return {"$schema": draft, "title": title, **top, "$defs": defs}
 
 
-def schemas() -> dict[str, Schema]:
+def schemas(kinds: Kinds = COMPARISONS) -> dict[str, Schema]:
     """Every schema by the name of its file."""
     records = {
-        f"{kind}-{VERSION}.json": json_schema(cls, f"record.json of a {kind}, version {VERSION}")
-        for kind, cls in KINDS.items()
+        f"{name.replace(' ', '-')}-{VERSION}.json": json_schema(
+            kinds.named(name).cls, f"record.json of a {name}, version {VERSION}"
+        )
+        for name in kinds.names
     }
     return {f"manifest-{VERSION}.json": json_schema(Manifest, "manifest.json"), **records}
 
@@ -37,9 +39,3 @@ def schemas() -> dict[str, Schema]:
 def as_text(schema: Schema) -> str:
     """As it is committed."""
     return json.dumps(schema, indent=1) + "\n"
-
-
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for name, schema in schemas().items():
-        (FOLDER / name).write_text(as_text(schema), "utf-8")

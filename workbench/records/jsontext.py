@@ -30,9 +30,14 @@ def dump_json(data: object) -> bytes:
     return json.dumps(data, allow_nan=False, indent=1).encode("ascii")
 
 
+def dump_compact(data: object) -> bytes:
+    """In one line: for long lists that nobody reads."""
+    return json.dumps(data, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
 def load_json(blob: bytes, name: str) -> object:
     """The value in `blob`; `name` is the member that an error names."""
-    _check_extent(blob, name)
+    check_extent(blob, name)
     try:
         return json.loads(blob.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -50,7 +55,8 @@ def shorten(value: object, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _check_extent(blob: bytes, name: str) -> None:
+def check_extent(blob: bytes, name: str) -> int:
+    """How many values it holds, without making one; a BundleError where they are too many or too deep."""
     depth = items = 0
     for token in _TOKENS.finditer(blob):
         sign = blob[token.start()]
@@ -65,6 +71,7 @@ def _check_extent(blob: bytes, name: str) -> None:
             raise BundleError(f"{name} nests deeper than {limits.JSON_DEPTH} levels.", DAMAGED)
         if items > limits.JSON_ITEMS:
             raise BundleError(f"{name} holds more than {limits.JSON_ITEMS:,} values.", DAMAGED)
+    return items
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,31 +1,91 @@
-"""The kinds of record that a bundle can hold, and what must hold beyond the types of the fields."""
+"""The kinds of record that a bundle can hold. Those of higher layers come in from there: `Kinds(makers)`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from workbench.errors import BundleError
+from workbench.records.about import About, check_id
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.jsontext import shorten
+from workbench.records.jsontext import DAMAGED, shorten
 
-Record = ComparisonRecord  # a union, once there are more
-
-KINDS: Mapping[str, type[Record]] = {"comparison": ComparisonRecord}
+MOST_NAME = 80
 
 
-def kind_of(record: object, fix: str) -> str:
-    """The word that a manifest uses for the type of `record`."""
-    for kind, cls in KINDS.items():
-        if type(record) is cls:
-            return kind
-    raise BundleError(f"A bundle cannot hold a {type(record).__name__}: only {', '.join(KINDS)}.", fix)
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind: its class, and what must hold beyond the types of its fields."""
+
+    name: str
+    cls: type
+    check: Callable[[Any, str], None]
+    about: Callable[[Any], About] | None  # None: the record does not say whose it is, so that stands beside
 
 
-def check(record: Record, fix: str) -> None:
+class Kinds:
+    """Kinds by name, each made when it is first asked for: not every bundle needs every module."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Kind]]) -> None:
+        self._makers = dict(makers)
+        self._made: dict[str, Kind] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._makers)
+
+    def named(self, name: str) -> Kind:
+        """The kind called `name` in a file."""
+        if name not in self._makers:
+            known = ", ".join(self._makers)
+            raise BundleError(f"It holds a {shorten(name)}; known: {known}.", DAMAGED)
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def of(self, record: object, fix: str) -> Kind:
+        """The kind of a record."""
+        for name in self._makers:
+            if type(record) is self.named(name).cls:
+                return self.named(name)
+        known = ", ".join(self._makers)
+        raise BundleError(f"A bundle cannot hold a {type(record).__name__}: only {known}.", fix)
+
+    def about(self, record: object, given: About | None) -> About:
+        """Whose the record is, by itself or by what stands beside it."""
+        own = self.of(record, "Save what the workbench returned.").about
+        found = own(record) if own is not None else given
+        if found is None:
+            raise BundleError("A record of this kind needs to be told whose it is.", "Give about=…")
+        return found
+
+
+def anything(_record: object, _fix: str) -> None:
+    """Where the types of the fields say it all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One more record beside the main one: `name` is its kind, and after a slash the label of a run."""
+
+    name: str
+    record: Any
+    about: About | None
+
+    @property
+    def kind(self) -> str:
+        return self.name.partition("/")[0]
+
+    @property
+    def label(self) -> str | None:
+        return self.name.partition("/")[2] or None
+
+
+def check_comparison(record: ComparisonRecord, fix: str) -> None:
     """Refuse a record that no measurement could have made; everything that shows one relies on this."""
-    if not record.id or len(record.id) > 64 or not record.id.isascii() or not record.id.isprintable():
-        raise BundleError("id: expected 1 to 64 printable ASCII letters.", fix)
+    check_id(record.id, fix)
     labels = [run.label for run in record.runs]
     if len(labels) < 2 or len(set(labels)) != len(labels):
         raise BundleError("runs: expected two or more runs, each with its own label.", fix)
@@ -45,3 +105,30 @@ def check(record: Record, fix: str) -> None:
     for at, doubt in enumerate(record.doubts):
         if doubt.label is not None and doubt.label not in labels:
             raise BundleError(f"doubts[{at}].label: there is no such run.", fix)
+
+
+def check_parts(record: object, parts: tuple[Part, ...], fix: str) -> None:
+    """Each name once; a part of a run belongs to one that the main record has."""
+    names = [part.name for part in parts]
+    if len(set(names)) != len(names):
+        raise BundleError("parts: expected each name once.", fix)
+    labels = {run.label for run in record.runs} if isinstance(record, ComparisonRecord) else None
+    for part in parts:
+        if not part.name.isprintable() or len(part.name) > MOST_NAME:
+            raise BundleError(f"parts: {shorten(part.name)} is no name of a part.", fix)
+        if part.label is not None and labels is not None and part.label not in labels:
+            raise BundleError(f"parts: {shorten(part.name)} is of a run that is not there.", fix)
+
+
+def about_comparison(record: ComparisonRecord) -> About:
+    """A comparison says it all itself."""
+    return About(
+        record.id, record.created_utc, record.model, None, record.inputs, record.machine, record.versions
+    )
+
+
+def comparison_kind() -> Kind:
+    return Kind("comparison", ComparisonRecord, check_comparison, about_comparison)
+
+
+COMPARISONS = Kinds({"comparison": comparison_kind})

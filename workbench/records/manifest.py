@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.errors import BundleError
+from workbench.records.about import About
 from workbench.records.codec import decode, encode
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, dump_json, load_json
+from workbench.records.privacy import without_paths
 from workbench.records.upgrades import refuse_newer
 
 
@@ -22,6 +24,14 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """One record beside the main one. Its members are in the folder `parts/n`, n its place in the list."""
+
+    name: str  # its kind, and after a slash the label of a run
+    about: About | None
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What a reader needs to know before it reads the rest."""
 
@@ -30,11 +40,14 @@ class Manifest:
     kind: str
     created_utc: str
     workbench: str  # the version that wrote the file
+    about: About | None  # null: the main record says itself whose it is
+    parts: tuple[Listed, ...]
     members: tuple[Member, ...]
 
-    def dump(self) -> bytes:
-        """As JSON."""
-        return dump_json(encode(self, ColumnWriter()))
+    def dump(self, *, private: bool = True) -> bytes:
+        """As JSON; not `private`: without absolute paths."""
+        data = encode(self, ColumnWriter())
+        return dump_json(data if private else without_paths(data))
 
     @classmethod
     def load(cls, blob: bytes) -> Manifest:
@@ -45,6 +58,8 @@ class Manifest:
         version = data.get("version")
         if isinstance(version, int):
             refuse_newer(version)
+        if version == 1 and not {"about", "parts"} & {*data}:  # there was one record, which said it itself
+            data |= {"about": None, "parts": []}
         try:
             return decode(cls, data, ColumnReader({}))
         except BundleError as error:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from workbench.config import runtime
+
 HIDDEN = "…"
 _PATH = re.compile(r"(?<![\w.~/\\-])(?:/|[A-Za-z]:[\\/])[^\s'\"<>|*?:;,()\[\]{}]+")
 
@@ -37,8 +39,16 @@ def _walk(data: object, clean: Callable[[str], str]) -> object:
     if isinstance(data, list):
         return [_walk(item, clean) for item in data]
     if isinstance(data, dict):
-        return {key: _walk(item, clean) for key, item in data.items()}
+        return {
+            key: clean(_named(key, item)) if isinstance(item, str) else _walk(item, clean)
+            for key, item in data.items()
+        }
     return data
+
+
+def _named(key: object, text: str) -> str:
+    """Of a config's runtime, the environment's name says more than the interpreter's."""
+    return runtime.recorded(text) if key == "runtime" and Path(text).is_absolute() else text
 
 
 def _clean(text: str, folders: list[str]) -> str:

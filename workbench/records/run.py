@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 from workbench.config import Config
 from workbench.records import frames
 from workbench.records.display import in_ms, runs_to_html
+from workbench.records.preparation import Preparation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Stage = Literal["start", "load", "first run", "warm-up", "run", "outputs"]
+Stage = Literal["prepare", "start", "load", "first run", "warm-up", "run", "outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,7 @@ class Run:
     processes: tuple[ProcessRecord, ...]
     log: tuple[LogLine, ...]
     failure: Failure | None
+    preparation: Preparation | None = None  # None: it failed there, or a bundle from before there were any
 
     @property
     def latency(self) -> LatencySamples:

@@ -13,10 +13,22 @@ from typing import Any
 from workbench.errors import BundleError
 from workbench.records.jsontext import DAMAGED, shorten
 
-VERSION = 1
+VERSION = 2
 
 Step = Callable[[str, dict[str, Any]], dict[str, Any]]  # (kind, data of version n) to data of version n + 1
-STEPS: Mapping[int, Step] = {}
+
+
+def _with_preparation(kind: str, data: dict[str, Any]) -> dict[str, Any]:
+    """More kinds and parts; a run says how its model file was made ready, an output what was asked of it."""
+    if kind == "comparison":
+        for run in data["runs"]:
+            run["preparation"] = None
+        for output in data["agreement"]:
+            output["least_sqnr_db"] = None
+    return data
+
+
+STEPS: Mapping[int, Step] = {1: _with_preparation}
 
 
 def upgrade(kind: str, version: int, data: object) -> object:

@@ -1,17 +1,34 @@
 """How the golden bundles were made. A file of a released version is never made again: it must open for ever.
 
-`python -m tests.records.golden.make` writes the one of the version of today.
+`python -m tests.records.golden.make` writes those of today: a comparison, a comparison with all that can
+be examined of it, and one of every other kind of result.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from tests.figures.examples import ordinary
 from tests.records.examples import comparison
+from tests.shown.examples import parts
+from tests.shown.test_results import made
+from workbench.kinds import KINDS
 from workbench.records.bundle import pack_record
 from workbench.records.upgrades import VERSION
 
 FOLDER = Path(__file__).parent
 
+
+def main() -> None:
+    """Those of earlier versions are left alone."""
+    plain = pack_record(comparison(), b"graph", private=True)
+    (FOLDER / f"comparison-{VERSION}.ortbench").write_bytes(plain)
+    whole = pack_record(ordinary(), b"graph", private=True, parts=parts(), kinds=KINDS)
+    (FOLDER / f"examined-{VERSION}.ortbench").write_bytes(whole)
+    for kind, result in made().items():
+        if kind != "comparison":
+            result.save(FOLDER / f"{kind.replace(' ', '-')}-{VERSION}.ortbench")
+
+
 if __name__ == "__main__":
-    (FOLDER / f"comparison-{VERSION}.ortbench").write_bytes(pack_record(comparison(), b"graph", private=True))
+    main()

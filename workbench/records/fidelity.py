@@ -1,0 +1,217 @@
+"""How far outputs are from the baseline's, and how right they are: frozen, saved with a comparison."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.errors import BundleError
+from workbench.records.kinds import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over items with its 95 % interval; `how` names the method, or says why there is no interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    item_count: int
+    how: str
+
+    def text(self, scale: float = 1.0, unit: str = "") -> str:
+        """In words, times `scale`."""
+        shown = f"{self.value * scale:.4g}{unit}"
+        if self.low is None or self.high is None:
+            return shown
+        return f"{shown} ({self.low * scale:.4g} to {self.high * scale:.4g})"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFidelity:
+    """One output of one candidate against the baseline's, over all items. None: it does not exist.
+
+    `rms_error` is the root mean square of the error over that of the baseline's output: 0.01 is 1 %, and
+    the same as an SQNR of 40 dB. `relative_error` is the largest error over the largest magnitude.
+    """
+
+    label: str
+    output: str
+    problem: str | None  # why the values cannot be compared; None: they were
+    item_count: int
+    element_count: int
+    max_abs_error: float | None
+    relative_error: float | None
+    rms_error: float | None
+    sqnr_db: float | None  # None also where both are equal to the last bit: there is no noise
+    item_error: Mean | None  # rms_error of each item
+    cosine: Mean | None
+    worst_item: int | None  # the position of the item with the largest rms_error
+    scores: str | None  # why its last axis is read as one score a class; None: it is not
+    top1: Mean | None  # the share of items whose largest score is the same class
+    top5: Mean | None  # …whose class of the largest score in the baseline is among the candidate's first five
+    nan_count: int
+    inf_count: int
+    baseline_nan_count: int
+    baseline_inf_count: int
+
+    @property
+    def is_endless(self) -> bool:
+        """No size can be given to the error: another shape, or NaN where the baseline has numbers."""
+        if self.problem is not None:
+            return True
+        return self.rms_error is None and self.max_abs_error != 0 and self.worst_is_known
+
+    @property
+    def worst_is_known(self) -> bool:
+        """Something was compared: not only values that are not finite on both sides."""
+        return self.element_count > 0 or self.nan_count != self.baseline_nan_count
+
+    @property
+    def equal(self) -> bool:
+        """Equal to the last bit."""
+        return self.problem is None and self.max_abs_error == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """What a candidate has over the baseline on the same items, with its 95 % interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    gained_count: (
+        int | None
+    )  # items right here and wrong in the baseline; None: scores are not right or wrong
+    lost_count: int | None
+    p_value: float | None  # McNemar's exact test; None where there are no right and wrong items
+    how: str
+
+    def within(self, most_lost: float) -> bool | None:
+        """Whether no more than that is lost: True or False when the whole interval says so, else None."""
+        if self.low is None or self.high is None:
+            return None
+        if self.low >= -most_lost:
+            return True
+        return False if self.high < -most_lost else None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The accuracy of one config. `against` is None for the baseline, or where this one failed."""
+
+    label: str
+    score: Mean | None
+    against: Paired | None
+    problem: str | None  # why there is no score
+
+
+@dataclass(frozen=True, slots=True)
+class DataRecord:
+    """What was evaluated on. `real` is False for random inputs, which say nothing of accuracy."""
+
+    made_by: str
+    item_count: int
+    label_count: int | None  # None: there are no labels
+    batch_count: int  # items that were run together
+    real: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyRecord:
+    """Fidelity of every candidate, and the accuracy of every config where labels exist."""
+
+    model_name: str
+    labels: tuple[str, ...]  # the baseline first
+    configs: tuple[str, ...]  # in words
+    data: DataRecord
+    metric: str | None  # None: no labels
+    scores: tuple[Score, ...]
+    fidelity: tuple[OutputFidelity, ...]
+    notes: tuple[str, ...]
+
+    def score(self, label: str) -> Score | None:
+        """The score of one config."""
+        return next((one for one in self.scores if one.label == label), None)
+
+    def outputs(self, label: str) -> tuple[OutputFidelity, ...]:
+        """The fidelity of one candidate's outputs."""
+        return tuple(row for row in self.fidelity if row.label == label)
+
+    def error(self, label: str) -> float | None:
+        """The largest rms_error of any output; infinite where one has no end, None where nothing is known."""
+        rows = self.outputs(label)
+        if any(row.is_endless for row in rows):
+            return math.inf
+        known = [row.rms_error for row in rows if row.rms_error is not None]
+        return max(known) if known else None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a config: its accuracy with the interval, and its worst output's error."""
+        import pandas as pd
+
+        rows = []
+        for label, config in zip(self.labels, self.configs, strict=True):
+            told, worst = self.score(label), self._worst(label)
+            score = told.score if told else None
+            gap = told.against if told else None
+            rows.append(
+                {
+                    "label": label,
+                    "config": config,
+                    "accuracy": score.value if score else None,
+                    "accuracy_low": score.low if score else None,
+                    "accuracy_high": score.high if score else None,
+                    "difference": gap.value if gap else None,
+                    "difference_low": gap.low if gap else None,
+                    "difference_high": gap.high if gap else None,
+                    "rms_error": self.error(label),
+                    "sqnr_db": worst.sqnr_db if worst else None,
+                    "top1_agreement": worst.top1.value if worst and worst.top1 else None,
+                    "problem": told.problem if told else None,
+                }
+            )
+        frame = pd.DataFrame(rows)
+        numbers = [name for name in frame.columns if name not in ("label", "config", "problem")]
+        return frame.astype(dict.fromkeys(numbers, "float64"))
+
+    def fidelity_frame(self) -> pd.DataFrame:
+        """One row an output of a candidate."""
+        import pandas as pd
+
+        rows = []
+        for one in self.fidelity:
+            row: dict[str, object] = {
+                name: getattr(one, name) for name in OutputFidelity.__dataclass_fields__
+            }
+            for name in ("item_error", "cosine", "top1", "top5"):
+                mean: Mean | None = getattr(one, name)
+                row[name] = mean.value if mean else None
+                row[f"{name}_low"], row[f"{name}_high"] = (mean.low, mean.high) if mean else (None, None)
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    def _worst(self, label: str) -> OutputFidelity | None:
+        rows = self.outputs(label)
+        return max(rows, key=lambda row: row.rms_error or 0.0) if rows else None
+
+
+def _check(record: AccuracyRecord, fix: str) -> None:
+    """Whatever shows one relies on this."""
+    if not record.labels or len(set(record.labels)) != len(record.labels):
+        raise BundleError("labels: expected one or more, each once.", fix)
+    if len(record.configs) != len(record.labels):
+        raise BundleError("configs: expected one for each label.", fix)
+    for name in ("scores", "fidelity"):
+        for at, one in enumerate(getattr(record, name)):
+            if one.label not in record.labels:
+                raise BundleError(f"{name}[{at}].label: there is no such config.", fix)
+
+
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("accuracy", AccuracyRecord, _check, None)

@@ -1,0 +1,142 @@
+"""Where a quantized model goes wrong: the error of each tensor and each layer, and what causes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from workbench.records.display import to_table
+from workbench.records.kinds import Kind, anything
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 15
+OUTLIER = 8.0  # times the usual magnitude: at 8 bits, then, the usual values have 4 or 5 bits left
+
+
+@dataclass(frozen=True, slots=True)
+class TensorError:
+    """One activation. Decibels of signal over noise: higher is better; None: equal, or not known."""
+
+    tensor: str
+    node: str | None  # that makes it; None: an input of the model
+    sqnr_db: float | None  # against the float model: with all that went wrong before it
+    rounding_db: float | None  # its own rounding alone, from before its Q node to after its DQ node
+    low: float | None  # range in the float model
+    high: float | None
+    outlier_ratio: float | None  # the largest magnitude over the 99.9th percentile
+    element_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class WeightError:
+    """One weight after quantization against before."""
+
+    weight: str
+    sqnr_db: float | None
+    low: float
+    high: float
+    outlier_ratio: float | None
+    element_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LayerError:
+    """One layer: what its weights and its input lose by themselves, and where its output has come to."""
+
+    node: str
+    op_type: str
+    weight_db: float | None  # its worst weight
+    input_db: float | None  # the rounding of its worst activation
+    output_db: float | None  # against the float model: with all that went wrong before it
+    outlier_ratio: float | None  # of weights and inputs, the largest
+
+    @property
+    def weakest_db(self) -> float | None:
+        """The lower of what its weights and its inputs keep: what it costs by itself."""
+        known = [value for value in (self.weight_db, self.input_db) if value is not None]
+        return min(known, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerErrorsRecord:
+    """All layers in the order of the graph."""
+
+    model_name: str
+    config: str  # in words
+    how: str  # the tensors were matched
+    item_count: int
+    made_by: str  # the data
+    real: bool
+    layers: tuple[LayerError, ...]
+    tensors: tuple[TensorError, ...]
+    weights: tuple[WeightError, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def worst(self) -> tuple[LayerError, ...]:
+        """By what each costs by itself, then by its output; those that nothing is known of last."""
+        return tuple(sorted(self.layers, key=_badness))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a layer, the worst first."""
+        import pandas as pd
+
+        columns = ["node", "op_type", "weakest_db", "weight_db", "input_db", "output_db", "outlier_ratio"]
+        rows = [[getattr(one, name) for name in columns] for one in self.worst]
+        return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
+
+    def tensors_frame(self) -> pd.DataFrame:
+        """One row an activation, in the order of the graph."""
+        import pandas as pd
+
+        columns = list(TensorError.__dataclass_fields__)
+        return pd.DataFrame(
+            [[getattr(one, name) for name in columns] for one in self.tensors], columns=columns
+        )
+
+    def weights_frame(self) -> pd.DataFrame:
+        """One row a weight."""
+        import pandas as pd
+
+        columns = list(WeightError.__dataclass_fields__)
+        return pd.DataFrame(
+            [[getattr(one, name) for name in columns] for one in self.weights], columns=columns
+        )
+
+    def __str__(self) -> str:
+        worst = [one for one in self.worst if one.weakest_db is not None or one.output_db is not None][:3]
+        told = "; ".join(f"{one.node} ({_decibels(one)})" for one in worst)
+        return (
+            f"{self.model_name}, {self.config}: {len(self.layers)} layers over {self.item_count} items of "
+            f"{self.made_by}; weakest: {told or 'none known'}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.node, one.op_type, *(_db(value) for value in (one.weight_db, one.input_db, one.output_db)))
+            for one in self.worst[:MOST_ROWS]
+        ]
+        heads = ("layer", "operator", "weights", "rounding of its input", "output so far")
+        return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'SQNR, the worst first')}"
+
+
+def _badness(one: LayerError) -> tuple[float, float]:
+    known = one.weakest_db if one.weakest_db is not None else float("inf")
+    return known, one.output_db if one.output_db is not None else float("inf")
+
+
+def _decibels(one: LayerError) -> str:
+    parts = [("weights", one.weight_db), ("input", one.input_db), ("output so far", one.output_db)]
+    return ", ".join(f"{name} {value:.1f} dB" for name, value in parts if value is not None)
+
+
+def _db(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} dB"
+
+
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("layer errors", LayerErrorsRecord, anything, None)

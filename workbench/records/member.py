@@ -1,0 +1,77 @@
+"""One record as members of a bundle: its JSON, its columns, its texts and its blobs, in one folder."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+from workbench.errors import BundleError
+from workbench.records import container, limits
+from workbench.records.codec import decode, encode
+from workbench.records.columns import ColumnReader, ColumnWriter
+from workbench.records.jsontext import DAMAGED, check_extent, dump_compact, dump_json, load_json, shorten
+from workbench.records.kinds import Kind
+from workbench.records.manifest import Member
+from workbench.records.privacy import without_paths
+from workbench.records.upgrades import upgrade
+
+
+def record_members(record: object, folder: str, *, private: bool) -> dict[str, bytes]:
+    """The members of `record`, their names beginning with `folder`."""
+    columns = ColumnWriter()
+    data = encode(record, columns)
+    texts: object = columns.texts
+    if not private:
+        data, texts = without_paths(data), without_paths(texts)
+    found = {container.RECORD: dump_json(data), **columns.members()}
+    if texts:
+        found[container.TEXTS] = dump_compact(texts)
+    return {f"{folder}{name}": blob for name, blob in found.items()}
+
+
+def record_from(members: dict[str, bytes], folder: str, kind: Kind, version: int) -> object:
+    """The record of the members in `folder`, which are taken out of `members`."""
+    names = [name for name in members if name.startswith(folder) and (folder or name[:6] != "parts/")]
+    own = {name.removeprefix(folder): members.pop(name) for name in names}
+    if container.RECORD not in own:
+        raise BundleError(f"It has no {folder}{container.RECORD}.", DAMAGED)
+    place = f"{folder}{container.RECORD}"
+    data = upgrade(kind.name, version, load_json(own.pop(container.RECORD), place))
+    texts = _texts(own.pop(container.TEXTS, None), f"{folder}{container.TEXTS}")
+    return decode(kind.cls, data, ColumnReader(own, texts))
+
+
+def check_extents(members: Mapping[str, bytes]) -> None:
+    """All the JSON together is bounded as well, before any of it is read."""
+    items = sum(check_extent(blob, name) for name, blob in members.items() if name.endswith(".json"))
+    if items > limits.JSON_ITEMS_IN_ALL:
+        raise BundleError(f"Its records hold more than {limits.JSON_ITEMS_IN_ALL:,} values.", DAMAGED)
+
+
+def describe(name: str, blob: bytes) -> Member:
+    """As the manifest lists it."""
+    return Member(name, len(blob), hashlib.sha256(blob).hexdigest())
+
+
+def compare(listed: Iterable[Member], found: Iterable[Member]) -> None:
+    """Refuse members that are not what the manifest says."""
+    wrong = set(listed) ^ set(found)
+    if wrong:
+        names = ", ".join(sorted({shorten(member.name) for member in wrong})[:5])
+        raise BundleError(f"These members are not what the manifest lists: {names}.", DAMAGED)
+
+
+def _texts(blob: bytes | None, name: str) -> list[str]:
+    if blob is None:
+        return []
+    texts = load_json(blob, name)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise BundleError(f"{name} is not a list of texts.", DAMAGED)
+    for text in texts:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise BundleError(
+                f"{name}: a text that is not valid Unicode ({error.reason}).", DAMAGED
+            ) from error
+    return texts

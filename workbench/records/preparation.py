@@ -1,0 +1,109 @@
+"""What was done to a model file before it was measured: each step, what it did, how long it took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from workbench.records.display import in_mib, to_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRecord:
+    """The data that activation ranges were measured on. `sha256` is of the data themselves."""
+
+    source: str  # "the sample's own calibration set", "photos (folder)"…
+    made_by: str  # how: the pre-processing, the seed
+    count: int  # examples that were run
+    seed: int | None
+    sha256: str
+    representative: bool  # False: random, so ranges and accuracy mean little
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One step from a model file to the next."""
+
+    name: str  # "pre-processing", "dynamic int8"…
+    did: str  # one sentence with what was chosen, and why
+    parameters: tuple[tuple[str, str], ...]  # in effect, nothing left open
+    statistics: tuple[tuple[str, int], ...]  # operators that appeared, by name; counts
+    duration_s: float  # of making it, also where it came from the cache
+    cached: bool
+    before_bytes: int
+    after_bytes: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """All steps of one config."""
+
+    steps: tuple[StepRecord, ...]
+    calibration: CalibrationRecord | None
+    elapsed_s: float  # this time, the cache included
+    file_bytes: int  # of the file that ORT loads, with its external data
+    sha256: str | None  # of that file; None where it is the model itself
+    notes: tuple[str, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a step."""
+        import pandas as pd
+
+        columns = [
+            "step",
+            "did",
+            "duration_s",
+            "cached",
+            "before_bytes",
+            "after_bytes",
+            "statistics",
+            "notes",
+        ]
+        rows = [
+            (
+                step.name,
+                step.did,
+                step.duration_s,
+                step.cached,
+                step.before_bytes,
+                step.after_bytes,
+                ", ".join(f"{name} {count}" for name, count in step.statistics),
+                "; ".join(step.notes),
+            )
+            for step in self.steps
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+    def __str__(self) -> str:
+        if not self.steps:
+            return "nothing to prepare: the file is loaded as it is"
+        lines = [
+            f"{step.name}: {step.did} "
+            f"({'from the cache, made in' if step.cached else 'took'} {step.duration_s:.1f} s; "
+            f"{in_mib(step.before_bytes)} before, {in_mib(step.after_bytes)} after)"
+            for step in self.steps
+        ]
+        notes = [f"note: {note}" for note in (*self.notes, *(n for step in self.steps for n in step.notes))]
+        return "\n".join([*lines, *dict.fromkeys(notes)])
+
+    def _repr_html_(self) -> str:
+        heads = ("step", "what it did", "time", "from the cache", "before", "after", "operators", "notes")
+        rows = [
+            (
+                step.name,
+                step.did,
+                f"{step.duration_s:.2f} s",
+                "yes" if step.cached else "no",
+                in_mib(step.before_bytes),
+                in_mib(step.after_bytes),
+                ", ".join(f"{name} {count}" for name, count in step.statistics),
+                "; ".join(step.notes),
+            )
+            for step in self.steps
+        ]
+        return to_table(heads, rows, "prepared") if rows else f"<span>{escape(str(self))}</span>"

@@ -1,0 +1,148 @@
+"""What each layer of a quantized model costs in error and gives in speed, and what a search proposes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+from workbench.records.display import in_ms, to_table
+from workbench.records.kinds import Kind, anything
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Mode = Literal["alone", "left out"]
+MOST_ROWS = 15
+MANY = "no size can be given to it"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSensitivity:
+    """One layer or block. `error` is the rms error of the worst output; None: it has no size, or no variant.
+
+    In mode "alone" only this one is quantized, so the error is what it causes; in mode "left out" all others
+    are, so the error is what stays without it.
+    """
+
+    name: str
+    nodes: tuple[str, ...]  # what `exclude` takes
+    op_types: tuple[str, ...]
+    error: float | None
+    gain_s: float | None = field(
+        metadata={"signed": True}
+    )  # seconds of a run that quantizing it saves; negative: it costs time
+    gain_low_s: float | None = field(metadata={"signed": True})
+    gain_high_s: float | None = field(metadata={"signed": True})
+    problem: str | None  # why there is no error
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityRecord:
+    """Every candidate, in the order of the graph."""
+
+    model_name: str
+    config: str  # in words
+    mode: Mode
+    whole_error: float | None  # with all candidates quantized
+    rows: tuple[LayerSensitivity, ...]
+    latency_how: str  # where the gains are from: measured, or estimated from profiles
+    item_count: int
+    made_by: str
+    real: bool
+    notes: tuple[str, ...]
+
+    @property
+    def worst(self) -> tuple[LayerSensitivity, ...]:
+        """By what each causes; those whose error has no size first."""
+        sign = -1 if self.mode == "alone" else 1
+        return tuple(sorted(self.rows, key=lambda one: _rank(one, sign)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a candidate, the worst first."""
+        import pandas as pd
+
+        rows = [
+            {
+                "layer": one.name,
+                "op_types": ", ".join(one.op_types),
+                f"error_{self.mode.replace(' ', '_')}": one.error,
+                "gain_ms": _ms(one.gain_s),
+                "gain_low_ms": _ms(one.gain_low_s),
+                "gain_high_ms": _ms(one.gain_high_s),
+                "nodes": len(one.nodes),
+                "problem": one.problem,
+            }
+            for one in self.worst
+        ]
+        frame = pd.DataFrame(rows)
+        numbers = [name for name in frame.columns if name.startswith(("error", "gain"))]
+        return frame.astype(dict.fromkeys(numbers, "float64"))
+
+    def __str__(self) -> str:
+        how = "quantized alone" if self.mode == "alone" else "left out alone"
+        whole = "not known" if self.whole_error is None else f"{self.whole_error * 100:.3g} %"
+        told = "; ".join(f"{one.name} {_percent(one.error)}" for one in self.worst[:3])
+        return (
+            f"{self.model_name}, {self.config}: all quantized the error is {whole}; each of {len(self.rows)} "
+            f"{how}: {told} (latency {self.latency_how})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.name, ", ".join(one.op_types), one.problem or _percent(one.error), in_ms(one.gain_s) or "")
+            for one in self.worst[:MOST_ROWS]
+        ]
+        heads = ("layer", "operators", f"error, {self.mode}", f"time saved ({self.latency_how})")
+        return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'the worst first')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One set of excluded layers that the search tried, and the error that was measured."""
+
+    excluded: tuple[str, ...]  # names of candidates
+    error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalRecord:
+    """What to leave out to meet an error budget; every error is measured, none is predicted."""
+
+    model_name: str
+    max_error: float
+    met: bool
+    reason: str
+    excluded: tuple[str, ...]  # candidates
+    nodes: tuple[str, ...]  # what `exclude` takes
+    whole_error: float | None  # with nothing excluded
+    error: float | None  # of the proposal
+    cost_s: float | None  # time of a run that the exclusion costs, from the sensitivity's gains
+    cost_how: str
+    attempts: tuple[Attempt, ...]
+
+    def __str__(self) -> str:
+        cost = ""
+        if self.excluded and self.cost_s is not None:
+            word = "costs" if self.cost_s >= 0 else "saves"
+            cost = f"; it {word} {in_ms(abs(self.cost_s))} a run ({self.cost_how})"
+        return f"{self.model_name}: {self.reason}{cost}"
+
+
+def _rank(one: LayerSensitivity, sign: int) -> tuple[int, float]:
+    if one.problem is not None:
+        return (2, 0.0)
+    return (0 if one.error is None else 1, sign * (one.error or 0.0))
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3
+
+
+def _percent(error: float | None) -> str:
+    return MANY if error is None else f"{error * 100:.3g} %"
+
+
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("sensitivity", SensitivityRecord, anything, None)

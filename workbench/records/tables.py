@@ -1,0 +1,293 @@
+"""Long rows of like values, stored by columns: a graph of 12,000 nodes is a dozen rows of numbers, no JSON.
+
+`field(metadata=TABLE)` on a `tuple[X, ...]` says so. Texts are kept once, in texts.json, and stand in the
+columns as numbers; integers are in columns/integers.npy, other numbers in columns/numbers.npy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
+from typing import Any, Protocol
+
+from workbench.errors import BundleError
+from workbench.records.columns import NUMBERS, ColumnReader, ColumnWriter
+from workbench.records.compound import keyed, object_schema
+from workbench.records.jsontext import DAMAGED, OURS
+from workbench.records.scalars import Choice, Flag, Integer, Moment, Number, Schema, Text, mismatch
+
+TABLE: Mapping[str, bool] = {"table": True}
+_SPAN: Schema = {"$ref": "#/$defs/Span"}
+_SPAN_DEF: Schema = {
+    "description": "Values start to start + count of columns/integers.npy, or of columns/numbers.npy",
+    **object_schema({"start": {"type": "integer", "minimum": 0}, "count": {"type": "integer", "minimum": 0}}),
+}
+
+Values = Sequence[Any]
+
+
+class Lane(Protocol):
+    """How all values of one field are written, read and described."""
+
+    def write(self, values: Values, place: str, columns: ColumnWriter, /) -> object:
+        """What the JSON holds for them."""
+
+    def read(self, data: object, count: int, place: str, columns: ColumnReader, /) -> list[Any]:
+        """`count` values again."""
+
+    def schema(self, defs: dict[str, Schema], /) -> Schema:
+        """The JSON schema of what the JSON holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A tuple of any length whose values are stored by columns."""
+
+    lane: Lane
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        if not isinstance(value, tuple):
+            raise mismatch(place, "a tuple", value, OURS)
+        return {"rows": len(value), "columns": self.lane.write(value, place, columns)}
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        known = keyed(data, ("rows", "columns"), place)
+        rows = Integer(0).check(known["rows"], f"{place}.rows", DAMAGED)
+        return tuple(self.lane.read(known["columns"], rows, place, columns))
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        rows: Schema = {"type": "integer", "minimum": 0}
+        return object_schema({"rows": rows, "columns": self.lane.schema(defs)})
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """A mapping, as the table of its keys and values."""
+
+    table: Table
+
+    def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
+        if not isinstance(value, Mapping):
+            raise mismatch(place, "a mapping", value, OURS)
+        return self.table.encode(tuple(value.items()), place, columns)
+
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
+        pairs: Any = self.table.decode(data, place, columns)
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise BundleError(f"{place}: a key occurs twice.", DAMAGED)
+        return found
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return self.table.schema(defs)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """Texts, integers, flags, choices, times: one integer each."""
+
+    shape: Text | Integer | Flag | Choice | Moment
+
+    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
+        if isinstance(self.shape, Integer):
+            return columns.add_integers([self.shape.check(value, place, OURS) for value in values], place)
+        if isinstance(self.shape, Flag):
+            return columns.add_integers(
+                [int(bool(self.shape.check(each, place, OURS))) for each in values], place
+            )
+        codes = {value: self._code(value, place, columns) for value in dict.fromkeys(values)}  # said often
+        return columns.add_integers([codes[value] for value in values], place)
+
+    def _code(self, value: object, place: str, columns: ColumnWriter) -> int:
+        checked = self.shape.encode(value, place, columns)
+        if isinstance(self.shape, Choice):
+            return self.shape.values.index(str(checked))
+        return columns.text_code(str(checked))
+
+    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        found = _integers(data, count, place, columns)
+        if isinstance(self.shape, Integer):
+            if found and not self.shape.minimum <= min(found) <= max(found):
+                raise BundleError(f"{place}: an integer below {self.shape.minimum}.", DAMAGED)
+            return found
+        if isinstance(self.shape, Flag):
+            return _looked_up(found, (False, True), place)
+        if isinstance(self.shape, Choice):
+            return _looked_up(found, self.shape.values, place)
+        texts = _looked_up(found, columns.texts, place)
+        if isinstance(self.shape, Moment):
+            for text in texts:
+                self.shape.check(text, place, DAMAGED)
+        return texts
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return _span_schema(defs)
+
+
+@dataclass(frozen=True, slots=True)
+class Reals:
+    """Floats."""
+
+    shape: Number
+
+    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
+        checked = [self.shape.check(value, place, OURS) for value in values]
+        return columns.add(NUMBERS, checked, place, duration=self.shape.duration)
+
+    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        start = _span(data, count, place)
+        return list(columns.take(NUMBERS, start, count, place, duration=self.shape.duration))
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return _span_schema(defs)
+
+
+@dataclass(frozen=True, slots=True)
+class Optional:
+    """Values that may be absent: a flag each, and those that are there."""
+
+    inner: Lane
+
+    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
+        there = [value for value in values if value is not None]
+        present = columns.add_integers([int(value is not None) for value in values], place)
+        return {"present": present, "values": self.inner.write(there, place, columns)}
+
+    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        known = keyed(data, ("present", "values"), place)
+        present = _looked_up(_integers(known["present"], count, place, columns), (False, True), place)
+        there = iter(self.inner.read(known["values"], sum(present), place, columns))
+        return [next(there) if is_there else None for is_there in present]
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return object_schema({"present": _span_schema(defs), "values": self.inner.schema(defs)})
+
+
+@dataclass(frozen=True, slots=True)
+class TextOrInteger:
+    """A flag each, then the texts, then the integers."""
+
+    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
+        is_text = [isinstance(value, str) for value in values]
+        texts = [value for value in values if isinstance(value, str)]
+        whole = [value for value in values if not isinstance(value, str)]
+        return {
+            "is_text": columns.add_integers([int(each) for each in is_text], place),
+            "texts": Scalars(Text()).write(texts, place, columns),
+            "integers": Scalars(Integer()).write(whole, place, columns),
+        }
+
+    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        known = keyed(data, ("is_text", "texts", "integers"), place)
+        is_text = _looked_up(_integers(known["is_text"], count, place, columns), (False, True), place)
+        texts = iter(Scalars(Text()).read(known["texts"], sum(is_text), place, columns))
+        whole = iter(Scalars(Integer()).read(known["integers"], count - sum(is_text), place, columns))
+        return [next(texts) if each else next(whole) for each in is_text]
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        span = _span_schema(defs)
+        return object_schema({"is_text": span, "texts": span, "integers": span})
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Tuples of any length: how many items each has, and all items in a row."""
+
+    inner: Lane
+
+    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
+        for value in values:
+            if not isinstance(value, tuple):
+                raise mismatch(place, "a tuple", value, OURS)
+        counts = columns.add_integers([len(value) for value in values], place)
+        return {"counts": counts, "items": self.inner.write(list(chain(*values)), place, columns)}
+
+    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        known = keyed(data, ("counts", "items"), place)
+        counts = _integers(known["counts"], count, place, columns)
+        if counts and min(counts) < 0:
+            raise BundleError(f"{place}: a negative number of items.", DAMAGED)
+        items = self.inner.read(known["items"], sum(counts), place, columns)
+        edges = accumulate(counts, initial=0)
+        return [tuple(items[start:stop]) for start, stop in pairwise(edges)]
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return object_schema({"counts": _span_schema(defs), "items": self.inner.schema(defs)})
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Tuples of one length: a lane a place."""
+
+    lanes: tuple[Lane, ...]
+
+    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
+        for value in values:
+            if not isinstance(value, tuple) or len(value) != len(self.lanes):
+                raise mismatch(place, f"a tuple of {len(self.lanes)}", value, OURS)
+        return [
+            lane.write([value[at] for value in values], f"{place}[{at}]", columns)
+            for at, lane in enumerate(self.lanes)
+        ]
+
+    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        if not isinstance(data, list) or len(data) != len(self.lanes):
+            raise mismatch(place, f"a list of {len(self.lanes)}", data, DAMAGED)
+        pairs = enumerate(zip(self.lanes, data, strict=True))
+        found = [lane.read(part, count, f"{place}[{at}]", columns) for at, (lane, part) in pairs]
+        return list(zip(*found, strict=True))
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        size = len(self.lanes)
+        items = [lane.schema(defs) for lane in self.lanes]
+        return {"type": "array", "prefixItems": items, "items": False, "minItems": size, "maxItems": size}
+
+
+@dataclass(frozen=True, slots=True)
+class Structs:
+    """Frozen dataclasses: a lane a field."""
+
+    cls: type
+    lanes: Mapping[str, Lane]
+
+    def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
+        for value in values:
+            if type(value) is not self.cls:
+                raise mismatch(place, f"a {self.cls.__name__}", value, OURS)
+        return {
+            name: lane.write([getattr(value, name) for value in values], f"{place}.{name}", columns)
+            for name, lane in self.lanes.items()
+        }
+
+    def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
+        known = keyed(data, tuple(self.lanes), place)
+        found = [
+            lane.read(known[name], count, f"{place}.{name}", columns) for name, lane in self.lanes.items()
+        ]
+        return list(map(self.cls, *found))
+
+    def schema(self, defs: dict[str, Schema]) -> Schema:
+        return object_schema({name: lane.schema(defs) for name, lane in self.lanes.items()})
+
+
+def _integers(data: object, count: int, place: str, columns: ColumnReader) -> list[int]:
+    return columns.take_integers(_span(data, count, place), count, place)
+
+
+def _span(data: object, count: int, place: str) -> int:
+    span = keyed(data, ("start", "count"), place)
+    if Integer(0).check(span["count"], f"{place}.count", DAMAGED) != count:
+        raise BundleError(f"{place}: {span['count']} values where {count} were expected.", DAMAGED)
+    return Integer(0).check(span["start"], f"{place}.start", DAMAGED)
+
+
+def _looked_up(codes: list[int], table: Sequence[Any], place: str) -> list[Any]:
+    if codes and not 0 <= min(codes) <= max(codes) < len(table):
+        raise BundleError(f"{place}: a number that stands for nothing.", DAMAGED)
+    return list(map(table.__getitem__, codes))
+
+
+def _span_schema(defs: dict[str, Schema]) -> Schema:
+    defs["Span"] = _SPAN_DEF
+    return _SPAN
