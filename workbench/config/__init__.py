@@ -3,26 +3,48 @@
 from workbench.config.catalogue import Catalogue, ProviderCard, catalogue
 from workbench.config.config import Config
 from workbench.config.difference import Change, ConfigDifference
+from workbench.config.fusion import TransformerFusion
 from workbench.config.knobs import KNOBS, Knob
 from workbench.config.option import Option
-from workbench.config.passes import GraphPass, PassList, nearest_pass, shipped_passes
+from workbench.config.parts import Part, part_types
+from workbench.config.passes import GraphPass, PassList, nearest_pass, pass_help, shipped_passes
 from workbench.config.plan import SessionPlan
+from workbench.config.precision import (
+    BFloat16,
+    DynamicInt8,
+    Float16,
+    Given,
+    Precision,
+    StaticInt8,
+    WeightOnly,
+)
 from workbench.config.provider import Provider
 
 __all__ = [
     "KNOBS",
+    "BFloat16",
     "Catalogue",
     "Change",
     "Config",
     "ConfigDifference",
+    "DynamicInt8",
+    "Float16",
+    "Given",
     "GraphPass",
     "Knob",
     "Option",
+    "Part",
     "PassList",
+    "Precision",
     "Provider",
     "ProviderCard",
     "SessionPlan",
+    "StaticInt8",
+    "TransformerFusion",
+    "WeightOnly",
     "catalogue",
     "nearest_pass",
+    "part_types",
+    "pass_help",
     "shipped_passes",
 ]

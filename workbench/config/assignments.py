@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from workbench.config.knobs import BY_FIELD, Knob
+from workbench.config.parts import Part, as_part, made, part_types
 from workbench.config.provider import Provider, full_name
 from workbench.config.rules import check_fields
 from workbench.config.wording import shown
@@ -45,15 +46,21 @@ def applied(base: Config, texts: Iterable[str]) -> Config:
             parts[field, rest] = value.strip()
         else:
             whole[field] = _value(BY_FIELD[field], value.strip())
+    inner: dict[str, dict[str, str]] = {}
     for (field, rest), value in parts.items():
+        if BY_FIELD[field].kind == "part":
+            inner.setdefault(field, {})[rest] = value
+            continue
         start = whole.get(field, getattr(base, field))
         whole[field] = _with_part(BY_FIELD[field], start, rest, value)
+    for field, texts_of in inner.items():
+        whole[field] = _with_fields(BY_FIELD[field], whole.get(field, getattr(base, field)), texts_of)
     return base.replace(**whole)
 
 
 def _value(knob: Knob, text: str) -> Any:
     unset = text.casefold() in NOTHING
-    if knob.kind in ("names", "providers"):
+    if knob.kind in ("names", "texts", "providers"):
         return () if unset or not text else tuple(name.strip() for name in text.split(","))
     if knob.kind in ("entries", "sizes"):
         if unset:
@@ -67,7 +74,43 @@ def _value(knob: Knob, text: str) -> Any:
         return None
     if knob.kind == "flag":
         return _switch(knob, text)
+    if knob.kind == "number":
+        return _real(knob, text)
     return _whole(knob, text) if knob.kind == "count" else text
+
+
+def _with_fields(knob: Knob, value: Any, texts: dict[str, str]) -> Part:
+    """`precision.static_int8.per_channel=true`, or without the kind where `precision=…` names it."""
+    types = part_types(knob.field)
+    part = as_part(knob, value)
+    fields = dict(part.changed()) if part else {}
+    cls = type(part) if part else next(iter(types.values())) if len(types) == 1 else None
+    for path, text in texts.items():
+        steps = path.split(".")
+        named = types[steps.pop(0)] if steps[0] in types and len(steps) > 1 else cls
+        if named is None or (cls is not None and named is not cls):
+            raise ConfigError(
+                f"{knob.field}.{path[:100]} fits no {knob.label} that was named.",
+                f"Write {knob.field}.KIND.NAME=VALUE with one of {', '.join(types)}.",
+            )
+        cls, name = named, steps[0]
+        known = {one.field: one for one in cls.KNOBS}
+        if name not in known:
+            made(cls, {name: None})  # refuses it with the nearest name
+        if known[name].kind == "switches":
+            switches = dict(fields.get(name, ()))
+            fields[name] = {**switches, ".".join(steps[1:]): _switch(knob, text)}
+        else:
+            fields[name] = _value(known[name], text)
+    assert cls is not None  # there is at least one text
+    return made(cls, fields)
+
+
+def _real(knob: Knob, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(f"{knob.field} cannot be {shown(text)}.", "Write a number such as 99.9.") from None
 
 
 def _with_part(knob: Knob, value: Any, rest: str, text: str) -> Any:

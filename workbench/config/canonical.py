@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -73,6 +74,45 @@ def _names(knob: Knob, value: object) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
 
 
+def _texts(knob: Knob, value: object) -> tuple[str, ...]:
+    """A set of names of any form: sorted, each once."""
+    fix = "Give a tuple of texts: ('MatMul', 'Gemm')."
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise _refused(knob, value, fix)
+    texts = tuple(value)
+    for text in texts:
+        if not isinstance(text, str) or not text:
+            raise _refused(knob, text, f"Each is a text, and not empty. {fix}")
+        check_text(f"A name in {knob.field}", text)
+    return tuple(sorted(set(texts)))
+
+
+def _number(knob: Knob, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise _refused(knob, value, f"Use a number above 0, or None for {knob.unset}.")
+    return float(value)
+
+
+def _switches(knob: Knob, value: object) -> tuple[tuple[str, bool], ...]:
+    fix = f"Give a dict: {{{knob.choices[0]!r}: False}}."
+    pairs = _pairs(knob, value, fix)
+    for name, on in pairs.items():
+        if name not in knob.choices:
+            guess = did_you_mean(name, knob.choices)
+            raise _refused(knob, name, f"{guess}Allowed: {listed(knob.choices)}.")
+        if not isinstance(on, bool):
+            raise _refused(knob, f"{name}={shown(on)}", "Use True or False.")
+    return tuple(sorted(pairs.items()))
+
+
+def _part(knob: Knob, value: object) -> Any:
+    from workbench.config import parts  # it is made of values that come through here
+
+    return parts.as_part(knob, value)
+
+
 def _providers(knob: Knob, value: object) -> tuple[Provider, ...]:
     fix = "Give a list, first choice first: ['cuda', 'cpu'] or [Provider('cuda', device_id=1)]."
     if isinstance(value, str | Provider):
@@ -135,6 +175,10 @@ _FORMS = {
     "flag": _flag,
     "switch": _switch,
     "text": _text,
+    "texts": _texts,
+    "number": _number,
+    "switches": _switches,
+    "part": _part,
     "names": _names,
     "providers": _providers,
     "entries": _entries,

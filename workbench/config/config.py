@@ -7,9 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from workbench.config import assignments, canonical, difference, notes, rules, script, wire
+from workbench.config import (
+    assignments,
+    canonical,
+    difference,
+    notes,
+    rules,
+    runtime,
+    script,
+    script_steps,
+    wire,
+)
+from workbench.config.fusion import TransformerFusion
 from workbench.config.knobs import BY_FIELD
 from workbench.config.plan import SessionPlan, session_plan
+from workbench.config.precision import Precision
 from workbench.config.provider import Provider
 
 Level = Literal["disabled", "basic", "extended", "layout", "all"]
@@ -30,6 +42,9 @@ class Config:
 
     level: Level | None = None
     disabled_passes: tuple[str, ...] = ()
+    fusion: TransformerFusion | None = None
+    saved_graph: Literal["onnx", "ort"] | None = None
+    precision: Precision | None = None
     providers: tuple[Provider, ...] = ()
     intra_op_threads: int | None = None
     inter_op_threads: int | None = None
@@ -45,6 +60,7 @@ class Config:
     session_entries: tuple[tuple[str, str], ...] = ()
     run_entries: tuple[tuple[str, str], ...] = ()
     allow_unknown: bool = False
+    runtime: str | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -70,6 +86,29 @@ class Config:
         """What this says to ORT."""
         return session_plan(self)
 
+    @property
+    def interpreter(self) -> str:
+        """The Python that runs it: of the environment that `runtime` names, else this one."""
+        return runtime.interpreter(self.runtime)
+
+    @property
+    def without_preparing(self) -> Config:
+        """The same for a file that is prepared: what is left to tell ORT."""
+        if not self.prepares:
+            return self
+        return self.replace(fusion=None, precision=None, saved_graph=None, free_dimensions=())
+
+    @property
+    def left_over(self) -> Config:
+        """What the session of the prepared file is told; a saved graph is not optimized again."""
+        plain = self.without_preparing
+        return plain if self.saved_graph is None else plain.replace(level="disabled", disabled_passes=())
+
+    @property
+    def prepares(self) -> bool:
+        """Whether the model file is changed before ORT loads it."""
+        return any(part is not None for part in (self.fusion, self.precision, self.saved_graph))
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe; only what was set."""
         return wire.to_dict(self)
@@ -85,8 +124,15 @@ class Config:
         return assignments.applied(base or cls(), texts)
 
     def to_python(self, model: str | os.PathLike[str]) -> str:
-        """A plain onnxruntime script that makes the same session of the model at a path."""
-        return script.script(self.plan(), model)
+        """A plain onnxruntime script that prepares the model at a path and makes the same session of it.
+
+        Static int8 reads its calibration examples from `calibration.npz`: an array for each input, all
+        examples along the first axis.
+        """
+        if not self.prepares:
+            return script.script(self.plan(), model, self.runtime)
+        made = script_steps.steps(self, model)
+        return script.script(self.left_over.plan(), made.file, self.runtime, script_steps.lines(made))
 
     def changed(self) -> dict[str, Any]:
         """The fields that were set, in order."""

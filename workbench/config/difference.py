@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from workbench.config import runtime
 from workbench.config.knobs import BY_FIELD, KNOBS, Knob
 from workbench.config.wording import MOST_SHOWN
 
@@ -62,6 +63,13 @@ def between(before: Config, after: Config) -> ConfigDifference:
 def _changes(knob: Knob, old: Any, new: Any) -> Iterator[Change]:
     if knob.kind == "providers":
         yield from _provider_changes(knob, old, new)
+    elif knob.kind == "part" and type(old) is type(new):
+        for inner in new.KNOBS:
+            pair = (getattr(old, inner.field), getattr(new, inner.field))
+            if pair[0] != pair[1]:
+                yield Change(
+                    knob.field, f"{new.LABEL} {inner.label}", *(in_words(inner, one) for one in pair)
+                )
     elif knob.kind in ("entries", "sizes"):
         olds, news = dict(old), dict(new)
         for key in sorted({*olds, *news}):
@@ -93,6 +101,8 @@ def in_words(knob: Knob, value: Any) -> str:
         return knob.unset
     if isinstance(value, bool):
         return "on" if value else "off"
+    if knob.field == "runtime":
+        return runtime.name_of(value)
     if knob.kind == "providers":
         return " then ".join(provider.short_name for provider in value)
     if isinstance(value, tuple):

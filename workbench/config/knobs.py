@@ -8,8 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["choice", "count", "flag", "switch", "text", "names", "providers", "entries", "sizes"]
-Group = Literal["graph", "providers", "threads", "memory", "inputs", "advanced"]
+Kind = Literal[
+    "choice",
+    "count",
+    "flag",
+    "switch",
+    "text",
+    "texts",
+    "names",
+    "number",
+    "switches",
+    "part",
+    "providers",
+    "entries",
+    "sizes",
+]
+Group = Literal["graph", "providers", "precision", "threads", "memory", "inputs", "advanced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,39 @@ KNOBS = (
         "none",
         "Graph passes and rewrite rules left out, by ORT's names. Its default is none.",
         "A fusion that costs time or accuracy on this model.",
+    ),
+    Knob(
+        "fusion",
+        "transformer fusion",
+        "graph",
+        "part",
+        "none",
+        "Rewrite the file with ORT's transformer optimizer before loading: attention, embeddings and "
+        "normalization become one operator each. Default: the file stays as it is.",
+        "A transformer whose attention ORT does not fuse by itself. Fewer nodes are not always faster.",
+        ("transformer",),
+    ),
+    Knob(
+        "saved_graph",
+        "graph saved ahead",
+        "graph",
+        "choice",
+        "optimized at load",
+        "Optimize once, at this config's level, and load the saved result: as .onnx, or in ORT's own format "
+        "(.ort). Default: ORT optimizes at every load.",
+        "Loading takes long, or the device has a minimal build of ORT. The file fits this processor only.",
+        ("onnx", "ort"),
+    ),
+    Knob(
+        "precision",
+        "precision",
+        "precision",
+        "part",
+        "as in the file",
+        "Change the arithmetic before loading: 8-bit integers, 4-bit weights or 16-bit floats. "
+        "Default: as in the file.",
+        "Latency, memory or file size matter more than the last digits; look at speed and error together.",
+        ("dynamic_int8", "static_int8", "weight_only", "float16", "bfloat16", "given"),
     ),
     Knob(
         "providers",
@@ -181,6 +228,15 @@ KNOBS = (
         "off",
         "Pass on providers, options and entries that the catalogue does not know. ORT ignores most mistakes.",
         "A newer ORT, an own build or a plugin provider has something that the catalogue lacks.",
+    ),
+    Knob(
+        "runtime",
+        "runtime",
+        "providers",
+        "text",
+        "this environment's ORT",
+        "The Python of another environment, whose ONNX Runtime runs this config. Default: this one's.",
+        "A provider is in another build of ORT (onnxruntime-openvino…), or two versions of ORT are compared.",
     ),
 )
 BY_FIELD = {knob.field: knob for knob in KNOBS}

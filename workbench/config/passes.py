@@ -48,6 +48,16 @@ def shipped_passes() -> PassList:
     return PassList(data["ort"], data["session"], tuple(GraphPass(*row) for row in data["passes"]))
 
 
+def pass_help(name: str) -> str:
+    """What a pass does, in a sentence; empty for one that this package does not know."""
+    return str(_helps().get(name, ""))
+
+
+@cache
+def _helps() -> dict[str, str]:
+    return dict(read_data("pass-help"))
+
+
 def nearest_pass(name: str, known: Iterable[str] | None = None) -> str | None:
     """The known pass that was most likely meant; of the shipped ones when none are given."""
     return nearest(name, shipped_passes().names if known is None else known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from workbench.config import affinity, provider_rules
+from workbench.config import affinity, provider_rules, runtime
 from workbench.config.catalogue import RUN, SESSION, catalogue, check_needs
 from workbench.config.knobs import BY_FIELD
 from workbench.config.plan import SPINNING
@@ -17,28 +17,57 @@ if TYPE_CHECKING:
     from workbench.config.config import Config
 
 MOST_KEY_CHARACTERS = 1024  # ORT refuses longer keys
+COMPILING = frozenset(
+    f"{name}ExecutionProvider"
+    for name in (
+        "Tensorrt",
+        "NvTensorRTRTX",
+        "OpenVINO",
+        "QNN",
+        "CoreML",
+        "NNAPI",
+        "Nnapi",
+        "MIGraphX",
+        "VitisAI",
+    )
+)
 LAYERS = ("session.layer_assignment_settings", "session.name_based_layer_assignment")
 
 Pairs = tuple[tuple[str, str], ...]
 
 
-def judged(config: Config) -> dict[str, Pairs]:
-    """Raise for what cannot work; else the entry fields in their canonical texts."""
+def judged(config: Config) -> dict[str, Pairs | str]:
+    """Raise for what cannot work; else the entry fields and the runtime in their canonical texts."""
     if config.providers:
         provider_rules.check(config)
     if config.affinity is not None:
         affinity.check(config.affinity, config.intra_op_threads)
+    found: dict[str, Pairs | str] = {}
+    if config.runtime is not None:
+        found["runtime"] = runtime.checked(config.runtime)
+    if config.saved_graph is not None:
+        _check_saving(config)
     if not config.session_entries and not config.run_entries:
-        return {}
+        return found
     texts = _texts(SESSION, config.session_entries, config.allow_unknown)
     _check_spinning(config, texts)
     _check_fallback(config, texts)
     if all(texts.get(key) for key in LAYERS):
         raise ConfigError(f"{listed(LAYERS)} exclude each other.", "Keep one of them.")
-    return {
+    return found | {
         "session_entries": tuple(texts.items()),
         "run_entries": tuple(_texts(RUN, config.run_entries, config.allow_unknown).items()),
     }
+
+
+def _check_saving(config: Config) -> None:
+    """ORT saves no graph that holds compiled parts."""
+    for provider in config.providers:
+        if provider.name in COMPILING:
+            raise ConfigError(
+                f"{provider.name} compiles its parts of the graph, and ORT cannot save those.",
+                "Leave saved_graph out; such providers have a cache of their own (engine cache, EPContext).",
+            )
 
 
 def check_fields(names: Iterable[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from workbench.config.plan import Attribute, OrtConstant, SessionPlan
 
@@ -32,22 +32,30 @@ def run(feeds):
     return binding.copy_outputs_to_cpu()'''
 
 
-def script(plan: SessionPlan, model: str | os.PathLike[str]) -> str:
+def script(
+    plan: SessionPlan,
+    model: str | os.PathLike[str],
+    runtime: str | None = None,
+    before: Iterable[str] = ("import onnxruntime as ort",),
+) -> str:
     """Python that makes the session of the plan, states its inputs and defines `run(feeds)`.
+
+    `before`: the imports, and code that makes the file which is loaded.
 
     Every name and text is written as a literal, so nothing in a config can become code.
     """
     parts = [
-        "import onnxruntime as ort",
-        "\n".join(_options(plan)),
-        "\n".join(_session(plan, os.fspath(model))),
+        *([f"# for the ONNX Runtime of another environment: run it with {runtime!r}"] if runtime else []),
+        *before,
+        "\n".join(options_of(plan)),
+        "\n".join(session_of(plan, repr(os.fspath(model)))),
         "\n".join(_run(plan)),
         "\n".join(_inputs()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _options(plan: SessionPlan) -> Iterator[str]:
+def options_of(plan: SessionPlan) -> Iterator[str]:
     yield "options = ort.SessionOptions()"
     for name, value in plan.attributes:
         yield f"options.{name} = {_literal(value)}"
@@ -61,11 +69,12 @@ def _literal(value: Attribute) -> str:
     return f"ort.{value}" if isinstance(value, OrtConstant) else repr(value)
 
 
-def _session(plan: SessionPlan, model: str) -> Iterator[str]:
+def session_of(plan: SessionPlan, model: str) -> Iterator[str]:
+    """`model`: an expression."""
     if plan.preload_libraries:
         yield "ort.preload_dlls()"
     yield "session = ort.InferenceSession("
-    yield f"    {model!r},"
+    yield f"    {model},"
     yield "    options,"
     yield "    providers=["
     for name, options in plan.providers:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from workbench.config import runtime
 from workbench.config.knobs import BY_FIELD, Knob
+from workbench.config.parts import read_part
 from workbench.config.provider import Provider
 from workbench.config.rules import check_fields
 from workbench.config.wording import shown
@@ -31,6 +33,8 @@ def from_dict(data: object) -> dict[str, Any]:
 def _written(knob: Knob, value: Any) -> Any:
     if knob.kind == "providers":
         return [{"name": provider.name, "options": dict(provider.options)} for provider in value]
+    if knob.kind == "part":
+        return value.to_dict()
     if knob.kind in ("entries", "sizes"):
         return dict(value)
     return list(value) if knob.kind == "names" else value
@@ -40,9 +44,13 @@ def _read(knob: Knob, value: object) -> Any:
     """Stricter than Config itself: one form a field, and every entry a text."""
     if knob.kind == "providers":
         return tuple(_read_provider(item) for item in _typed(knob.field, value, list))
+    if knob.kind == "part":
+        return read_part(knob.field, value)
     if knob.kind in ("entries", "sizes"):
         pairs = _typed(knob.field, value, dict)
         return _texts(knob.field, pairs) if knob.kind == "entries" else pairs
+    if knob.field == "runtime" and isinstance(value, str):
+        return runtime.remembered(value)
     return _typed(knob.field, value, list) if knob.kind == "names" else value
 
 

@@ -14,6 +14,18 @@ if TYPE_CHECKING:
     from workbench.models.model import Model
 
 
+QUANTIZED = frozenset(
+    (
+        "QuantizeLinear",
+        "DynamicQuantizeLinear",
+        "MatMulInteger",
+        "ConvInteger",
+        "QLinearConv",
+        "QLinearMatMul",
+    )
+)
+
+
 def check_fit(model: Model, config: Config) -> None:
     """Refuse names of free dimensions and passes that do not exist."""
     _check_free_dimensions(model, config)
@@ -42,6 +54,11 @@ def symbolic_dims(model: Model) -> set[str]:
         for dim in value.type.tensor_type.shape.dim
         if dim.dim_param
     }
+
+
+def is_quantized(model: Model) -> bool:
+    """Whether the file itself computes in integers: pairs of Q and DQ, or integer operators."""
+    return any(node.op_type in QUANTIZED for node in model.structure.graph.node)
 
 
 def _check_passes(config: Config) -> None:

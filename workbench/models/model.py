@@ -25,13 +25,23 @@ if TYPE_CHECKING:
 class Model:
     """An ONNX file and what we know of it. Opening reads the graph and checks the files, but no weight."""
 
-    def __init__(self, path: Path, name: str, *, usual_dims: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        *,
+        usual_dims: Mapping[str, int] | None = None,
+        structure: ModelProto | None = None,
+    ) -> None:
+        """`structure`: what the file was made from, where it is in ORT's own format and cannot be read."""
         self.name = name  # untrusted text
         self.path = path
         self.usual_dims = dict(usual_dims or {})  # what a sample is meant to run at
-        self.structure: ModelProto = read_structure(path)  # without the payload of large tensors
+        self.structure: ModelProto = structure or read_structure(path)  # without the payload of large tensors
         self.graph_bytes = _size(path)
-        self.external: tuple[ExternalFile, ...] = external_files(self.structure, path, path_text(path))
+        self.external: tuple[ExternalFile, ...] = (
+            () if structure else external_files(self.structure, path, path_text(path))
+        )
 
     @property
     def sha256(self) -> str:

@@ -1,0 +1,156 @@
+"""Values with fields of their own: normal, equal, hashable, through JSON, texts and differences."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import workbench as wb
+from workbench.config import KNOBS, Config, Part, defaults, part_types
+from workbench.config.isa import REASONS, family_of
+from workbench.errors import ConfigError
+
+PARTS = [cls for field in ("precision", "fusion") for cls in part_types(field).values()]
+
+
+def values(knob: Any) -> st.SearchStrategy[Any]:
+    names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8)
+    kinds: dict[str, st.SearchStrategy[Any]] = {
+        "choice": st.sampled_from(knob.choices or ("",)),
+        "flag": st.none() | st.booleans(),
+        "switch": st.booleans(),
+        "count": st.integers(1, 256),
+        "number": st.none() | st.floats(1, 100),
+        "texts": st.lists(names, max_size=3),
+        "text": names,
+        "switches": st.dictionaries(st.sampled_from(knob.choices or ("",)), st.booleans(), max_size=3),
+    }
+    return kinds[knob.kind]
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> Part | None:
+    cls = draw(st.sampled_from(PARTS))
+    chosen = draw(st.lists(st.sampled_from(cls.KNOBS), unique=True)) if cls.KNOBS else []
+    try:
+        return cls(**{knob.field: draw(values(knob)) for knob in chosen})
+    except ConfigError:  # combinations that exclude each other
+        return None
+
+
+@given(parts())
+def test_it_survives_json_and_is_hashable(part: Part | None) -> None:
+    if part is None:
+        return
+    config = Config(**{part.FIELD: part})
+    again = Config.from_dict(json.loads(json.dumps(config.to_dict())))
+    assert again == config
+    assert hash(again) == hash(config)
+    assert eval(repr(part), {type(part).__name__: type(part)}) == part
+    assert str(part).startswith(part.LABEL)
+
+
+def test_every_field_has_its_knob_and_every_choice_its_kind() -> None:
+    for cls in PARTS:
+        assert [knob.field for knob in cls.KNOBS] == [one.name for one in dataclasses.fields(cls)]  # type: ignore[arg-type]
+        for knob in cls.KNOBS:
+            assert knob.help.endswith(".")
+            assert knob.when.endswith(".")
+    for knob in KNOBS:
+        if knob.kind == "part":
+            assert set(knob.choices) == set(part_types(knob.field))
+
+
+def test_from_the_command_line() -> None:
+    texts = ["precision.static_int8.per_channel=true", "precision.static_int8.op_types=MatMul,Gemm"]
+    assert Config.from_assignments(texts).precision == wb.StaticInt8(
+        per_channel=True,
+        op_types=["Gemm", "MatMul"],  # type: ignore[arg-type]
+    )
+    assert Config.from_assignments(["precision=dynamic_int8"]).precision == wb.DynamicInt8()
+    assert Config.from_assignments(["precision=dynamic_int8", "precision.weight=uint8"]).precision == (
+        wb.DynamicInt8(weight="uint8")
+    )
+    fused = Config.from_assignments(["fusion.num_heads=12", "fusion.options.enable_gelu=off"]).fusion
+    assert fused == wb.TransformerFusion(num_heads=12, options={"enable_gelu": False})  # type: ignore[arg-type]
+    percentile = ["precision.static_int8.calibrator=percentile", "precision.static_int8.percentile=99.9"]
+    assert Config.from_assignments(percentile).precision == wb.StaticInt8(
+        calibrator="percentile", percentile=99.9
+    )
+    assert Config.from_assignments(["precision=none"]) == Config()
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (["precision=int7"], "precision cannot be 'int7'"),
+        (["precision.per_channel=true"], "fits no precision"),
+        (["precision=dynamic_int8", "precision.static_int8.per_channel=on"], "fits no precision"),
+        (["precision.dynamic_int8.per_chanel=on"], "has no field 'per_chanel'"),
+        (["precision.static_int8.percentile=many"], "percentile cannot be"),
+    ],
+)
+def test_texts_that_make_no_sense(texts: list[str], told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        Config.from_assignments(texts)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: wb.WeightOnly(bits=3),
+        lambda: wb.WeightOnly(block=33),
+        lambda: wb.StaticInt8(percentile=99.0),
+        lambda: wb.StaticInt8(calibrator="percentile", percentile=101.0),
+        lambda: wb.StaticInt8(activation="uint16", format="qoperator"),
+        lambda: wb.StaticInt8(activation="int8", weight="uint8"),
+        lambda: wb.TransformerFusion(num_heads=7, hidden_size=768),
+        lambda: wb.TransformerFusion(options={"enable_all": True}),  # type: ignore[arg-type]
+        lambda: wb.Config(precision=wb.DynamicInt8),  # type: ignore[arg-type]
+        lambda: wb.Config(precision=wb.TransformerFusion()),  # type: ignore[arg-type]
+        lambda: wb.Config(saved_graph="onnx", providers=["openvino"]),
+        lambda: wb.Config(saved_graph="zip"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_excludes_each_other_is_refused(make: Any) -> None:
+    with pytest.raises(ConfigError):
+        make()
+
+
+def test_differences_name_what_changed() -> None:
+    static = Config(precision=wb.StaticInt8())
+    assert str(Config().diff(static)) == (
+        "B differs from A in: precision (static int8 instead of as in the file)"
+    )
+    finer = static.replace(precision=wb.StaticInt8(per_channel=False, exclude=["fc"]))
+    told = str(static.diff(finer))
+    assert "static int8 scale per channel (off instead of what wins on this machine)" in told
+    assert "static int8 excluded nodes (fc instead of none)" in told
+
+
+def test_defaults_are_what_wins_on_a_processor() -> None:
+    assert family_of(("avx2", "avx512_vnni"), "x86_64") == "vnni"
+    assert family_of(("avx2",), "AMD64") == "avx"
+    assert family_of(("asimddp",), "aarch64") == "arm"
+    assert family_of((), "riscv64") == "other"
+    vnni, why = defaults.static_int8(wb.StaticInt8(), "vnni")
+    assert (vnni.activation, vnni.weight, vnni.reduce_range, why) == ("uint8", "int8", False, REASONS["vnni"])
+    assert defaults.static_int8(wb.StaticInt8(), "avx")[0].reduce_range
+    assert defaults.static_int8(wb.StaticInt8(), "arm")[0].activation == "int8"
+    asked = wb.DynamicInt8(weight="uint8", per_channel=True, reduce_range=True)
+    assert defaults.dynamic_int8(asked, "arm") == (asked, "")
+
+
+def test_what_is_left_for_the_session() -> None:
+    config = Config(precision=wb.DynamicInt8(), level="basic", free_dimensions={"batch": 1})
+    assert config.prepares
+    assert config.left_over == Config(level="basic")
+    assert config.replace(saved_graph="ort").left_over == Config(level="disabled")
+    plain = Config(free_dimensions={"batch": 1})
+    assert not plain.prepares
+    assert plain.left_over == plain

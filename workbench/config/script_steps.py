@@ -1,0 +1,278 @@
+"""The preparing of a model file as plain onnxruntime calls: what stands in a script before its session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.config import defaults
+from workbench.config.isa import family
+from workbench.config.precision import BFloat16, DynamicInt8, Float16, Given, StaticInt8, WeightOnly
+from workbench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from workbench.config.config import Config
+    from workbench.config.fusion import TransformerFusion
+
+CALIBRATION = "calibration.npz"
+LEVELS = {"float32": 1, "int8": 4}
+_LARGE = """LARGE = any(  # weights that lie beside the file are written beside the next one
+    tensor.data_location == onnx.TensorProto.EXTERNAL
+    for tensor in onnx.load(MODEL, load_external_data=False).graph.initializer
+)"""
+_PREPROCESS = """beside = {
+    "save_as_external_data": LARGE,
+    "all_tensors_to_one_file": LARGE,
+    "external_data_location": "model.onnx.data" if LARGE else None,
+}
+try:
+    quant_pre_process(%(source)r, %(target)r, auto_merge=True, **beside)
+except Exception:  # its symbolic shape inference does not know every operator
+    quant_pre_process(%(source)r, %(target)r, skip_symbolic_shape=True, **beside)"""
+_EXAMPLES = '''class Examples(CalibrationDataReader):
+    """An .npz file with an array for each input, all examples along its first axis; fed one by one."""
+
+    def __init__(self, path):
+        self.arrays = dict(np.load(path))
+        self.places = iter(range(len(next(iter(self.arrays.values())))))
+
+    def get_next(self):
+        at = next(self.places, None)
+        return None if at is None else {name: array[at : at + 1] for name, array in self.arrays.items()}'''
+_FOLD = """options = ort.SessionOptions()
+options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
+options.optimized_model_filepath = %(target)r
+if LARGE:
+    options.add_session_config_entry(
+        "session.optimized_model_external_initializers_file_name", "model.onnx.data"
+    )
+ort.InferenceSession(  # products stay MatMul, which is all that the quantizer takes
+    %(source)r,
+    options,
+    providers=["CPUExecutionProvider"],
+    disabled_optimizers=["MatMulAddFusion", "MatMul_BatchNormalization_Fusion"],
+)"""
+_SAVE = """onnx.save(
+    %(model)s, %(target)r, save_as_external_data=LARGE, all_tensors_to_one_file=True,
+    location="model.onnx.data" if LARGE else None,
+)"""
+
+
+class Steps:
+    """Grows by a block of code for each step; `file` is what the next one reads."""
+
+    def __init__(self, model: str | os.PathLike[str]) -> None:
+        self.model = os.fspath(model)
+        self.file = self.model
+        self.imports: list[str] = ["import onnx"]
+        self.blocks: list[str] = [f"MODEL = {self.model!r}", _LARGE]
+
+    def next(self, word: str, suffix: str = ".onnx") -> tuple[str, str]:
+        """The file that this step reads and the one that it writes, in a folder beside the model."""
+        source, path = self.file, Path(self.model)
+        self.file = str(path.with_name(f"{path.stem}-{word}") / f"model{suffix}")
+        self.blocks.append(f"os.makedirs({str(Path(self.file).parent)!r}, exist_ok=True)")
+        return source, self.file
+
+    def add(self, imported: str, block: str) -> None:
+        self.imports += imported.splitlines()
+        self.blocks.append(block)
+
+
+def steps(config: Config, model: str | os.PathLike[str]) -> Steps:
+    """The code of every step, and the file that the session loads."""
+    made = Steps(model)
+    if isinstance(config.precision, Given):
+        made.file = config.precision.model or made.file
+    if config.free_dimensions:
+        _dimensions(made, config.free_dimensions)
+    if config.fusion is not None:
+        _fusion(made, config.fusion)
+    precision = config.precision
+    if isinstance(precision, DynamicInt8 | StaticInt8):
+        source, target = made.next("preprocessed")
+        made.add(
+            "from onnxruntime.quantization.shape_inference import quant_pre_process",
+            _PREPROCESS % {"source": source, "target": target},
+        )
+    if isinstance(precision, DynamicInt8):
+        _dynamic(made, defaults.dynamic_int8(precision, family())[0])
+    elif isinstance(precision, StaticInt8):
+        _static(made, defaults.static_int8(precision, family())[0])
+    elif isinstance(precision, WeightOnly):
+        _weights(made, precision)
+    elif isinstance(precision, Float16):
+        _half(made, precision)
+    elif isinstance(precision, BFloat16):
+        raise ConfigError(
+            "ONNX Runtime has no converter to bfloat16, so there is no plain script for it",
+            "prepare it here and copy the file: wb.prepare(model, config).model.path",
+        )
+    if config.saved_graph is not None:
+        _saved(made, config)
+    return made
+
+
+def lines(made: Steps) -> Iterator[str]:
+    """The script so far; the imports first, each once."""
+    yield "\n".join(
+        ["import os", "", *sorted({*made.imports, "import onnxruntime as ort"}, key=_import_order)]
+    )
+    yield from made.blocks
+
+
+def _import_order(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line
+
+
+def _dimensions(made: Steps, sizes: tuple[tuple[str, int], ...]) -> None:
+    source, target = made.next("fixed")
+    fixing = "\n".join(f"make_dim_param_fixed(model.graph, {name!r}, {size})" for name, size in sizes)
+    made.add(
+        "from onnxruntime.tools.onnx_model_utils import fix_output_shapes, make_dim_param_fixed",
+        f"model = onnx.load({source!r})\ndel model.graph.value_info[:]\n{fixing}\nfix_output_shapes(model)\n"
+        + _SAVE % {"model": "model", "target": target},
+    )
+
+
+def _fusion(made: Steps, fusion: TransformerFusion) -> None:
+    source, target = made.next("fused")
+    unknown = fusion.model_type is None or fusion.num_heads is None or fusion.hidden_size is None
+    note = (
+        "# Zeros and a guessed type: wb.prepare(model, config).to_python() prints what the graph tells.\n"
+        if unknown
+        else ""
+    )
+    kind = fusion.model_type or "bert"
+    switches = "".join(f"fusions.{name} = {on}\n" for name, on in fusion.options)
+    made.add(
+        "from onnxruntime.transformers.fusion_options import FusionOptions\n"
+        "from onnxruntime.transformers.optimizer import optimize_model",
+        f"{note}fusions = FusionOptions({kind!r})\n{switches}"
+        f"fused = optimize_model(\n    {source!r}, model_type={kind!r}, num_heads={fusion.num_heads or 0}, "
+        f"hidden_size={fusion.hidden_size or 0},\n    optimization_options=fusions, opt_level=0,\n)\n"
+        "print(fused.get_fused_operator_statistics())\n" + _SAVE % {"model": "fused.model", "target": target},
+    )
+
+
+def _dynamic(made: Steps, settled: DynamicInt8) -> None:
+    source, target = made.next("int8")
+    made.add(
+        "from onnxruntime.quantization import QuantType, quantize_dynamic",
+        f"""model = onnx.load({source!r})
+for value in model.graph.value_info:  # an exporter's shapes contradict those of the rewritten graph
+    value.type.tensor_type.ClearField("shape")
+quantize_dynamic(
+    model,
+    {target!r},
+    op_types_to_quantize={list(settled.op_types) or None!r},
+    per_channel={settled.per_channel},
+    reduce_range={settled.reduce_range},
+    weight_type={_type(settled.weight)},
+    nodes_to_exclude={list(settled.exclude)!r},
+    use_external_data_format=LARGE,
+    extra_options={{"DefaultTensorType": onnx.TensorProto.FLOAT}},
+)""",
+    )
+
+
+def _static(made: Steps, settled: StaticInt8) -> None:
+    source, target = made.next("int8")
+    options: dict[str, object] = {"CalibTensorRangeSymmetric": False}
+    if settled.percentile is not None:
+        options["CalibPercentile"] = settled.percentile
+    types = repr(list(settled.op_types) or None)
+    imported = ""
+    if settled.format == "qoperator":
+        made.blocks.append('QLinearOpsRegistry.pop("Where")  # its integer form leaves tensors undefined')
+        imported = "\nfrom onnxruntime.quantization.registry import QLinearOpsRegistry"
+    method = {"minmax": "MinMax"}.get(settled.calibrator, settled.calibrator.capitalize())
+    quant_format = {"qdq": "QDQ", "qoperator": "QOperator"}[settled.format]
+    made.add(
+        "import numpy as np\nfrom onnxruntime.quantization import "
+        "CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static" + imported,
+        f"""{_EXAMPLES}
+
+
+quantize_static(
+    {source!r},
+    {target!r},
+    Examples({CALIBRATION!r}),
+    quant_format=QuantFormat.{quant_format},
+    op_types_to_quantize={types},
+    per_channel={settled.per_channel},
+    reduce_range={settled.reduce_range},
+    activation_type={_type(settled.activation)},
+    weight_type={_type(settled.weight)},
+    nodes_to_exclude={list(settled.exclude)!r},
+    use_external_data_format=LARGE,
+    calibrate_method=CalibrationMethod.{method},
+    extra_options={options!r},
+)""",
+    )
+
+
+def _weights(made: Steps, asked: WeightOnly) -> None:
+    source, target = made.next("folded")
+    made.blocks.append(_FOLD % {"source": source, "target": target})
+    source, target = made.next(f"int{asked.bits}")
+    made.add(
+        "from onnxruntime.quantization.matmul_nbits_quantizer import "
+        "DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer",
+        f"""settings = DefaultWeightOnlyQuantConfig(
+    block_size={asked.block}, is_symmetric={asked.symmetric}, accuracy_level={LEVELS[asked.accuracy_level]},
+    bits={asked.bits},
+)
+quantizer = MatMulNBitsQuantizer(
+    onnx.load({source!r}), nodes_to_exclude={list(asked.exclude)!r}, algo_config=settings
+)
+quantizer.model.replace_gemm_with_matmul()
+quantizer.process()
+"""
+        + _SAVE % {"model": "quantizer.model.model", "target": target},
+    )
+
+
+def _half(made: Steps, asked: Float16) -> None:
+    source, target = made.next("float16")
+    made.add(
+        "from onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST\n"
+        "from onnxruntime.transformers.onnx_model import OnnxModel",
+        f"""half = OnnxModel(onnx.load({source!r}))
+half.convert_float_to_float16(
+    keep_io_types={asked.keep_io},
+    op_block_list=sorted({{*DEFAULT_OP_BLOCK_LIST, *{list(asked.blocked_ops)!r}}}),
+)
+half.topological_sort()
+"""
+        + _SAVE % {"model": "half.model", "target": target},
+    )
+
+
+def _saved(made: Steps, config: Config) -> None:
+    from workbench.config.script import options_of, session_of  # which prints what this begins
+
+    suffix = ".ort" if config.saved_graph == "ort" else ".onnx"
+    source, target = made.next("saved", suffix)
+    plan = config.without_preparing.plan()
+    outside = (
+        'if LARGE:\n    options.add_session_config_entry(\n        "session.optimized_model_external_init'
+        'ializers_file_name", "model.onnx.data"\n    )'
+    )
+    if suffix == ".ort":  # which holds its weights inside
+        outside = ""
+        made.blocks.append(
+            f"if LARGE:\n    whole = os.path.join({str(Path(target).parent)!r}, 'whole.onnx')\n"
+            f"    onnx.save(onnx.load({source!r}), whole)\nelse:\n    whole = {source!r}"
+        )
+    saving = f"options.optimized_model_filepath = {target!r}"
+    block = [*options_of(plan), saving, *([outside] if outside else [])]
+    block += session_of(plan, "whole" if suffix == ".ort" else repr(source))
+    made.blocks.append("\n".join(block))
+
+
+def _type(name: str | None) -> str:
+    words = {"int8": "QInt8", "uint8": "QUInt8", "int16": "QInt16", "uint16": "QUInt16"}
+    return f"QuantType.{words[name or 'int8']}"
