@@ -95,10 +95,10 @@ def test_every_block_starts_with_the_first_feed_and_sees_them_all(tmp_path: Path
     from workbench.worker.session import Bench
 
     setup = setup_for(tmp_path, tiny.mlp(), mlp_feed())
-    write_values(setup.feeds, [mlp_feed(rows) for rows in (1, 2, 3)])
+    write_values(setup.feeds[0], [mlp_feed(rows) for rows in (1, 2, 3)])
     bench = Bench()
-    bench.do_load(str(setup.model), setup.plans[0])
-    bench.do_first_run(str(setup.feeds))
+    bench.do_load(str(setup.models[0]), setup.plans[0])
+    bench.do_first_run(str(setup.feeds[0]))
     turns: list[int] = []
     for index, call in enumerate(bench.calls):
         call.run = lambda index=index: turns.append(index)  # type: ignore[misc]

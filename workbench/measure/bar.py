@@ -36,4 +36,5 @@ def in_words(told: Progress) -> str:
     for verdict in told.verdicts[:1]:
         if verdict.ratio is not None and verdict.kind != "outputs differ":
             so_far = f", so far {verdict.ratio:.2f}×"
-    return f"round {told.round}: {told.doing}{so_far}{left}"
+    where = f"round {told.round}: " if told.round else ""  # only comparisons have rounds
+    return f"{where}{told.doing}{so_far}{left}"

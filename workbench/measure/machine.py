@@ -7,8 +7,8 @@ import platform
 import sys
 from pathlib import Path
 
+from workbench.cpu import read_cpu
 from workbench.measure.cgroup import Limits, read_limits
-from workbench.measure.cpu import read_cpu
 from workbench.measure.gpus import read_gpus
 from workbench.records.machine import Machine
 

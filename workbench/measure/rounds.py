@@ -40,10 +40,10 @@ WARM_UP_BOUND_S = 1.5
 class Setup:
     """What stays the same over all rounds of a comparison."""
 
-    model: Path
     labels: tuple[str, ...]
+    models: tuple[Path, ...]  # one a config, as are plans and feeds
     plans: tuple[dict[str, Any], ...]
-    feeds: Path
+    feeds: tuple[Path, ...]
     folder: Path
     usable_cores: int
     pacing_s: float | None = None
@@ -51,7 +51,7 @@ class Setup:
     block_s: float = BLOCK_S
     slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty: a share of each run, one a config
     limits: Limits = field(default_factory=Limits)
-    python: str = sys.executable  # the interpreter of the workers
+    interpreters: tuple[str, ...] = ()  # of the workers, one a config; empty: ours for all
 
 
 @dataclass(slots=True)
@@ -123,9 +123,10 @@ class Round:
     def _seat(self, stack: ExitStack, member: int) -> _Seat:
         label = self._setup.labels[member]
         name = f"{label}-{self._number}-{self._rng.getrandbits(24):06x}"
-        worker = stack.enter_context(Worker(self._setup.folder, name=name, python=self._setup.python))
+        python = self._setup.interpreters[member] if self._setup.interpreters else sys.executable
+        worker = stack.enter_context(Worker(self._setup.folder, name=name, python=python))
         slow_down = self._setup.slow_downs[member] if self._setup.slow_downs else 0.0
-        return _Seat(worker, self._setup.plans[member], slow_down, Outcome(label))
+        return _Seat(worker, member, slow_down, Outcome(label))
 
     def _shuffled(self) -> list[_Seat]:
         alive = [seat for seat in self._seats if seat.outcome.failure is None]
@@ -153,12 +154,13 @@ class Round:
         return seat.worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self._cancel)
 
     def _load(self, seat: _Seat) -> None:
-        seat.loaded = self._ask(seat, "load", "load", model=str(self._setup.model), plan=seat.plan).body
+        model, plan = str(self._setup.models[seat.member]), self._setup.plans[seat.member]
+        seat.loaded = self._ask(seat, "load", "load", model=model, plan=plan).body
         seat.outcome.providers = tuple(seat.loaded["providers"])
         seat.outcome.threads = seat.loaded["threads"]
 
     def _first_run(self, seat: _Seat, with_outputs: bool) -> None:
-        first = self._ask(seat, "first_run", "first run", feeds=str(self._setup.feeds)).body
+        first = self._ask(seat, "first_run", "first run", feeds=str(self._setup.feeds[seat.member])).body
         seat.first_run_s, seat.outcome.io = first["first_run_s"], first["io"]
         if with_outputs:
             path = self._setup.folder / f"{seat.worker.name}.outputs"
@@ -271,7 +273,7 @@ class _Seat:
     """A worker at the table, with what it said so far."""
 
     worker: Worker
-    plan: dict[str, Any]
+    member: int  # position among the configs
     slow_down: float
     outcome: Outcome
     spawn_s: float = 0.0
