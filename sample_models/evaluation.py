@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sample_models import TRAINED
+from sample_models import FOLDER, TRAINED
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+CONTEXT = 64  # letters that the language model sees
+CALIBRATION = 200  # examples at most
 IMAGE = 64  # the digits' 8 x 8 pixels, enlarged: at 64 x 64 a convolution is worth quantizing
 
 
@@ -52,6 +54,31 @@ def read_evaluation_set(name: str) -> EvaluationSet:
     with np.load(TRAINED / "digits.npz", allow_pickle=False) as found:
         pictures, labels = enlarge(found["pictures"]), found["labels"].astype(np.int64)
     return EvaluationSet({"pixels": pictures}, labels, "top-1 accuracy")
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationSet:
+    """What a trained sample's activation ranges are measured on: training data, no evaluation data."""
+
+    feeds: Mapping[str, NDArray[np.generic]]  # all examples, along the first axis
+    made_by: str
+
+
+def read_calibration_set(name: str) -> CalibrationSet:
+    """The calibration set of one trained sample."""
+    import numpy as np
+
+    if name == "char-gpt":
+        text = np.frombuffer((FOLDER / "sonnets.txt").read_bytes().rpartition(b"\n\n")[0], np.uint8)
+        starts = range(0, len(text) - CONTEXT, CONTEXT // 2)[:CALIBRATION]  # half overlapping
+        windows = np.stack([text[start : start + CONTEXT] for start in starts]).astype(np.int64)
+        return CalibrationSet(
+            {"input_ids": windows},
+            f"{len(windows)} windows of {CONTEXT} letters of the ten sonnets trained on",
+        )
+    with np.load(TRAINED / "digits-calibration.npz", allow_pickle=False) as found:
+        pictures = enlarge(found["pictures"])
+    return CalibrationSet({"pixels": pictures}, f"{len(pictures)} digits of the training part, unshifted")
 
 
 def enlarge(digits: NDArray[np.generic]) -> NDArray[np.float32]:

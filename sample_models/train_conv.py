@@ -15,6 +15,7 @@ from sample_models.training import (
     fit,
     publish,
     target,
+    write_calibration,
 )
 
 NAME = "digits-conv"
@@ -58,6 +59,7 @@ def make(folder: Path | None = None) -> Path:
 
 
 if __name__ == "__main__":
+    write_calibration()
     print(
         publish(
             NAME,

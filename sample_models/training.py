@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from sample_models import CARDS, TRAINED
 from sample_models.cards import Card, write_card
 from sample_models.describe import facts
-from sample_models.evaluation import enlarge, read_evaluation_set
+from sample_models.evaluation import CALIBRATION, enlarge, read_evaluation_set
 
 SEED = 0
 HELD_OUT = 360  # of 1,797 digits
@@ -40,6 +40,11 @@ def digits() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], N
     order = np.random.Generator(np.random.PCG64(SEED)).permutation(len(found.target))
     pictures, labels = found.images[order].astype(np.uint8), found.target[order].astype(np.uint8)
     return pictures[HELD_OUT:], labels[HELD_OUT:], pictures[:HELD_OUT], labels[:HELD_OUT]
+
+
+def write_calibration() -> None:
+    """The first digits of the training part, for the ranges of static quantization."""
+    np.savez_compressed(TRAINED / "digits-calibration.npz", pictures=digits()[0][:CALIBRATION])
 
 
 def fit(module: nn.Module, *, epochs: int, rate: float) -> None:

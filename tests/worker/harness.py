@@ -39,16 +39,17 @@ def setup_for(
     model = tiny.save(proto, folder)
     feeds = folder / "feeds"
     write_values(feeds, [feed])
+    plans = plans or tuple(config.plan().to_dict() for config in configs)
     return Setup(
-        model=model,
-        labels=tuple("ABCDEF"[: len(plans or configs)]),
-        plans=plans or tuple(config.plan().to_dict() for config in configs),
-        feeds=feeds,
+        labels=tuple("ABCDEF"[: len(plans)]),
+        models=(model,) * len(plans),
+        plans=plans,
+        feeds=(feeds,) * len(plans),
         folder=folder,
         usable_cores=2,
         sampling_s=0.05,
         limits=limits,
-        python=python,
+        interpreters=(python,) * len(plans or configs),
         **changes,
     )
 

@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from workbench.worker.protocol import JOBS, Message, read_message, write_message
+from workbench.worker.usage import rss_bytes
 
 
 def main() -> None:
@@ -29,11 +30,12 @@ def main() -> None:
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(commands, inbox), daemon=True).start()
 
-    began = time.perf_counter()
+    bare_bytes, began = rss_bytes(), time.perf_counter()
     import onnxruntime as ort
 
     import_s = time.perf_counter() - began
-    _answer(answers, "hello", {"pid": os.getpid(), "versions": _versions(ort), "import_s": import_s})
+    hello = {"pid": os.getpid(), "versions": _versions(ort), "import_s": import_s, "bare_bytes": bare_bytes}
+    _answer(answers, "hello", hello)
 
     from workbench.worker.session import Bench
 

@@ -12,6 +12,11 @@ _APPLYING = re.compile(r"Applying graph transformer (\S+) on step (\d+)")
 _DONE = re.compile(r"GraphTransformer (\S+) modified: ([01])")
 _MESSAGE = re.compile(r"\[[VIWEF]:[^\]]*?,\s*(?P<place>[^\]]*?)\]\s?(?P<text>.*)$")
 _HOUSEKEEPING = ("graph_transformer", "graph.cc", "constant_folding.cc", "bfc_arena", "allocat")
+# "CUDA kernel not found in registries for Op type: X node name: Y", "Force fallback to CPU execution for
+# node: Y because …", "Operator type: [X] index: [3] name: [Y] supported: [0]", "X node `Y` is not supported"
+_LEFT = re.compile(
+    r"kernel not found|[Ff]orce fallback|supported: \[?0|not supported|[Uu]nsupported|fall(?:ing)? back to"
+)
 MOST_WORDS = 200  # of one transformer: what it said about every candidate of a large model is too much
 MOST_LETTERS = 300
 
@@ -42,6 +47,48 @@ def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
             if told and not told["place"].startswith(_HOUSEKEEPING):
                 current["said"].append(told["text"][:MOST_LETTERS])
     return found
+
+
+def names_applications(lines: Iterable[str]) -> bool:
+    """Whether this ORT names a transformer, with its level, before it applies it; ORT 1.24 does not."""
+    return any(_APPLYING.search(line) for line in lines)
+
+
+def read_results(lines: Iterable[str], registered: Iterable[tuple[str, int]] = ()) -> list[dict[str, Any]]:
+    """Each application by its result alone; its level is the earliest possible by where names are registered.
+
+    What was said before a result was said by the transformer whose result it is.
+    """
+    levels: dict[str, set[int]] = {}
+    for name, level in registered:
+        levels.setdefault(name, set()).add(level)
+    found: list[dict[str, Any]] = []
+    level, seen, said = 1, set[tuple[int, str]](), list[str]()
+    step = 1
+    for line in _clean(lines):
+        if match := _DONE.search(line):
+            name = match[1]
+            later = min((one for one in levels.get(name, ()) if one >= level), default=level)
+            step = 1 if later > level else step + ((later, name) in seen)
+            if (later, name) in seen or later > level:
+                seen = {one for one in seen if one[0] != later}
+            level = later
+            seen.add((level, name))
+            found.append({"level": level, "step": step, "name": name, "fired": match[2] == "1", "said": said})
+            said = []
+        elif len(said) < MOST_WORDS and (told := _MESSAGE.search(line)):
+            said += [] if told["place"].startswith(_HOUSEKEEPING) else [told["text"][:MOST_LETTERS]]
+    return found
+
+
+def read_partitioning(lines: Iterable[str]) -> list[str]:
+    """What a provider or ORT's partitioner said of nodes that the provider left, in their words."""
+    found: dict[str, None] = {}
+    for line in _clean(lines):
+        told = _MESSAGE.search(line)
+        if told and _LEFT.search(told["text"]) and len(found) < MOST_WORDS:
+            found[told["text"][:MOST_LETTERS]] = None
+    return list(found)
 
 
 def without_colors(text: str) -> str:

@@ -15,7 +15,23 @@ _SIZES = struct.Struct("<II")
 MAX_JSON_BYTES = 64 << 20
 MAX_PAYLOAD_BYTES = 256 << 20
 
-JOBS = ("probe", "profiling", "snapshots")  # modules of workbench.worker that a "call" message may name
+# Modules of workbench.worker that a "call" message may name.
+JOBS = (
+    "layer_errors",
+    "probe",
+    "profiling",
+    "snapshots",
+    "preparing.calibrate",
+    "preparing.dims",
+    "preparing.dynamic",
+    "preparing.folding",
+    "preparing.fusion",
+    "preparing.half",
+    "preparing.preprocess",
+    "preparing.saving",
+    "preparing.static",
+    "preparing.weights",
+)
 
 
 class ProtocolError(Exception):

@@ -27,9 +27,12 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
 
 
 def make_session(
-    model: str, plan: dict[str, Any], *, log_severity: int | None = None
+    model: str, plan: dict[str, Any], *, log_severity: int | None = None, saved_as: str | None = None
 ) -> ort.InferenceSession:
+    """`saved_as`: where ORT writes the graph that it made of the model."""
     options = session_options(plan)
+    if saved_as is not None:
+        options.optimized_model_filepath = saved_as
     if log_severity is not None:
         options.log_severity_level = log_severity
     if plan["preload_libraries"]:
@@ -105,6 +108,14 @@ class Bench:
             )
         write_values(Path(path), results)
         return {"outputs": names}, b""
+
+    def do_evaluate(self, feeds: str, path: str) -> Any:
+        """Run each feed of a file once and write what came out: a part of an evaluation set."""
+        session = self._session()
+        self.feeds = read_values(Path(feeds))
+        make = bound_calls if needs_binding(session, self.feeds) else plain_calls
+        self.calls = make(session, self.feeds, self._run_options())
+        return self.do_outputs(path)
 
     def do_warm_up(self, floor_s: float, bound_s: float, floor_runs: int, pacing_s: float | None) -> Any:
         return sampling.warm_up(self._next_run, floor_s, bound_s, floor_runs, pacing_s)

@@ -6,57 +6,46 @@ device the saved graphs name it as their file of weights.
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-import onnxruntime as ort
-
-from workbench.worker.passlog import read_passes, without_colors
-from workbench.worker.session import session_options
-
-LEVELS = {  # ORT's numbers: the log says 4 where the enumeration says ALL
-    0: ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
-    1: ort.GraphOptimizationLevel.ORT_ENABLE_BASIC,
-    2: ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
-    3: ort.GraphOptimizationLevel.ORT_ENABLE_LAYOUT,
-    4: ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
-}
-CPU = "CPUExecutionProvider"
-MIN_EXTERNAL_BYTES = "1024"  # smaller constants stay in the graph: shapes, axes and scales explain it
-WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
-RECORD = "session.record_ep_graph_assignment_info"
+from workbench.worker.camera import Camera, OutOfTime
 
 
 def run(
-    model: str,
-    ghost: str,
     plan: dict[str, Any],
     folder: str,
-    passes: list[list[Any]],
-    budget_s: float,
+    model: str | None = None,
     weights_folder: str | None = None,
+    ghost: str | None = None,
+    first: dict[str, Any] | None = None,
+    passes: list[list[Any]] | None = None,
+    budget_s: float = 0.0,
 ) -> dict[str, Any]:
-    """The final graph is that of `model`; the snapshots are of `ghost`, the same without its weights.
+    """Two questions. Without `first`: the final graph of `model`, what ORT said and where nodes went.
 
-    `passes`: rows of (name, level, part_of) of the rules; transformers are read from the log.
-    `weights_folder`: where the model's external data lies, if not beside it. Gives the snapshots in order
-    (the file, what was switched on for it), ORT's own final graph, the assignment, every application of a
-    transformer, and whether the time sufficed.
+    With it (the answer to the first question): the snapshots of `ghost`, the model without its weights.
+    `weights_folder`: where the model's external data lies, if not beside it. `passes`: rows of (name, level,
+    part_of) of the rules; transformers are read from the log.
     """
-    camera = _Camera(model, plan, Path(folder), time.monotonic() + budget_s)
-    final = camera.final(weights_folder)
-    answer: dict[str, Any] = {**final, "snapshots": [], "complete": True, "problem": None}
-    camera.model = ghost
-    if not final["file"]:
+    if first is None:
+        return Camera(str(model), plan, Path(folder)).final(weights_folder)
+    camera = Camera(str(ghost), plan, Path(folder), time.monotonic() + budget_s)
+    return _follow(camera, first, passes or [], budget_s)
+
+
+def _follow(camera: Camera, first: dict[str, Any], rules: list[list[Any]], budget_s: float) -> dict[str, Any]:
+    """The snapshots in order: the file, what was switched on for it, and whether the time sufficed."""
+    camera.stem = "pass"
+    answer: dict[str, Any] = {"snapshots": [], "complete": True, "problem": None}
+    if not first["file"]:
         camera.only_cpu()
-    walk = _Walk(camera, final["applied"], passes, camera.level if final["file"] else min(camera.level, 1))
+    most = camera.level if first["file"] else min(camera.level, 1)
+    walk = _Walk(camera, first["applied"], rules, most)
     try:
         walk.all_levels()
-    except _OutOfTime:
+    except OutOfTime:
         answer["complete"] = False
         answer["problem"] = f"the pass snapshots were stopped after {budget_s:g} s"
     except Exception as error:  # noqa: BLE001 - a pass that fails without its partners is a fact about ORT
@@ -66,94 +55,11 @@ def run(
     return answer
 
 
-class _OutOfTime(Exception):
-    pass
-
-
-class _Camera:
-    """Makes sessions only to have their graph saved."""
-
-    def __init__(self, model: str, plan: dict[str, Any], folder: Path, deadline: float) -> None:
-        self.model: str | bytes = model
-        self.plan, self.folder, self.deadline = plan, folder, deadline
-        self.entries: dict[str, str] = {}
-        self.providers: list[Any] = [(name, options) for name, options in plan["providers"]]
-        self.disabled = tuple(plan["disabled_optimizers"])
-        asked = session_options(plan).graph_optimization_level
-        self.level = next((number for number, level in LEVELS.items() if level == asked), 4)
-        self.taken = 0
-        self.weights = folder / "weights.bin"
-        if hasattr(os, "symlink") and os.name == "posix":
-            self.weights.symlink_to(os.devnull)
-
-    def only_cpu(self) -> None:
-        self.providers = [(CPU, {})]
-
-    def final(self, weights_folder: str | None) -> dict[str, Any]:
-        """The session as the config asks for it, with ORT's verbose log read."""
-        if weights_folder is not None and isinstance(self.model, str):
-            self.entries = {WEIGHTS_FOLDER: weights_folder}
-            self.model = Path(self.model).read_bytes()
-        log = _Captured()
-        with log:
-            began = time.perf_counter()
-            try:
-                session, file = self._session(self.level, (), verbose=True)
-            except Exception as error:
-                if "compiled nodes" not in str(error):
-                    raise
-                session, file = self._session(self.level, (), verbose=True, save=False)
-            load_s = time.perf_counter() - began
-        self.entries = {}
-        return {
-            "file": file,
-            "load_s": load_s,
-            "level": self.level,
-            "providers": session.get_providers(),
-            "applied": read_passes(log.lines()),
-            "assignment": [
-                [part.ep_name, [[node.name, node.domain, node.op_type] for node in part.get_nodes()]]
-                for part in session.get_provider_graph_assignment_info()
-            ],
-            "errors": log.errors(),
-        }
-
-    def take(self, level: int, disabled: tuple[str, ...]) -> tuple[str, str]:
-        """(file, fingerprint) of the graph with these passes off."""
-        if time.monotonic() > self.deadline:
-            raise _OutOfTime
-        _, file = self._session(level, disabled)
-        return file, hashlib.sha256(Path(file).read_bytes()).hexdigest()
-
-    def _session(
-        self, level: int, disabled: tuple[str, ...], *, verbose: bool = False, save: bool = True
-    ) -> tuple[ort.InferenceSession, str]:
-        options = session_options(self.plan)
-        options.graph_optimization_level = LEVELS[level]
-        options.enable_profiling = False
-        entries = {RECORD: "1", "session.disable_prepacking": "1", **self.entries}
-        file = ""
-        if save:
-            self.taken += 1
-            file = str(self.folder / f"graph{self.taken}.onnx")
-            options.optimized_model_filepath = file
-            entries["session.optimized_model_external_initializers_file_name"] = self.weights.name
-            entries["session.optimized_model_external_initializers_min_size_in_bytes"] = MIN_EXTERNAL_BYTES
-        for key, value in entries.items():
-            options.add_session_config_entry(key, value)
-        options.log_severity_level = 0 if verbose else 4
-        off = [*dict.fromkeys((*self.disabled, *disabled))]
-        session = ort.InferenceSession(
-            self.model, options, providers=self.providers, disabled_optimizers=off or None
-        )
-        return session, file
-
-
 class _Walk:
     """Switches on one pass after the other, in ORT's order, and keeps each graph that is new."""
 
     def __init__(
-        self, camera: _Camera, applied: list[dict[str, Any]], rules: list[list[Any]], most: int
+        self, camera: Camera, applied: list[dict[str, Any]], rules: list[list[Any]], most: int
     ) -> None:
         self.camera, self.most, self.snapshots = camera, most, list[dict[str, Any]]()
         self.doing = "before any pass"
@@ -223,25 +129,3 @@ class _Walk:
             return
         self.snapshots.append({"file": file, "level": level, "name": name})
         self.last = fingerprint
-
-
-class _Captured:
-    """What C++ prints to stderr, kept in a file of our own so that nothing of it is cut out."""
-
-    def __enter__(self) -> _Captured:
-        self._file = tempfile.TemporaryFile(mode="w+b")
-        self._saved = os.dup(2)
-        os.dup2(self._file.fileno(), 2)
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        os.dup2(self._saved, 2)
-        os.close(self._saved)
-
-    def lines(self) -> list[str]:
-        self._file.seek(0)
-        return without_colors(self._file.read().decode("utf-8", "replace")).splitlines()
-
-    def errors(self) -> list[str]:
-        """Errors and warnings, in ORT's words: why a provider is not there."""
-        return [line[:2000] for line in self.lines() if "[E:" in line or "[W:" in line][:100]

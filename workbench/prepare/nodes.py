@@ -1,0 +1,102 @@
+"""The nodes of a model as a step names and counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from onnx import ModelProto
+
+from workbench.errors import PrepareError
+from workbench.models.display import listed, nearest, shorten
+from workbench.models.model import Model
+from workbench.models.naming import name_nodes
+from workbench.models.structure import graphs
+
+INTEGER_OPERATORS = (
+    *("MatMulInteger", "ConvInteger", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "QLinearConv"),
+    *(
+        "QLinearMatMul",
+        "QGemm",
+        "QLinearAdd",
+        "QLinearMul",
+        "QLinearSigmoid",
+        "QLinearLeakyRelu",
+        "QLinearSoftmax",
+    ),
+    *("QLinearConcat", "QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearWhere", "QAttention"),
+    *("QEmbedLayerNormalization", "MatMulNBits", "QuantizeLinear", "DequantizeLinear"),
+)
+
+
+def names(model: Model) -> list[str]:
+    """As pre-processing will have named them: the file's own, and ours for those without."""
+    return [node.name for node in _named(model).graph.node]
+
+
+def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> list[str]:
+    """Names in the file that a step gets, for names of the model that the user knows.
+
+    ORT ignores a name that it does not have, so each must lead somewhere: to the same name, to what a fusion
+    renamed ("fc" to "fc/MatMulAddFusion"), or to the node that now computes the same tensor.
+    """
+    if not wanted:
+        return []
+    here = _named(current).graph.node
+    known = {node.name for node in here}
+    makers = {output: node.name for node in here for output in node.output}
+    before = {node.name: node for node in _named(original).graph.node}
+    found: list[str] = []
+    for name in wanted:
+        found += _resolved(name, known, makers, before)
+    return sorted(set(found))
+
+
+def _resolved(name: str, known: set[str], makers: Mapping[str, str], before: Mapping[str, Any]) -> list[str]:
+    if name in known:
+        return [name]
+    renamed = [one for one in known if one.startswith(f"{name}/")]
+    if renamed:
+        return renamed
+    if name in before:
+        computing = [makers[output] for output in before[name].output if output in makers]
+        if computing:
+            return computing
+        raise PrepareError(
+            f"exclude names {shorten(name)!r}, which pre-processing folded into others or away",
+            "leave it out of exclude, or name the node that it feeds",
+        )
+    near = nearest(name, sorted({*before, *known}))
+    raise PrepareError(
+        f"exclude names {shorten(name)!r}, which is no node of this model",
+        f"did you mean {listed(near)}?" if near else "wb.explain(model) shows the names of its nodes",
+    )
+
+
+def _named(model: Model) -> ModelProto:
+    proto = ModelProto()
+    proto.CopyFrom(model.structure)
+    name_nodes(proto)
+    return proto
+
+
+def op_types(model: Model) -> set[str]:
+    """Of all nodes, those of bodies included."""
+    return {node.op_type for graph in graphs(model.structure) for node in graph.node}
+
+
+def appeared(answer: Mapping[str, Any], kinds: tuple[str, ...] = INTEGER_OPERATORS) -> dict[str, int]:
+    """Operators of these kinds that were not there before, and how many."""
+    before, after = answer.get("before", {}), answer.get("after", {})
+    grown = {name: after.get(name, 0) - before.get(name, 0) for name in kinds}
+    return {name: count for name, count in grown.items() if count > 0}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """3 MatMulInteger, 1 Cast."""
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def file_bytes(model: Model) -> int:
+    """Of the file and its external data."""
+    return model.graph_bytes + sum(file.size_bytes for file in model.external)

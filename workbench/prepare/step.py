@@ -1,0 +1,57 @@
+"""One step from a model file to the next: its name, the job that does it, what it says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from workbench.models.fit import installed_ort
+from workbench.models.model import Model
+
+Answer = Mapping[str, Any]
+Said = tuple[str, tuple[str, ...]]  # what it did, in one sentence, and what the user should know beside it
+PRODUCTS = MODEL, ORT_MODEL, RANGES = "model.onnx", "model.ort", "ranges.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step that is to be taken. All that changes its result is in `arguments`, or in `depends_on`."""
+
+    name: str
+    job: str
+    arguments: Callable[[Model], dict[str, Any]]  # of the job; may refuse the model that it is given
+    says: Callable[[Answer], Said]  # from the job's answer; may refuse what came out
+    explains: Callable[[str], tuple[str, str] | None] = lambda _: None  # (problem, fix) for ORT's own words
+    product: str = MODEL  # the file that it writes
+    data: Mapping[str, str] | None = None  # more arguments of the job: files, which do not enter the key…
+    depends_on: tuple[str, ...] = ()  # …but what they hold does
+    needs: tuple[str, ...] = ()  # products of earlier steps that the job is told, as arguments of that name
+    generation: int = 1  # of the job's code: raise it when the same arguments give another file
+    python: str = sys.executable
+
+
+def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed: Mapping[str, str]) -> str:
+    """Names the result: what went in, what was done, and by which versions."""
+    told = {
+        "source": source_sha256,
+        "job": step.job,
+        "generation": step.generation,
+        "arguments": arguments,
+        "depends_on": step.depends_on,
+        "needed": dict(needed),
+        "python": None if step.python == sys.executable else step.python,
+        "versions": [installed_ort(), *(_version(name) for name in ("onnx", "numpy", "onnx-ir", "sympy"))],
+    }
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:40]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,36 @@
+"""Job: weights as 8-bit integers, activations quantized while running."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onnx import TensorProto
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+from workbench.worker.preparing import files
+
+
+def run(
+    source: str,
+    target: str,
+    weight: str,
+    per_channel: bool,
+    reduce_range: bool,
+    op_types: list[str],
+    exclude: list[str],
+) -> dict[str, Any]:
+    model = files.load(source)
+    for value in model.graph.value_info:  # an exporter's shapes contradict those of the rewritten graph;
+        value.type.tensor_type.ClearField("shape")  # its types are needed for ORT's own operators
+    quantize_dynamic(
+        model,
+        target,
+        op_types_to_quantize=op_types or None,
+        per_channel=per_channel,
+        reduce_range=reduce_range,
+        weight_type=QuantType.QInt8 if weight == "int8" else QuantType.QUInt8,
+        nodes_to_exclude=exclude,
+        use_external_data_format=files.is_large(source),
+        extra_options={"DefaultTensorType": TensorProto.FLOAT},
+    )
+    return files.answer(source, target, [])

@@ -1,0 +1,109 @@
+"""Model files of any size in a job: read whole, written with their weights beside them when large."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from workbench.models.naming import name_nodes, unnamed
+
+MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and tools stumble before
+DATA = "model.onnx.data"
+
+
+def load(path: str) -> Any:
+    """With its weights, also from other files."""
+    return onnx.load(path)
+
+
+def is_large(path: str) -> bool:
+    """Whether what is made of this file should keep its weights in a file of their own."""
+    return has_external(path) or Path(path).stat().st_size > MOST_IN_ONE_FILE
+
+
+def has_external(path: str) -> bool:
+    """Whether weights lie beside the file; what ORT saves of it would point there."""
+    model = onnx.load(path, load_external_data=False)
+    return any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer)
+
+
+def whole(source: str, folder: str) -> str:
+    """The file, or a copy of it with its weights inside: ORT's own format takes them from nowhere else."""
+    if not has_external(source):
+        return source
+    path = str(Path(folder) / "whole.onnx")
+    onnx.save(load(source), path)
+    return path
+
+
+def saved_outside(source: str) -> dict[str, str]:
+    """Session entries with which ORT saves a graph that needs its weights in a file of their own."""
+    if not is_large(source):
+        return {}
+    return {
+        "session.optimized_model_external_initializers_file_name": DATA,
+        "session.optimized_model_external_initializers_min_size_in_bytes": "1024",
+    }
+
+
+def save(model: onnx.ModelProto, path: str) -> None:
+    """In one file, or with the weights in a second one."""
+    if model.ByteSize() <= MOST_IN_ONE_FILE:
+        onnx.save(model, path)
+        return
+    onnx.save(
+        model,
+        path,
+        save_as_external_data=True,
+        all_tensors_to_one_file=True,
+        location=DATA,
+        size_threshold=1024,
+    )
+
+
+def named(source: str, target: str) -> str:
+    """The file, or a copy beside the target in which every node has a name: quantizers tell nodes by it."""
+    if not unnamed(onnx.load(source, load_external_data=False)):
+        return source
+    model = load(source)
+    name_nodes(model)
+    folder = Path(target).parent / "named"
+    folder.mkdir()
+    path = str(folder / "model.onnx")
+    save(model, path)
+    return path
+
+
+def forget(copy: str, source: str) -> None:
+    """Remove the copy that `named` may have made."""
+    if copy != source:
+        shutil.rmtree(Path(copy).parent)
+
+
+def operators(path: str) -> Counter[str]:
+    """How many nodes of each type the file has, those of bodies included."""
+    counts: Counter[str] = Counter()
+    _count(onnx.load(path, load_external_data=False).graph, counts)
+    return counts
+
+
+def _count(graph: Any, counts: Counter[str]) -> None:
+    for node in graph.node:
+        counts[node.op_type] += 1
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                _count(attribute.g, counts)
+
+
+def answer(source: str, target: str, notes: list[str], **more: Any) -> dict[str, Any]:
+    """What a job says of its work: the operators before and after, and whatever it noticed."""
+    return {
+        "before": dict(operators(source)),
+        "after": dict(operators(target)),
+        "notes": notes,
+        **more,
+    }

@@ -1,0 +1,25 @@
+"""Job: constants folded and no-ops removed by ORT's basic level, with matrix products left as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.worker.preparing import files
+from workbench.worker.session import make_session
+
+KEPT = ("MatMulAddFusion", "MatMul_BatchNormalization_Fusion")  # they would make Gemm of MatMul
+
+
+def run(source: str, target: str) -> dict[str, Any]:
+    named = files.named(source, target)
+    plan: dict[str, Any] = {
+        "attributes": {"graph_optimization_level": {"enum": "GraphOptimizationLevel.ORT_ENABLE_BASIC"}},
+        "entries": files.saved_outside(source),
+        "free_dimensions": {},
+        "disabled_optimizers": list(KEPT),
+        "providers": [["CPUExecutionProvider", {}]],
+        "preload_libraries": False,
+    }
+    make_session(named, plan, saved_as=target)
+    files.forget(named, source)
+    return files.answer(source, target, [])

@@ -1,0 +1,20 @@
+"""Job: the graph as ORT optimizes it for a config, saved as .onnx or in ORT's own format."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import Any
+
+from workbench.worker.preparing import files
+from workbench.worker.session import make_session
+
+
+def run(source: str, target: str, plan: dict[str, Any]) -> dict[str, Any]:
+    """`plan`: what the config says to ORT."""
+    with tempfile.TemporaryDirectory() as folder:
+        if target.endswith(".ort"):
+            source = files.whole(source, folder)
+        else:
+            plan = {**plan, "entries": {**plan["entries"], **files.saved_outside(source)}}
+        session = make_session(source, plan, saved_as=target)
+        return {"providers": session.get_providers(), "notes": []}
