@@ -11,7 +11,8 @@ from tests.explain.graphs import Draft, drafts, node
 from workbench.errors import ConfigError
 from workbench.explain.graph import Graph, TensorInfo
 from workbench.explain.observe import Observation, Snapshot
-from workbench.explain.placement import boundaries, partitions, place, predict, support_tables
+from workbench.explain.placement import Placement, boundaries, partitions, place, predict, support_tables
+from workbench.explain.provenance import account, steps_of
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 
@@ -32,6 +33,8 @@ def _observed(graph: Graph, assignment: dict[str, list[str]], **changes: object)
         "source": graph,
         "chain": (Snapshot("required", 0, graph),),
         "final_saved": True,
+        "followed": True,
+        "left": (),
         "exact": True,
         "problem": None,
         "applied": (),
@@ -44,6 +47,11 @@ def _observed(graph: Graph, assignment: dict[str, list[str]], **changes: object)
         "level": 4,
     }
     return Observation(**{**facts, **changes})  # type: ignore[arg-type]
+
+
+def _placed(seen: Observation, requested: tuple[str, ...]) -> Placement:
+    chain = [(shot.name, shot.level, shot.graph) for shot in seen.chain]
+    return place(seen, requested, account(seen.source, chain), steps_of(seen.source, chain))
 
 
 def test_a_node_on_another_provider_cuts() -> None:
@@ -85,7 +93,7 @@ def test_partitions_are_maximal_and_connected(draft: Draft, data: st.DataObject)
 
 
 def test_the_record_is_joined_by_name() -> None:
-    told = place(_observed(_line(), {CUDA: ["a", "c", "d"], CPU: ["b"]}), (CUDA,), frozenset())
+    told = _placed(_observed(_line(), {CUDA: ["a", "c", "d"], CPU: ["b"]}), (CUDA,))
     assert [(one.node, one.provider) for one in told.nodes] == [
         ("a", CUDA),
         ("b", CPU),
@@ -104,35 +112,48 @@ def test_a_fused_node_runs_where_its_parts_were_recorded() -> None:
         ("x",), ("td",), {}, {},
     )  # fmt: skip
     chain = (Snapshot("required", 0, graph), Snapshot("Fusion", 2, fused))
-    told = place(_observed(graph, {CUDA: ["b", "c"], CPU: ["a", "d"]}, chain=chain), (CUDA,), frozenset())
+    told = _placed(_observed(graph, {CUDA: ["b", "c"], CPU: ["a", "d"]}, chain=chain), (CUDA,))
     assert [(one.node, one.provider) for one in told.nodes] == [("a", CPU), ("bc", CUDA), ("d", CPU)]
 
 
 def test_a_provider_that_did_not_load_is_named_in_the_words_of_the_loader() -> None:
     words = "[E:] Failed to load CUDA: libcublasLt.so.13: cannot open shared object file"
     seen = _observed(_line(), {CPU: ["a", "b", "c", "d"]}, providers=(CPU,), warnings=(words, "[W:] other"))
-    told = place(seen, (CUDA, CPU), frozenset())
+    told = _placed(seen, (CUDA, CPU))
     assert told.not_loaded == ((CUDA, words),)
     assert told.nodes[0].provider == CPU
     assert "libcublasLt" in (told.nodes[0].reason or "")
 
 
+def test_why_a_node_fell_through_is_said_in_the_words_of_whom_said_it() -> None:
+    said = (
+        "CUDA kernel not found in registries for Op type: Erf node name: b",
+        "ORT optimization- Force fallback to CPU execution for node: d because the CPU path is faster",
+    )
+    told = _placed(_observed(_line(), {CUDA: ["a"], CPU: ["b", "c", "d"]}, left=said), (CUDA,))
+    assert [one.reason for one in told.nodes] == [
+        None,
+        said[0],
+        f"{CUDA} did not take it, and neither it nor ORT says why",
+        said[1],
+    ]
+
+
 def test_what_is_not_recorded_stays_unknown() -> None:
-    told = place(_observed(_line(), {CUDA: ["a"]}), (), frozenset())
+    told = _placed(_observed(_line(), {CUDA: ["a"]}), ())
     assert [one.provider for one in told.nodes] == [CUDA, None, None, None]
     assert told.nodes[1].time_s is None
-
-
-def test_times_of_a_profile_are_joined() -> None:
-    told = place(_observed(_line(), {CPU: ["a"]}, providers=(CPU,)), (), frozenset()).with_times({"a": 0.5})
-    assert [one.time_s for one in told.nodes] == [0.5, None, None, None]
 
 
 def test_a_prediction_says_that_it_is_one(explained: Explain) -> None:
     told = predict(explained("conv").basic, "coreml")
     assert told.taken + told.unknown <= len(told.nodes)
     assert "Prediction" in str(told)
-    assert set(told.to_frame()["prediction"]) <= {"would run there", "stays on the CPU", "unknown"}
+    assert set(told.to_frame()["prediction"]) <= {
+        "prediction: would run there",
+        "prediction: stays on the CPU",
+        "unknown",
+    }
     assert told.source.startswith("ONNX Runtime's own list")
 
 
@@ -158,4 +179,4 @@ def test_what_a_table_does_not_say_is_unknown(explained: Explain) -> None:
     assert said["MatMul"] is True
     assert said["com.microsoft::BiasGelu"] is None
     assert told.unknown >= 1
-    assert "older" in told.version
+    assert "1.15" in told.version

@@ -11,13 +11,13 @@ from onnx import ModelProto, TensorProto, helper
 from tests.explain import models
 from tests.models import tiny
 from workbench.config import Config
-from workbench.errors import ConfigError, WorkerError
+from workbench.errors import ConfigError
 from workbench.explain.ghost import HOLES, write_ghost
 from workbench.explain.graph import TensorInfo, name_nodes, read_graph, unnamed
 from workbench.explain.observe import observe
 from workbench.explain.shapes import with_shapes
 from workbench.models import Model
-from workbench.worker.passlog import read_passes
+from workbench.worker.passlog import names_applications, read_passes, read_results
 
 
 def test_bodies_see_what_is_outside_and_keep_their_names_apart() -> None:
@@ -145,6 +145,28 @@ def test_the_log_tells_what_fired_and_what_was_said() -> None:
     assert (second["name"], second["fired"], second["said"]) == ("GeluFusionL2", True, [])
 
 
+def test_a_log_of_results_alone_gets_its_levels_from_what_is_registered() -> None:
+    def done(name: str, fired: int) -> str:
+        return (
+            f"[I:onnxruntime:, graph_transformer.cc:15 Apply] GraphTransformer {name} modified: {fired} with"
+        )
+
+    lines = [
+        done("Early", 1), "[V:onnxruntime:, x.cc:1 F] no path to v", done("Both", 0), done("Early", 0),
+        done("Both", 0),
+        done("Late", 1), done("Both", 1), done("Unheard", 0),
+    ]  # fmt: skip
+    found = read_results(lines, [("Early", 1), ("Both", 1), ("Late", 2), ("Both", 2)])
+    assert [(one["name"], one["level"], one["fired"]) for one in found] == [
+        ("Early", 1, True), ("Both", 1, False), ("Early", 1, False), ("Both", 1, False),
+        ("Late", 2, True), ("Both", 2, True), ("Unheard", 2, False),
+    ]  # fmt: skip
+    assert [one["step"] for one in found] == [1, 1, 2, 2, 1, 1, 1]
+    assert found[1]["said"] == ["no path to v"]
+    assert names_applications(LOG)
+    assert not names_applications(lines)
+
+
 def test_a_log_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
     assert [one["fired"] for one in read_passes(LOG[:3])] == [False]
     assert read_passes([]) == []
@@ -153,6 +175,10 @@ def test_a_log_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
 @pytest.mark.real
 def test_another_interpreter_can_be_named_and_a_missing_one_is_refused(tmp_path: Path) -> None:
     path = tiny.save(models.gelu(), tmp_path)
-    assert observe(Model(path, "gelu"), Config(), python=sys.executable).exact
-    with pytest.raises(WorkerError, match="no-such-python"):
-        observe(Model(path, "gelu"), Config(), python=str(tmp_path / "no-such-python"))
+    assert observe(Model(path, "gelu"), Config(runtime=sys.executable)).exact
+    gone = tmp_path / "python"
+    gone.symlink_to(sys.executable)
+    config = Config(runtime=str(gone))
+    gone.unlink()
+    with pytest.raises(ConfigError, match="no such interpreter"):
+        observe(Model(path, "gelu"), config)

@@ -103,7 +103,7 @@ def _observation(told: Explained) -> Observation:
 
     return Observation(
         told.source, (Snapshot("required", 0, told.source), Snapshot("x", 2, told.optimized)),
-        True, True, None, (), ("CPUExecutionProvider",), (), (), 0.1, 4,
+        True, True, True, None, (), ("CPUExecutionProvider",), (), (), (), 0.1, 4,
     )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def test_explain_ablate_and_levels_for_real(tmp_path: Path) -> None:
     told = wb.explain(path)
     assert told.provenance.to_frame()["fate"].isin(["kept", "fused", "folded", "eliminated"]).all()
     assert "source nodes" in str(told)
-    assert told._repr_mimebundle_()["application/vnd.plotly.v1+json"]["data"]
+    assert told._repr_mimebundle_()[0]["application/vnd.plotly.v1+json"]["data"]
     assert told.what_if("nnapi").nodes
     worth = wb.ablate(path, wb.Config(intra_op_threads=1), budget_s=1.0, progress=False)
     assert set(worth.to_frame()["pass"][:-1]) == set(told.passes.names)

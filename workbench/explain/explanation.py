@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.explain.graph import Graph
-from workbench.explain.observe import BUDGET_S, Observation, observe
+from workbench.explain.observe import BUDGET_S, Follow, Observation
 from workbench.explain.passes import Passes, passes_of
+from workbench.explain.passes.statistics import fused_time_share
 from workbench.explain.placement import Placement, place
-from workbench.explain.provenance import Account, account
+from workbench.explain.placement.timing import with_profile
+from workbench.explain.preparation import observe_prepared
+from workbench.explain.provenance import Account, account, steps_of
 from workbench.models import Model
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from workbench.explain.profile.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Provenance:
     """Every source node with its fate, every optimized node with its sources."""
 
     account: Account
+    followed: bool  # False: one large step from source to optimized graph, not pass by pass
     exact: bool  # the pass snapshots end in exactly ORT's own final graph
     problem: str | None
 
@@ -65,6 +71,7 @@ class Explained:
     model_name: str
     config: Config
     source: Graph
+    prepared: Graph  # what ORT was given: the source, unless the config has it quantized or fused before
     basic: Graph  # what ORT divides among providers
     optimized: Graph
     placement: Placement
@@ -72,34 +79,62 @@ class Explained:
     passes: Passes
     load_s: float
 
+    @property
+    def fused_time_share(self) -> float | None:
+        """Of the time of a run, what nodes take that do the work of several; None without a profile."""
+        if not self.placement.profiled:
+            return None
+        times_s = {node.node: node.time_s for node in self.placement.nodes if node.time_s is not None}
+        return fused_time_share(self.provenance.account, times_s)
+
+    def with_profile(self, profile: Profile) -> Explained:
+        """With the times and sizes of a profile of this config of this model, joined by name."""
+        return replace(self, placement=with_profile(self.placement, self.optimized, profile))
+
 
 def explain(
     model: Model,
     config: Config,
     *,
+    passes: Follow = "auto",
     budget_s: float = BUDGET_S,
+    calibration: Any = None,
     cancel: threading.Event | None = None,
-    python: str = sys.executable,
+    on_first: Callable[[Explained], None] | None = None,
 ) -> Explained:
-    """Observe in a worker, then conclude here."""
-    seen = observe(model, config, budget_s=budget_s, cancel=cancel, python=python)
+    """Observe in a worker, then conclude here; `on_first` gets what is known before the passes are."""
+
+    def early(seen: Observation) -> None:
+        if on_first is not None:
+            on_first(conclude(model.name, config, seen))
+
+    seen = observe_prepared(
+        model,
+        config,
+        passes=passes,
+        budget_s=budget_s,
+        calibration=calibration,
+        cancel=cancel,
+        on_first=early if on_first else None,
+    )
     return conclude(model.name, config, seen)
 
 
 def conclude(model_name: str, config: Config, observation: Observation) -> Explained:
     """No process, no clock: the same observation always gives the same conclusion."""
     chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain]
-    whole = account(observation.source, chain)
-    inserted = frozenset(one.node for one in whole.optimized if one.inserted or not one.sources)
+    steps = steps_of(observation.source, chain)
+    whole = account(observation.source, chain, steps)
     requested = tuple(provider.name for provider in config.providers)
     return Explained(
         model_name=model_name,
         config=config,
         source=observation.source,
+        prepared=observation.prepared,
         basic=observation.basic,
         optimized=observation.final,
-        placement=place(observation, requested, inserted),
-        provenance=Provenance(whole, observation.exact, observation.problem),
-        passes=passes_of(observation, whole),
+        placement=place(observation, requested, whole, steps),
+        provenance=Provenance(whole, observation.followed, observation.exact, observation.problem),
+        passes=passes_of(observation, whole, steps),
         load_s=observation.load_s,
     )

@@ -13,7 +13,7 @@ from workbench.explain.coldstart.coldstart import ColdStart, Start, cold_start
 
 
 def start(load_s: float) -> Start:
-    return Start(0.1, 0.2, load_s, 0.03, 0.01, 10, 20, None)
+    return Start(0.1, 0.2, load_s, 0.03, 0.01, 5, 10, round(100 * load_s), None, None)
 
 
 def test_load_splits_into_read_optimize_and_prepack() -> None:
@@ -24,6 +24,11 @@ def test_load_splits_into_read_optimize_and_prepack() -> None:
     assert steps["read"] == pytest.approx(0.3)
     assert found.until_first_answer_s == pytest.approx(1.33)
     assert found.to_frame()["run_bytes"].isna().all()
+    assert found.first_answer_s("saved_ahead") == pytest.approx(0.73)
+    assert dict(found.resident()) == {
+        "process start": 5, "import": 10, "load": 100, "first run": None, "steady run": None,
+    }  # fmt: skip
+    assert (found.prepack_bytes, found.optimize_bytes) == (10, 60)
 
 
 def test_without_a_saved_graph_optimizing_is_not_known() -> None:
@@ -42,4 +47,7 @@ def test_real_starts_of_three_kinds(tmp_path: Path) -> None:
     assert frame["start"].tolist() == ["as_asked", "without_prepacking", "saved_ahead"]
     times = ["process_s", "import_s", "load_s", "first_run_s", "steady_s"]
     assert (frame[times] > 0).all().all()
+    sizes = ["bare_bytes", "import_bytes", "load_bytes", "run_bytes", "steady_bytes"]
+    assert (frame[sizes].astype(float).diff(axis=1).iloc[:, 1:3] > 0).all().all()  # import and load take some
+    assert "saved ahead" in str(found)
     assert found.until_first_answer_s > found.load_s

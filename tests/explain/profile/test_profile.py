@@ -10,9 +10,10 @@ from onnx import helper
 
 from tests.explain.profile.traces import chain, event, looped, make, node, trace_of, value, write
 from workbench.config import Config
-from workbench.explain.profile.naming import name_nodes, named_model
+from workbench.explain.profile.naming import named_model
 from workbench.explain.profile.profile import Profile, read_profile
 from workbench.explain.profile.running import Execution, profile_execution
+from workbench.explain.profile.scopes import scopes_of
 
 
 def run_of(start: float, *nodes: tuple[str, str, float]) -> list[dict[str, object]]:
@@ -102,19 +103,30 @@ def test_nodes_of_subgraphs_count_their_iterations(tmp_path: Path) -> None:
     assert profile.by("node")["self_s"].sum() == pytest.approx(sum(profile.runs_s))
 
 
-def test_every_node_gets_a_name_of_its_own() -> None:
-    model = looped()
-    for each in model.graph.node:
-        each.name = ""
-    (loop,) = (each for each in model.graph.node if each.op_type == "Loop")
-    body = loop.attribute[0].g
-    body.node[0].name = ""
-    body.node[1].name = "Relu_0"
-    assert name_nodes(model) == 4
-    names = [each.name for each in (*model.graph.node, *body.node)]
-    assert all(names)
-    assert len(set(names)) == len(names)
-    assert name_nodes(model) == 0
+def test_modules_come_from_tensors_and_metadata_where_ort_renamed_the_node() -> None:
+    source = make(
+        [
+            helper.make_node("Relu", ["x"], ["relu_1"], "node_relu"),
+            helper.make_node("Tanh", ["relu_1"], ["y"], "t"),
+        ],
+        [value("x", [2, 8])],
+        [value("y", [2, 8])],
+    )
+    told = source.graph.node[0].metadata_props.add()
+    told.key, told.value = "pkg.torch.onnx.name_scopes", "['', 'model', 'model.encoder', 'relu_1']"
+    broken = source.graph.node[1].metadata_props.add()
+    broken.key, broken.value = "pkg.torch.onnx.name_scopes", "__import__('os')"
+    optimized = make(
+        [
+            helper.make_node("Relu", ["x"], ["relu_1_nchwc"], "fused Relu"),
+            helper.make_node("Gelu", ["relu_1_nchwc"], ["/decoder/act/Mul_output_0"], "Gelu_token_3"),
+            helper.make_node("Tanh", ["/decoder/act/Mul_output_0"], ["y"], "/head/Tanh"),
+        ],
+        [value("x", [2, 8])],
+        [value("y", [2, 8])],
+    )
+    found = scopes_of(optimized, source)
+    assert found == {"fused Relu": "model/encoder", "Gelu_token_3": "/decoder/act"}
 
 
 @pytest.mark.real
@@ -134,7 +146,7 @@ def test_a_profile_made_in_workers_names_unnamed_nodes_and_tells_its_cost(
         path, Config(intra_op_threads=1), [{"x": np.ones((2, 8), np.float32)}], max_runs=5, budget_s=0.2
     )
     profile = profile_execution(execution, keep_trace=tmp_path / "kept.json")
-    assert set(profile.to_frame()["node"]) == {"Relu_0", "Softmax_1"}
+    assert set(profile.to_frame()["node"]) == {"Relu_0", "Softmax_0"}
     assert profile.warmup_runs == 3
     assert len(profile.runs_s) == len(profile.overhead.profiled_s) == 5  # type: ignore[union-attr]
     assert "profiling changed a run" in str(profile)

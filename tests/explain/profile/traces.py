@@ -101,7 +101,8 @@ def event(name: str, ts: float, dur: float, cat: str = "Node", tid: int = 1, **a
 
 
 def node(name: str, ts: float, dur: float, op: str = "MatMul", tid: int = 1, **args: Any) -> dict[str, Any]:
-    return event(f"{name}_kernel_time", ts, dur, tid=tid, op_name=op, provider="CPUExecutionProvider", **args)
+    told = {"op_name": op, "provider": "CPUExecutionProvider"} | args
+    return event(f"{name}_kernel_time", ts, dur, tid=tid, **told)
 
 
 def write(folder: Path, events: list[Any], *, close: bool = True, name: str = "hand.json") -> Path:

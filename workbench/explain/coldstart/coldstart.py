@@ -9,16 +9,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.config import Config
+from workbench.errors import BundleError
 from workbench.measure.limits import Limits
+from workbench.records.kinds import Kind
 from workbench.worker.launch import Worker, WorkerFolder, call_job
 from workbench.worker.values import Feed, write_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Way = Literal["as_asked", "without_prepacking", "saved_ahead"]
+WAYS: tuple[Way, ...] = ("as_asked", "without_prepacking", "saved_ahead")
+_MEMORY = (
+    ("process start", "bare_bytes"),
+    ("import", "import_bytes"),
+    ("load", "load_bytes"),
+    ("first run", "run_bytes"),
+    ("steady run", "steady_bytes"),
+)
 REPEATS = 3
 STEADY_S = 0.3
 NO_PREPACKING = ("session.disable_prepacking", "1")
@@ -33,9 +44,11 @@ class Start:
     load_s: float
     first_run_s: float
     steady_s: float  # the median run once warm
+    bare_bytes: int | None  # before the import
     import_bytes: int | None
     load_bytes: int | None
-    run_bytes: int | None
+    run_bytes: int | None  # after the first run
+    steady_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +90,68 @@ class ColdStart:
             ("steady run", median(each.steady_s for each in self.as_asked)),
         )
 
+    def resident(self, way: Way = "as_asked") -> tuple[tuple[str, int | None], ...]:
+        """Resident memory after each stage, the median of the starts; None where the system does not tell."""
+        starts: tuple[Start, ...] = getattr(self, way)
+        found = [(stage, _median(starts, field) if starts else None) for stage, field in _MEMORY]
+        return tuple((stage, None if size is None else int(size)) for stage, size in found)
+
+    @property
+    def prepack_bytes(self) -> int | None:
+        """What prepacked weights hold after loading; negative where prepacking freed more than it took."""
+        return _less(self._loaded("as_asked"), self._loaded("without_prepacking"))
+
+    @property
+    def optimize_bytes(self) -> int | None:
+        """What is still held after loading because the graph was optimized here and not ahead."""
+        return _less(self._loaded("as_asked"), self._loaded("saved_ahead"))
+
+    def _loaded(self, way: Way) -> int | None:
+        resident = dict(self.resident(way))
+        return _less(resident["load"], resident["import"])
+
     @property
     def until_first_answer_s(self) -> float:
         """From nothing to the first output."""
-        return median(e.process_s + e.import_s + e.load_s + e.first_run_s for e in self.as_asked)
+        return self.first_answer_s("as_asked") or 0.0
+
+    def first_answer_s(self, way: Way) -> float | None:
+        """The same for one way of starting; None where it was not tried."""
+        starts: tuple[Start, ...] = getattr(self, way)
+        return median(e.process_s + e.import_s + e.load_s + e.first_run_s for e in starts) if starts else None
+
+    def __str__(self) -> str:
+        ahead_s, peak = self.first_answer_s("saved_ahead"), dict(self.resident())["first run"]
+        parts = [f"{self.label}: {self.until_first_answer_s * 1e3:,.4g} ms to the first answer"]
+        if ahead_s is not None:
+            parts.append(f"{ahead_s * 1e3:,.4g} ms with the optimized graph saved ahead")
+        if peak is not None:
+            parts.append(f"then {peak / (1 << 20):,.4g} MiB resident")
+        if self.prepack_bytes is not None:
+            parts.append(f"of them {self.prepack_bytes / (1 << 20):,.3g} MiB for prepacked weights")
+        return ", ".join(parts)
 
     def to_frame(self) -> pd.DataFrame:
         """A row a way of starting: medians of the steps and of resident memory after them."""
         import pandas as pd
 
         rows = []
-        for name in ("as_asked", "without_prepacking", "saved_ahead"):
+        for name in WAYS:
             starts: tuple[Start, ...] = getattr(self, name)
             if starts:
                 fields = Start.__dataclass_fields__
                 rows.append({"label": self.label, "start": name, **{f: _median(starts, f) for f in fields}})
         return pd.DataFrame(rows)
+
+
+def _check(found: ColdStart, fix: str) -> None:
+    if not found.as_asked or not found.without_prepacking:
+        raise BundleError("as_asked, without_prepacking: expected a start at least.", fix)
+
+
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("cold start", ColdStart, _check, None)
 
 
 def cold_start(
@@ -124,7 +183,7 @@ def cold_start(
 
 
 def _start(model: Path, config: Config, feeds: Path, limits: Limits, cancel: threading.Event | None) -> Start:
-    with WorkerFolder() as folder, Worker(folder, name="coldstart") as worker:
+    with WorkerFolder() as folder, Worker(folder, name="coldstart", python=config.interpreter) as worker:
         hello = worker.hello(timeout_s=limits.start_s, cancel=cancel)
 
         def ask(kind: str, stage: str, limit_s: float, **body: Any) -> Any:
@@ -143,6 +202,7 @@ def _start(model: Path, config: Config, feeds: Path, limits: Limits, cancel: thr
             floor_runs=8,
             pacing_s=None,
         )
+        steady = ask("usage", "run", limits.run_s).body
     samples = array("q")
     samples.frombytes(warm.payload)
     return Start(
@@ -151,9 +211,11 @@ def _start(model: Path, config: Config, feeds: Path, limits: Limits, cancel: thr
         load_s=loaded["load_s"],
         first_run_s=first["first_run_s"],
         steady_s=median(samples[len(samples) // 2 :]) / 1e9,
+        bare_bytes=hello.get("bare_bytes"),
         import_bytes=loaded["rss_start_bytes"],
         load_bytes=loaded["rss_loaded_bytes"],
         run_bytes=run["rss_bytes"],
+        steady_bytes=steady["rss_bytes"],
     )
 
 
@@ -173,6 +235,7 @@ def _save(model: Path, config: Config, folder: Path, limits: Limits, cancel: thr
         },
         timeout_s=limits.load_s + limits.run_s,
         cancel=cancel,
+        python=config.interpreter,
     )
     return target
 
@@ -180,3 +243,7 @@ def _save(model: Path, config: Config, folder: Path, limits: Limits, cancel: thr
 def _median(starts: tuple[Start, ...], name: str) -> float | None:
     values = [getattr(each, name) for each in starts]
     return None if None in values else float(median(values))
+
+
+def _less(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one - other

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.explain.flops.cost import Cost, Tensor, Unknown, Work
-from workbench.explain.flops.elements import VIEWS, operations
+from workbench.explain.flops.elements import KNOWN, VIEWS, operations
 from workbench.explain.flops.products import PRODUCTS
 
 if TYPE_CHECKING:
@@ -76,6 +76,11 @@ def cost_of(work: Work) -> Cost:
     except (Unknown, IndexError, ValueError):  # also a shape that does not fit the operator
         return Cost(None, None, moved)
     return Cost(None if flops is None else 0, flops, moved)
+
+
+def has_formula(op_type: str, domain: str = "") -> bool:
+    """Whether its operations can be counted at all; bodies of control flow are counted node by node."""
+    return domain in STANDARD and (op_type in PRODUCTS or op_type in _CONTROL_FLOW or op_type in KNOWN)
 
 
 def costs_of(model: Any, shapes: Mapping[str, Tensor]) -> Costs:

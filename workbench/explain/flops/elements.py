@@ -6,6 +6,7 @@ ones by what they are made of. They are a few percent of a model's operations; i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from workbench.explain.flops.cost import Unknown, Work
@@ -23,7 +24,8 @@ NOTHING = _words(
     "SpaceToDepth ReorderInput ReorderOutput NhwcToNchw Dropout EyeLike OneHot Trilu Compress MemcpyFromHost "
     "MemcpyToHost SequenceConstruct SequenceAt SplitToSequence ConcatFromSequence "
     "Optional OptionalGetElement  "
-    "OptionalHasElement NonZero ReverseSequence Unique QLinearConcat GatherBlockQuantized"
+    "OptionalHasElement NonZero ReverseSequence SequenceInsert SequenceLength SequenceEmpty SequenceErase "
+    "CenterCropPad Unique QLinearConcat GatherBlockQuantized"
 )
 VIEWS = _words("Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant Dropout")
 _OF_OUTPUT = {
@@ -34,7 +36,7 @@ _OF_OUTPUT = {
             "Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Sigmoid Relu Clip Equal Greater GreaterOrEqual Less "
             "LessOrEqual Where IsNaN IsInf BitShift BitwiseAnd BitwiseOr BitwiseXor "
             "BitwiseNot QLinearAdd QLinearMul  "
-            "QLinearLeakyRelu"
+            "QLinearLeakyRelu QLinearWhere BiasDropout"
         ),
         1,
     ),
@@ -57,7 +59,7 @@ _OF_OUTPUT = {
         7,
     ),
     **dict.fromkeys(_words("SkipLayerNormalization SkipGroupNorm"), 8),
-    "EmbedLayerNormalization": 9,
+    **dict.fromkeys(_words("EmbedLayerNormalization QEmbedLayerNormalization"), 9),
     "BiasAdd": 1,
     "BiasSplitGelu": 6,
     "RotaryEmbedding": 3,
@@ -69,7 +71,19 @@ _OF_INPUT = _words(
 )
 _OF_INPUT_TWICE = _words("ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp GlobalLpPool")
 _POOLS = _words("AveragePool MaxPool LpPool QLinearAveragePool NhwcMaxPool")
-_RESIZE = {"nearest": 0, "linear": 7}  # a bilinear sample: three mixes of two
+_RESIZE = {
+    "nearest": 0,
+    "linear": 7,
+    "cubic": 31,
+}  # mixes of two: three; of sixteen: sixteen weights and a sum
+
+KNOWN = (
+    NOTHING
+    | _OF_INPUT
+    | _OF_INPUT_TWICE
+    | _POOLS
+    | frozenset((*_OF_OUTPUT, "Sum", "Mean", "Resize", "Upsample"))
+)
 
 
 def operations(work: Work) -> int | None:
@@ -89,8 +103,13 @@ def operations(work: Work) -> int | None:
         kernel = work.attributes.get("kernel_shape")
         if kernel is None:
             raise Unknown
-        return prod(int(size) for size in kernel) * prod(work.made())
+        return _window(kernel, work.given(0)) * prod(work.made())
     if kind in ("Resize", "Upsample"):
         each = _RESIZE.get(str(work.attributes.get("mode", "nearest")))
         return None if each is None else each * prod(work.made())
     return None
+
+
+def _window(kernel: Sequence[int], given: tuple[int, ...]) -> int:
+    """Elements that one output looks at: a kernel larger than the picture sees no more than the picture."""
+    return prod(min(int(size), extent) for size, extent in zip(kernel, given[-len(kernel) :], strict=True))

@@ -95,6 +95,18 @@ def _recurrent(gates: int) -> Count:
     return count
 
 
+def _einsum(work: Work) -> int:
+    """Every combination of its letters once. With "..." the letters do not tell."""
+    equation = str(work.attributes.get("equation", "")).replace(" ", "")
+    terms = equation.partition("->")[0].split(",")
+    if not equation or "." in equation or len(terms) != len(work.inputs):
+        raise Unknown
+    sizes: dict[str, int] = {}
+    for position, term in enumerate(terms):
+        sizes |= zip(term, work.given(position), strict=True)
+    return prod(sizes.values())
+
+
 PRODUCTS: dict[str, Count] = {
     **dict.fromkeys(
         ("MatMul", "Gemm", "FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", "FusedGemm",
@@ -108,6 +120,7 @@ PRODUCTS: dict[str, Count] = {
     **dict.fromkeys(("Conv", "FusedConv", "ConvInteger", "NhwcFusedConv", "NhwcConv"), _conv(1)),
     "QLinearConv": _conv(3),
     "ConvTranspose": _conv_transpose,
+    "Einsum": _einsum,
     "Attention": _attention_of_either,
     "QAttention": _attention_packed,
     "MultiHeadAttention": _multi_head,

@@ -29,6 +29,7 @@ def inferred_shapes(model: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
 
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
+    fixed.ir_version = max(fixed.ir_version, 4)  # before, inference overlooks an initializer that is no input
     for value in fixed.graph.input:
         for dim in value.type.tensor_type.shape.dim:
             if dim.dim_param in dims:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+from workbench.records.tables import TABLE
 
 ELEMENT_BYTES = {  # of onnx.TensorProto's data types; 4-bit types count as half a byte
     1: 4.0, 2: 1.0, 3: 1.0, 4: 2.0, 5: 2.0, 6: 4.0, 7: 8.0, 9: 1.0, 10: 2.0, 11: 8.0, 12: 4.0, 13: 8.0,
@@ -45,6 +47,7 @@ class Node:
     outputs: tuple[str, ...]
     reads: tuple[str, ...]
     digest: str  # of the attributes, subgraphs left out
+    module: str = ""  # `encoder.layer.0`, where an exporter tells it in the node's metadata
 
     @property
     def kind(self) -> str:
@@ -56,11 +59,16 @@ class Node:
 class Graph:
     """A main graph with all of its subgraphs, flat and in topological order (bodies before their node)."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[Node, ...] = field(metadata=TABLE)
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    constants: Mapping[str, TensorInfo] = field(repr=False)  # initializers, and sparse ones
-    infos: Mapping[str, TensorInfo] = field(repr=False)  # of any other tensor
+    constants: Mapping[str, TensorInfo] = field(repr=False, metadata=TABLE)  # initializers, and sparse ones
+    infos: Mapping[str, TensorInfo] = field(repr=False, metadata=TABLE)  # of any other tensor
+    opsets: tuple[tuple[str, int], ...] = ()  # domain → version
+
+    def opset(self, domain: str) -> int | None:
+        """The version of a domain's operators; None where the model does not tell."""
+        return next((version for name, version in self.opsets if name == domain), None)
 
     @cached_property
     def by_key(self) -> Mapping[str, Node]:
@@ -88,3 +96,9 @@ class Graph:
 
     def info(self, tensor: str) -> TensorInfo | None:
         return self.constants.get(tensor) or self.infos.get(tensor)
+
+
+def informed(graph: Graph, source: Graph) -> Graph:
+    """With what is known of the tensors that the source has too: ORT saves neither types nor shapes."""
+    infos = {name: source.infos[name] for name in graph.producers if name in source.infos}
+    return replace(graph, infos=infos | dict(graph.infos))

@@ -1,43 +1,5 @@
-"""Every node gets a name before ORT sees it: ORT's assignment, profile and saved graph then join by name."""
+"""Names for nodes that have none, as every part of the workbench gives them."""
 
-from __future__ import annotations
+from workbench.models.naming import name_nodes, unnamed
 
-from collections.abc import Iterator
-
-from onnx import ModelProto, NodeProto
-
-from workbench.models.structure import graphs
-
-
-def unnamed(model: ModelProto) -> bool:
-    """Whether any node lacks a name, or shares one with another: the profile tells neither apart."""
-    names = [node.name for node in _nodes(model)]
-    return "" in names or len(set(names)) < len(names)
-
-
-def name_nodes(model: ModelProto) -> int:
-    """Name nodes in place, the same way each time: after the operator and a number. Returns how many."""
-    taken = {node.name for node in _nodes(model)}
-    seen: set[str] = set()
-    counts: dict[str, int] = {}
-    changed = 0
-    for node in _nodes(model):
-        if node.name and node.name not in seen:
-            seen.add(node.name)
-            continue
-        stem = node.name or node.op_type
-        while True:
-            counts[stem] = counts.get(stem, -1) + 1
-            name = f"{stem}_{counts[stem]}"
-            if name not in taken:
-                break
-        node.name = name
-        taken.add(name)
-        seen.add(name)
-        changed += 1
-    return changed
-
-
-def _nodes(model: ModelProto) -> Iterator[NodeProto]:
-    for graph in graphs(model):
-        yield from graph.node
+__all__ = ["name_nodes", "unnamed"]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from workbench.explain.graph.model import Graph, Node, TensorInfo
+from workbench.explain.graph.modules import module_of
 
 
 def read_graph(model: ModelProto) -> Graph:
@@ -15,7 +16,11 @@ def read_graph(model: ModelProto) -> Graph:
     reader = _Reader()
     outputs = reader.graph(model.graph, "", {})
     inputs = tuple(value.name for value in model.graph.input if value.name not in reader.constants)
-    return Graph(tuple(reader.nodes), inputs + tuple(reader.bound), outputs, reader.constants, reader.infos)
+    opsets = {"" if one.domain == "ai.onnx" else one.domain: one.version for one in model.opset_import}
+    return Graph(
+        tuple(reader.nodes), inputs + tuple(reader.bound), outputs, reader.constants, reader.infos,
+        tuple(sorted(opsets.items())),
+    )  # fmt: skip
 
 
 class _Reader:
@@ -76,6 +81,7 @@ class _Reader:
                 outputs=tuple(visible[name] if name else "" for name in node.output),
                 reads=tuple(dict.fromkeys(name for name in reads if name)),
                 digest=_digest(node),
+                module=module_of(node),
             )
         )
 

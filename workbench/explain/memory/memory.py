@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.explain.flops.shapes import profiled_shapes, stored_shapes
 from workbench.explain.profile.profile import Profile
+from workbench.explain.profile.trace import SIGNED
 from workbench.explain.profile.tree import Kind, node_name
+from workbench.records import kinds
+from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,10 +25,10 @@ class NodeMemory:
     position: int
     node: str
     op_type: str | None
-    allocated_bytes: int | None  # by the node, from the arena
-    in_use_bytes: int | None  # after it ran
-    held_bytes: int | None  # by the arena, from the system
-    output_bytes: int | None
+    allocated_bytes: int | None = field(metadata=SIGNED)  # by the node, from the arena; frees count against
+    in_use_bytes: int | None = field(metadata=SIGNED)  # after it ran
+    held_bytes: int | None = field(metadata=SIGNED)  # by the arena, from the system
+    output_bytes: int | None = field(metadata=SIGNED)
     live_bytes: int | None  # activations that it or a later node needs, by the graph
 
     @property
@@ -40,11 +43,11 @@ class NodeMemory:
 class Memory:
     """The last run of a profile, node by node, and its totals. None: not told."""
 
-    nodes: tuple[NodeMemory, ...]
+    nodes: tuple[NodeMemory, ...] = field(metadata=TABLE)
     weights_bytes: int | None
     peak_live_bytes: int | None
-    arena_peak_bytes: int | None
-    arena_held_bytes: int | None
+    arena_peak_bytes: int | None = field(metadata=SIGNED)
+    arena_held_bytes: int | None = field(metadata=SIGNED)
 
     def to_frame(self) -> pd.DataFrame:
         """A row a node, in the order they ran."""
@@ -62,6 +65,11 @@ class Memory:
             ("held by the arena", self.arena_held_bytes),
         )
         return ", ".join(f"{name} {_mib(size)}" for name, size in parts)
+
+
+def kind() -> kinds.Kind:
+    """As bundles hold it."""
+    return kinds.Kind("memory", Memory, kinds.anything, None)
 
 
 def memory_of(profile: Profile) -> Memory:

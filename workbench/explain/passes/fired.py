@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from workbench.explain.observe import REQUIRED, TOGETHER, Observation
+from workbench.explain.observe import PREPARED, REQUIRED, TOGETHER, Observation
 from workbench.explain.passes.missed import Missed, missed
 from workbench.explain.passes.statistics import Statistics, statistics
-from workbench.explain.provenance import Account, Change
+from workbench.explain.provenance import Account, Change, Step, account
+from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FiredPass:
-    """One pass that changed the graph. `can_be_disabled`: False for what ORT does at every level."""
+    """One pass that changed the graph, or one step of preparation before ORT saw it.
+
+    `can_be_disabled`: False for what ORT does at every level, and for preparation.
+    """
 
     name: str
     level: int
@@ -25,23 +30,28 @@ class FiredPass:
 
     @property
     def can_be_disabled(self) -> bool:
-        return self.name not in (REQUIRED, TOGETHER)
+        return self.name not in (REQUIRED, TOGETHER) and self.level != PREPARED
 
 
 @dataclass(frozen=True, slots=True)
 class Passes:
     """All of them; `exact` says whether they end in exactly ORT's own final graph."""
 
-    fired: tuple[FiredPass, ...]
+    fired: tuple[FiredPass, ...] = field(metadata=TABLE)
+    # (transformer, level): those that ORT says changed the graph, in order
+    logged: tuple[tuple[str, int], ...]
+    followed: bool  # False: nobody looked at them one by one, and `fired` is one large step
     tried: tuple[tuple[str, int], ...]  # (transformer, level): every one that this ORT registered
     exact: bool
     problem: str | None
     statistics: Statistics
-    missed: tuple[Missed, ...]
+    missed: tuple[Missed, ...] = field(metadata=TABLE)
 
     @property
     def names(self) -> tuple[str, ...]:
         """What an ablation can switch off, each once, in order."""
+        if not self.followed:
+            return tuple(dict.fromkeys(name for name, _ in self.logged))
         return tuple(dict.fromkeys(one.name for one in self.fired if one.can_be_disabled))
 
     def to_frame(self) -> pd.DataFrame:
@@ -82,7 +92,7 @@ def _ops(counts: tuple[tuple[str, int], ...]) -> str:
     return " + ".join(f"{count} {op}" for op, count in counts) or "nothing"
 
 
-def passes_of(observation: Observation, account: Account) -> Passes:
+def passes_of(observation: Observation, whole: Account, steps: Sequence[Step]) -> Passes:
     """From the log and the snapshots."""
     said: dict[tuple[str, int], list[str]] = {}
     for one in observation.applied:
@@ -93,11 +103,22 @@ def passes_of(observation: Observation, account: Account) -> Passes:
                 change.name, change.level, change,
                 tuple(dict.fromkeys(said.get((change.name, change.level), ()))),
             )
-            for change in account.changes
+            for change in whole.changes
         ),
         tried=tuple(dict.fromkeys((one.name, one.level) for one in observation.applied)),
+        logged=tuple(dict.fromkeys((one.name, one.level) for one in observation.applied if one.fired)),
+        followed=observation.followed,
         exact=observation.exact,
         problem=observation.problem,
-        statistics=statistics(observation, account),
-        missed=missed(observation, account),
+        statistics=statistics(observation, whole),
+        missed=missed(observation, _since_prepared(observation, whole, steps)),
     )  # fmt: skip
+
+
+def _since_prepared(observation: Observation, whole: Account, steps: Sequence[Step]) -> Account:
+    """What became of the nodes that ORT was given."""
+    first = sum(shot.level == PREPARED for shot in observation.chain)
+    if not first:
+        return whole
+    chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain[first:]]
+    return account(observation.prepared, chain, steps[first:])

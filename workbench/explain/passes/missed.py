@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workbench.explain.observe import Observation
+from workbench.explain.observe import KERNELS, Observation
 from workbench.explain.passes.patterns import Occurrence, occurrences
 from workbench.explain.provenance import Account
 
@@ -17,7 +17,7 @@ class Missed:
     """A place where a fusion was expected. `reason`: ORT's words or the failed condition; None: not known."""
 
     pattern: str
-    nodes: tuple[str, ...]  # in the source graph
+    nodes: tuple[str, ...]  # in the graph that ORT was given
     stopped_at: tuple[str, ...]  # the optimized nodes that do their work now
     passes: tuple[str, ...]  # that would have done it
     reason: str | None
@@ -25,18 +25,31 @@ class Missed:
 
 
 def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
-    """Patterns whose nodes did not end in one optimized node."""
+    """Patterns of what ORT was given whose nodes did not end in one optimized node."""
     into = {one.node: one.into for one in account.sources}
     kinds = {node.key: node.op_type for node in observation.final.nodes}
+    compiled = _compiled(observation)
     found = []
-    for place in occurrences(observation.source):
+    for place in occurrences(observation.prepared):
         ends = [set(into[key]) for key in place.nodes]
         if any(not end for end in ends) or _is_fused(place, ends, kinds):
             continue  # folded or eliminated: nothing was left to fuse
+        if compiled and set().union(*ends) <= compiled:
+            continue  # what a provider makes of the nodes that it compiles, it does not tell
         reason, said_by = _reason(place, observation)
         stopped = tuple(dict.fromkeys(key for end in ends for key in sorted(end)))
         found.append(Missed(place.pattern, place.nodes, stopped, place.passes, reason, said_by))
     return tuple(found)
+
+
+def _compiled(observation: Observation) -> set[str]:
+    """Nodes that a provider compiled: ORT has no say in what is fused there."""
+    if observation.final_saved:
+        return set()
+    taken = {
+        name for provider, nodes in observation.assignment if provider not in KERNELS for name, _, _ in nodes
+    }
+    return {node.key for node in observation.final.nodes if node.name in taken}
 
 
 def _is_fused(place: Occurrence, ends: list[set[str]], kinds: dict[str, str]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from workbench.explain.graph import Graph, Node
+from workbench.explain.passes.conditions import attention, half_first, is_constant, summands
 
 ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "Clip", "HardSigmoid")
 
@@ -43,7 +44,7 @@ def _attention(graph: Graph, node: Node) -> Occurrence | None:
         (before.key, node.key, after.key),
         ("Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention", "PackedAttention"),
         ("AttentionFusion", "GroupQueryAttentionFusion"),
-        None,
+        attention(graph, before, node),
     )
 
 
@@ -74,7 +75,7 @@ def _gelu(graph: Graph, node: Node) -> Occurrence | None:
         return None
     add = _next(graph, node, "Add", steps=1)
     mul = _next(graph, add, "Mul", steps=1) if add else None
-    blocked = None if mul else "no Add and Mul follow the Erf"
+    blocked = half_first(graph, mul) if mul else "no Add and Mul follow the Erf"
     if len(graph.readers.get(node.outputs[0], ())) > 1:
         blocked = "the Erf has more than one reader"
     nodes = tuple(one.key for one in (node, add, mul) if one)
@@ -94,13 +95,7 @@ def _skip_layer_norm(graph: Graph, node: Node) -> Occurrence | None:
     if add is None or add.op_type != "Add" or any(name in graph.constants for name in add.inputs):
         return None
     readers = len(graph.readers.get(add.outputs[0], ()))
-    shapes = [graph.info(name) for name in add.inputs]
-    dims = [info.dims for info in shapes if info and info.dims is not None]
-    blocked = None
-    if readers > 1:
-        blocked = f"the sum has {readers} readers"
-    if len(dims) == 2 and len(dims[0]) != len(dims[1]):
-        blocked = f"the inputs of the Add have {len(dims[0])} and {len(dims[1])} dims"
+    blocked = f"the sum has {readers} readers" if readers > 1 else summands(graph, add)
     return Occurrence(
         "skip layer norm",
         (add.key, node.key),
@@ -127,7 +122,7 @@ def _conv_activation(graph: Graph, node: Node) -> Occurrence | None:
     if conv is None or conv.op_type != "Conv":
         return None
     blocked = _one_reader(graph, conv)
-    if node.op_type == "Clip" and any(name and not _is_constant(graph, name) for name in node.inputs[1:]):
+    if node.op_type == "Clip" and any(name and not is_constant(graph, name) for name in node.inputs[1:]):
         blocked = "the bounds of the Clip are no constants"
     return Occurrence("conv + activation", (conv.key, node.key), ("Conv", "FusedConv"),
                       ("ConvActivationFusion", "NchwcTransformer"), blocked)  # fmt: skip
@@ -165,20 +160,7 @@ def _one_reader(graph: Graph, node: Node) -> str | None:
 
 
 def _constant_weight(graph: Graph, conv: Node) -> str | None:
-    return None if _is_constant(graph, conv.inputs[1]) else f"the weight of {conv.key} is no constant"
-
-
-def _is_constant(graph: Graph, name: str) -> bool:
-    for _ in range(8):  # through what exporters put between: Identity, Cast, ConstantOfShape…
-        if name in graph.constants:
-            return True
-        maker = graph.producers.get(name)
-        if maker is None:
-            return False
-        if maker.op_type == "Constant":
-            return True
-        name = maker.inputs[0] if maker.inputs else ""
-    return False
+    return None if is_constant(graph, conv.inputs[1]) else f"the weight of {conv.key} is no constant"
 
 
 def _next(graph: Graph, node: Node, op_type: str, *, steps: int) -> Node | None:

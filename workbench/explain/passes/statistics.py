@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.explain.observe import Observation
 from workbench.explain.provenance import Account
+from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +38,8 @@ class FusionCount:
 class Statistics:
     """Before and after in numbers."""
 
-    ops: tuple[OpCount, ...]
-    fusions: tuple[FusionCount, ...]
+    ops: tuple[OpCount, ...] = field(metadata=TABLE)
+    fusions: tuple[FusionCount, ...] = field(metadata=TABLE)
     source_nodes: int
     optimized_nodes: int
     fused_nodes: int  # optimized nodes that do the work of several source nodes

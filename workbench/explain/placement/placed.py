@@ -1,22 +1,17 @@
-"""ORT's own record of placement, which names nodes after the basic level, carried to the other graphs."""
+"""Every node that runs and where, what a provider compiled into one, and what crosses between: as values."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from workbench.explain.observe import Observation
-from workbench.explain.placement.boundaries import Boundary, boundaries
-from workbench.explain.placement.partitions import partitions
-from workbench.explain.provenance import account
+from workbench.explain.placement.boundaries import Boundary
+from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Nodes that ORT puts between partitions, types and layouts: shown apart, since no model asks for them.
-TRANSFER = frozenset({"MemcpyFromHost", "MemcpyToHost", "Cast", "ReorderInput", "ReorderOutput"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +28,38 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class Compiled:
+    """Nodes that a provider compiled into one: they run as one, and a profile tells one time for them."""
+
+    provider: str
+    nodes: tuple[str, ...]
+    time_s: float | None = None  # of a run, from a profile
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """What a profile saw running and no node of the graph stands for."""
+
+    name: str
+    provider: str | None
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Placement:
     """Every node that runs, where it runs; and what crosses between partitions."""
 
-    nodes: tuple[Placed, ...]
-    boundaries: tuple[Boundary, ...]
-    sources: tuple[tuple[str, str | None], ...]  # source node → provider; None: it does not run, or not known
+    nodes: tuple[Placed, ...] = field(metadata=TABLE)
+    boundaries: tuple[Boundary, ...] = field(metadata=TABLE)
+    # source node → provider; None: it does not run, or not known
+    sources: tuple[tuple[str, str | None], ...] = field(metadata=TABLE)
     requested: tuple[str, ...]
     in_effect: tuple[str, ...]
     not_loaded: tuple[tuple[str, str], ...]  # a provider that was asked for, and the loader's own words
     of_basic_graph: bool  # True: a provider compiles its parts, so these are the nodes after the basic level
+    compiled: tuple[Compiled, ...] = ()
+    profiled: bool = False  # whether the times, and the sizes that crossed, are from a profile
+    unplaced: tuple[Unplaced, ...] = ()
 
     @property
     def partitions(self) -> int:
@@ -52,9 +69,56 @@ class Placement:
         """Nodes a provider, the most first."""
         return tuple(Counter(node.provider for node in self.nodes).most_common())
 
-    def with_times(self, times_s: Mapping[str, float]) -> Placement:
-        """The same with the time of each node from a profile, by name."""
-        return replace(self, nodes=tuple(replace(node, time_s=times_s.get(node.node)) for node in self.nodes))
+    @property
+    def time_s(self) -> float | None:
+        """Of a run, in all nodes and compiled parts together; None without a profile."""
+        if not self.profiled:
+            return None
+        return _sum((*self.nodes, *self.compiled, *self.unplaced))
+
+    def providers_frame(self) -> pd.DataFrame:
+        """One row a provider: its nodes, partitions and time with their shares, and what crosses to it."""
+        import pandas as pd
+
+        rows = []
+        for provider, count in self.counts():
+            nodes = [node for node in self.nodes if node.provider == provider]
+            timed: tuple[Placed | Compiled | Unplaced, ...] = (*nodes, *self.compiled, *self.unplaced)
+            crossing = [one for one in self.boundaries if one.to_provider == provider]
+            sizes = [one.size_bytes for one in crossing]
+            mine = [one for one in timed if one.provider == provider]
+            time_s = _sum(mine) if self.profiled else None
+            rows.append(
+                (
+                    provider, count, count / len(self.nodes), len({node.partition for node in nodes}),
+                    sum(node.inserted for node in nodes), time_s,
+                    time_s / self.time_s if time_s is not None and self.time_s else None, len(crossing),
+                    None if None in sizes else sum(size for size in sizes if size is not None),
+                )
+            )  # fmt: skip
+        columns = [
+            "provider", "nodes", "node_share", "partitions", "inserted", "time_s", "time_share", "tensors_in",
+            "bytes_in",
+        ]  # fmt: skip
+        floats = dict.fromkeys(("time_s", "time_share"), "float64")
+        return pd.DataFrame(rows, columns=columns).astype({**floats, "bytes_in": "Int64"})
+
+    def partitions_frame(self) -> pd.DataFrame:
+        """One row a partition, in the order of the graph: its provider, nodes and time."""
+        import pandas as pd
+
+        parts = {part.nodes[0]: part.time_s for part in self.compiled if part.nodes}
+        found: dict[int, list[Placed]] = {}
+        for node in self.nodes:
+            found.setdefault(node.partition, []).append(node)
+        rows = []
+        for number, nodes in found.items():
+            times = [node.time_s for node in nodes] + [parts[n.node] for n in nodes if n.node in parts]
+            known = [time_s for time_s in times if time_s is not None]
+            ops = ", ".join(f"{count} {op}" for op, count in Counter(n.op_type for n in nodes).most_common())
+            rows.append((number, nodes[0].provider, len(nodes), sum(known) if known else None, ops))
+        columns = ["partition", "provider", "nodes", "time_s", "operators"]
+        return pd.DataFrame(rows, columns=columns).astype({"time_s": "float64"})
 
     def to_frame(self) -> pd.DataFrame:
         """One row an optimized node: node, op_type, provider, partition, inserted, time_s, reason."""
@@ -76,92 +140,5 @@ class Placement:
         return pd.DataFrame(rows, columns=columns).astype({"size_bytes": "Int64"})
 
 
-def place(observation: Observation, requested: tuple[str, ...], inserted: frozenset[str]) -> Placement:
-    """Join ORT's record to the optimized graph, through the passes that ran after it was taken."""
-    basic = max((i for i, shot in enumerate(observation.chain) if shot.level <= 1), default=-1)
-    recorded = _recorded(observation)
-    graph = observation.final
-    later = [(shot.name, shot.level, shot.graph) for shot in observation.chain[basic + 1 :]]
-    start = observation.chain[basic].graph if basic >= 0 else observation.source
-    at_basic = {node.key: recorded.get(node.name) for node in start.nodes}
-    providers: dict[str, str | None] = {}
-    for one in account(start, later).optimized:
-        found = {at_basic[key] for key in one.sources} - {None}
-        providers[one.node] = found.pop() if len(found) == 1 else recorded.get(graph.by_key[one.node].name)
-    only = observation.providers[0] if len(observation.providers) == 1 else None
-    if only is not None:  # one provider in effect: there is nowhere else to run
-        providers = dict.fromkeys(providers, only)
-    else:
-        _settle_transfers(observation, providers)
-    partition = partitions(graph, providers)
-    not_loaded = _not_loaded(observation, requested)
-    reason = _reason(requested, dict(not_loaded))
-    first = requested[0] if requested else None
-    return Placement(
-        nodes=tuple(
-            Placed(
-                node.key, node.kind, providers[node.key], partition[node.key],
-                inserted=node.op_type in TRANSFER and node.key in inserted,
-                reason=reason if first and providers[node.key] not in (first, None) else None,
-            )
-            for node in graph.nodes
-        ),
-        boundaries=boundaries(graph, providers, partition),
-        sources=_of_sources(observation, providers),
-        requested=requested,
-        in_effect=observation.providers,
-        not_loaded=not_loaded,
-        of_basic_graph=not observation.final_saved,
-    )  # fmt: skip
-
-
-def _recorded(observation: Observation) -> dict[str, str]:
-    """Names in bodies of several nodes may repeat: those that disagree are left out."""
-    found: dict[str, str] = {}
-    doubtful: set[str] = set()
-    for provider, nodes in observation.assignment:
-        for name, _, _ in nodes:
-            if found.setdefault(name, provider) != provider:
-                doubtful.add(name)
-    return {name: provider for name, provider in found.items() if name not in doubtful}
-
-
-def _settle_transfers(observation: Observation, providers: dict[str, str | None]) -> None:
-    """A node that ORT put in after its record runs where the node runs that reads it."""
-    graph = observation.final
-    for node in reversed(graph.nodes):
-        if providers[node.key] is None:
-            readers = (one for name in node.outputs for one in graph.readers.get(name, ()))
-            found = {providers[one.key] for one in readers} - {None}
-            if len(found) == 1:
-                providers[node.key] = found.pop()
-
-
-def _of_sources(
-    observation: Observation, providers: Mapping[str, str | None]
-) -> tuple[tuple[str, str | None], ...]:
-    chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain]
-    rows = []
-    for one in account(observation.source, chain).sources:
-        found = {providers[key] for key in one.into} - {None}
-        rows.append((one.node, found.pop() if len(found) == 1 else None))
-    return tuple(rows)
-
-
-def _not_loaded(observation: Observation, requested: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    missing = [name for name in requested if name not in observation.providers]
-    rows = []
-    for name in missing:
-        short = name.removesuffix("ExecutionProvider")
-        said = [line for line in observation.warnings if short.casefold() in line.casefold()]
-        rows.append((name, "\n".join(said) or "ORT left it out without a word"))
-    return tuple(rows)
-
-
-def _reason(requested: tuple[str, ...], not_loaded: Mapping[str, str]) -> str | None:
-    first = requested[0] if requested else None
-    if first is None:
-        return None
-    if first in not_loaded:
-        return f"{first} did not load: {not_loaded[first].splitlines()[0]}"
-    return None
+def _sum(timed: Sequence[Placed | Compiled | Unplaced]) -> float:
+    return sum(one.time_s for one in timed if one.time_s is not None)

@@ -11,6 +11,8 @@ import orjson
 
 from workbench.explain.profile.trace import ABSENT, ArenaState, NodeCall, Shape
 
+LARGEST = 1 << 63  # what a column can hold
+
 
 class Table(dict[Any, int]):
     """Value → number, in order of first sight; looking a new value up adds it."""
@@ -53,9 +55,10 @@ def number(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
     try:
-        return int(value) if isinstance(value, (str, int)) and len(str(value)) < 20 else None
+        found = int(value) if isinstance(value, (str, int)) and len(str(value)) < 20 else None
     except ValueError:
         return None
+    return found if found is not None and abs(found) < LARGEST else None
 
 
 def text(value: Any) -> str | None:
@@ -71,7 +74,7 @@ def shapes(value: Any) -> tuple[Shape, ...] | None:
         if not isinstance(item, dict) or len(item) != 1:
             return None
         ((kind, dims),) = item.items()
-        if not isinstance(dims, list) or not all(isinstance(dim, int) for dim in dims):
+        if not isinstance(dims, list) or not all(type(dim) is int and abs(dim) < LARGEST for dim in dims):
             return None
         found.append((kind, tuple(dims)))
     return tuple(found)

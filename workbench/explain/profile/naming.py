@@ -10,13 +10,13 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from workbench import home
+from workbench.explain.graph import name_nodes, unnamed
+from workbench.models.structure import read_structure, tensors
 
-_GENERATION = b"1"  # of the names given: another one makes other files
+_GENERATION = b"2"  # of the names given: another one makes other files
 
 
 def named_model(path: Path) -> Path:
@@ -27,13 +27,14 @@ def named_model(path: Path) -> Path:
     import onnx
     from onnx.external_data_helper import uses_external_data
 
-    model = onnx.load(path, load_external_data=False)
-    if not name_nodes(model):
+    if not unnamed(read_structure(path)):  # which reads no weights
         return path
+    model = onnx.load(path, load_external_data=False)
+    name_nodes(model)
     locations = sorted(
         {
             entry.value
-            for tensor in _tensors(model.graph)
+            for tensor in tensors(model)
             if uses_external_data(tensor)
             for entry in tensor.external_data
             if entry.key == "location"
@@ -62,47 +63,6 @@ def named_model(path: Path) -> Path:
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return target
-
-
-def name_nodes(model: Any) -> int:
-    """Name every unnamed node of a ModelProto, subgraphs and functions included; how many were named."""
-    nodes = [node for graph in (model.graph, *model.functions) for node in _nodes(graph)]
-    taken = {node.name for node in nodes}
-    count = 0
-    for position, node in enumerate(nodes):
-        if node.name:
-            continue
-        name = f"{node.op_type}_{position}"
-        while name in taken:
-            name += "_"
-        node.name = name
-        taken.add(name)
-        count += 1
-    return count
-
-
-def _nodes(graph: Any) -> Iterator[Any]:
-    for node in graph.node:
-        yield node
-        for body in _bodies(node):
-            yield from _nodes(body)
-
-
-def _bodies(node: Any) -> Iterator[Any]:
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
-
-
-def _tensors(graph: Any) -> Iterator[Any]:
-    yield from graph.initializer
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("t"):
-                yield attribute.t
-        for body in _bodies(node):
-            yield from _tensors(body)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from workbench.explain.profile.reader import read_trace
 from workbench.explain.profile.tables import (
@@ -22,6 +23,7 @@ from workbench.explain.profile.tables import (
 )
 from workbench.explain.profile.trace import Trace
 from workbench.explain.profile.tree import Tree, build_tree
+from workbench.explain.profile.writing import save_trace
 from workbench.records.display import in_ms, to_table
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 MOST_ROWS = 12
+STEADY = 0.75  # as in judge.pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +72,33 @@ class Profile:
         warmup_runs: int | None = None,
         overhead: Overhead | None = None,
         optimized: ModelProto | None = None,
+        scopes: Mapping[str, str] | None = None,
     ) -> None:
         self.trace = trace
         self.overhead = overhead
         self.optimized = optimized  # the graph that ran, without its large weights
+        self.scopes = dict(scopes or {})  # modules of nodes whose names do not tell them
         self._warmup_runs = warmup_runs
+
+    def with_trace(self, trace: Trace, optimized: ModelProto | None, scopes: Mapping[str, str]) -> Self:
+        """The same runs told in other names."""
+        return type(self)(
+            trace,
+            warmup_runs=self._warmup_runs,
+            overhead=self.overhead,
+            optimized=optimized,
+            scopes=scopes,
+        )
 
     @cached_property
     def tree(self) -> Tree:
         """Every event with its parent, its share of the wall clock, and what of it is its own."""
         return build_tree(self.trace)
+
+    @property
+    def told_warmup_runs(self) -> int | None:
+        """As it was told when made; None: it was not."""
+        return self._warmup_runs
 
     @property
     def warmup_runs(self) -> int:
@@ -90,7 +110,21 @@ class Profile:
     @cached_property
     def measured(self) -> Measured:
         """The events that tables count."""
-        return measured(self.trace, self.tree, self.warmup_runs)
+        runs = range(self.warmup_runs, len(self.tree.runs))
+        return measured(self.trace, self.tree, runs, self.scopes)
+
+    @cached_property
+    def steady(self) -> Measured:
+        """Those of the fastest three quarters of the runs: without the few that something interrupted.
+
+        Comparisons use the same part of their samples. Means over it still add up.
+        """
+        durations = self.runs_s
+        count = max(1, round(STEADY * len(durations))) if durations else 0
+        fastest = sorted(range(len(durations)), key=durations.__getitem__)[:count]
+        return measured(
+            self.trace, self.tree, [self.warmup_runs + run for run in sorted(fastest)], self.scopes
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -118,6 +152,10 @@ class Profile:
     def spans(self) -> pd.DataFrame:
         """A row an event with its parent: the tree as flame views draw it."""
         return span_table(self.trace, self.tree)
+
+    def save_trace(self, path: str | os.PathLike[str]) -> Path:
+        """Write the trace as ORT writes it, for speedscope and Perfetto; of a long one the first runs."""
+        return save_trace(self.trace, self.tree, path)
 
     def scaled_to(self, latency_s: float) -> pd.DataFrame:
         """The node table with `scaled_s`: its share of an unprofiled latency. An estimate, labelled so."""

@@ -14,7 +14,9 @@ from workbench.config import Config
 from workbench.explain.profile.naming import named_model
 from workbench.explain.profile.profile import Overhead, Profile
 from workbench.explain.profile.reader import read_trace
+from workbench.explain.profile.scopes import scopes_of
 from workbench.measure.limits import Limits
+from workbench.models.structure import read_structure
 from workbench.worker.launch import call_job
 from workbench.worker.values import Feed, write_values
 
@@ -42,22 +44,31 @@ def profile_execution(
     execution: Execution, *, keep_trace: Path | None = None, cancel: threading.Event | None = None
 ) -> Profile:
     """Run without the profiler, then with it. `keep_trace`: where to leave ORT's own file."""
-    import onnx
-
     with tempfile.TemporaryDirectory(prefix="ort-workbench-profile-") as name:
         folder = Path(name)
         write_values(folder / "feeds", execution.feeds)
         model = named_model(execution.model)
         saved = folder / "optimized.onnx" if can_be_saved(execution.config) else None
-        plain = _job(execution, model, folder, cancel, optimized=None if saved is None else str(saved))
-        graph = None if saved is None else onnx.load(saved, load_external_data=False)
-        profiled = _job(execution, model, folder, cancel, trace_prefix=str(folder / "trace"))
+        plain = _job(execution, model, folder, cancel)
+        # The graph of this very session: what ORT inserts it may name otherwise in the next one.
+        profiled = _job(
+            execution,
+            model,
+            folder,
+            cancel,
+            trace_prefix=str(folder / "trace"),
+            optimized=None if saved is None else str(saved),
+        )
+        graph = None if saved is None else read_structure(saved)
+        scopes = {} if graph is None else scopes_of(graph, read_structure(execution.model))
         trace_path = Path(profiled["trace"])
         trace = read_trace(trace_path)
         if keep_trace is not None:
             shutil.copyfile(trace_path, keep_trace)
     overhead = Overhead(tuple(plain["samples_s"]), tuple(profiled["samples_s"]))
-    return Profile(trace, warmup_runs=execution.warmup_runs, overhead=overhead, optimized=graph)
+    return Profile(
+        trace, warmup_runs=execution.warmup_runs, overhead=overhead, optimized=graph, scopes=scopes
+    )
 
 
 def can_be_saved(config: Config) -> bool:
@@ -90,4 +101,5 @@ def _job(
         },
         timeout_s=limits.load_s + limits.run_s,
         cancel=cancel,
+        python=execution.config.interpreter,
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from workbench.explain.profile.scopes import scope_of
 from workbench.explain.profile.trace import ABSENT, Codes, Trace
 from workbench.explain.profile.tree import NO_PARENT, Kind, Tree, node_name
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 Grouping: TypeAlias = Literal["node", "op_type", "scope", "provider", "thread"]
 BETWEEN_NODES = "(between nodes)"
 SCHEDULING = "(scheduling)"  # of a run, around its executor: checking feeds, fetching outputs
-_GAPS = {Kind.EXECUTOR: BETWEEN_NODES, Kind.RUN: SCHEDULING}
+FENCES = "(fences)"  # of older ORT: nodes waiting for tensors of another device
+_GAPS = {Kind.EXECUTOR: BETWEEN_NODES, Kind.RUN: SCHEDULING, Kind.FENCE: FENCES}
 FEW_RUNS_FOR_P90 = 64
 
 
@@ -27,8 +30,17 @@ class Measured:
     trace: Trace
     tree: Tree
     events: Codes  # nodes, executors, runs and others of these runs that take wall-clock time
-    run: Codes  # of each of these events, counted from 0
-    runs: int
+    run: Codes  # of each of these events: a position in `chosen`
+    chosen: tuple[int, ...]  # runs of the tree, in order
+    scopes: Mapping[str, str]  # of nodes whose names do not tell their module
+
+    @property
+    def runs(self) -> int:
+        return len(self.chosen)
+
+    def scope(self, node: str) -> str:
+        """The module that a node belongs to; "" where nothing tells."""
+        return self.scopes.get(node) or scope_of(node)
 
     def labels(self, by: Grouping) -> list[str]:
         """What each event is counted under."""
@@ -45,18 +57,20 @@ class Measured:
         if by == "node":
             return name
         if by == "scope":
-            return scope_of(name)
+            return self.scope(name)
         told = None if call is None else (call.op_type if by == "op_type" else call.provider)
         return told or "(not told)"
 
 
-def measured(trace: Trace, tree: Tree, warmup_runs: int) -> Measured:
-    """Everything inside the runs after the first `warmup_runs`."""
-    chosen = np.flatnonzero(
-        (tree.run >= warmup_runs) & (tree.kind != Kind.KERNEL) & ~np.isnan(tree.self_us)
-    ).astype(np.int32)
-    run = (tree.run[chosen] - warmup_runs).astype(np.int32)
-    return Measured(trace, tree, chosen, run, max(0, len(tree.runs) - warmup_runs))
+def measured(
+    trace: Trace, tree: Tree, runs: Sequence[int], scopes: Mapping[str, str] | None = None
+) -> Measured:
+    """Everything inside of these runs; a device's kernels run beside them."""
+    position = np.full(len(tree.runs) + 1, NO_PARENT, np.int32)  # the last one is for events of no run
+    position[list(runs)] = np.arange(len(runs), dtype=np.int32)
+    run = position[tree.run]
+    events = np.flatnonzero((run >= 0) & (tree.kind != Kind.KERNEL) & ~np.isnan(tree.self_us))
+    return Measured(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes or {})
 
 
 def node_table(found: Measured) -> pd.DataFrame:
@@ -85,7 +99,7 @@ def node_table(found: Measured) -> pd.DataFrame:
             "node": names,
             "op_type": [None if call is None else call.op_type for call in calls],
             "provider": [None if call is None else call.provider for call in calls],
-            "scope": [scope_of(name) for name in names],
+            "scope": [found.scope(name) for name in names],
             "calls": table["calls"],
             "total_s": table["total_s"],
             "self_s": table["self_s"],
@@ -152,8 +166,7 @@ def variation_table(found: Measured, by: Grouping = "node") -> pd.DataFrame:
 
 def run_seconds(found: Measured) -> Any:
     """The duration of each run, in order."""
-    runs = list(found.tree.runs)[len(found.tree.runs) - found.runs :]
-    return found.trace.duration_us[runs] / 1e6
+    return found.trace.duration_us[[found.tree.runs[run] for run in found.chosen]] / 1e6
 
 
 def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:
@@ -178,11 +191,6 @@ def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:
             "self_s": tree.self_us[taking] / 1e6,
         }
     )
-
-
-def scope_of(name: str) -> str:
-    """The module path that exporters put before the last slash; "" where there is none."""
-    return name.rpartition("/")[0]
 
 
 def _numbered(labels: list[str]) -> dict[str, int]:

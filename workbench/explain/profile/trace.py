@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from workbench.records.tables import TABLE
 
 Codes: TypeAlias = npt.NDArray[np.int32]
 Numbers: TypeAlias = npt.NDArray[np.int64]
 Reals: TypeAlias = npt.NDArray[np.float64]
 
 Shape: TypeAlias = tuple[str, tuple[int, ...]]  # ORT's element type and the dims of one tensor
+SIGNED = {"signed": True}  # a stranger's trace may say anything
 ABSENT = -1  # in a column of codes; tables hold None instead
 
 
@@ -23,9 +26,9 @@ class NodeCall:
     op_type: str | None
     provider: str | None
     node_index: int | None
-    activation_bytes: int | None
-    output_bytes: int | None
-    parameter_bytes: int | None
+    activation_bytes: int | None = field(metadata=SIGNED)
+    output_bytes: int | None = field(metadata=SIGNED)
+    parameter_bytes: int | None = field(metadata=SIGNED)
     inputs: tuple[Shape, ...] | None
     outputs: tuple[Shape, ...] | None
 
@@ -34,11 +37,11 @@ class NodeCall:
 class ArenaState:
     """The CPU arena after a node ran. None: not told."""
 
-    in_use_bytes: int | None
-    in_use_delta_bytes: int | None
-    peak_bytes: int | None
-    held_bytes: int | None
-    held_delta_bytes: int | None
+    in_use_bytes: int | None = field(metadata=SIGNED)
+    in_use_delta_bytes: int | None = field(metadata=SIGNED)
+    peak_bytes: int | None = field(metadata=SIGNED)
+    held_bytes: int | None = field(metadata=SIGNED)
+    held_delta_bytes: int | None = field(metadata=SIGNED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,11 @@ class Trace:
     """Every event of one file, in file order: ORT writes an event when it ends, so children come first."""
 
     categories: tuple[str, ...]
-    names: tuple[str, ...]
-    calls: tuple[NodeCall, ...]
-    arenas: tuple[ArenaState, ...]
-    other_args: tuple[str, ...]  # JSON
-    scheduling: tuple[Scheduling, ...]
+    names: tuple[str, ...] = field(metadata=TABLE)
+    calls: tuple[NodeCall, ...] = field(metadata=TABLE)
+    arenas: tuple[ArenaState, ...] = field(metadata=TABLE)
+    other_args: tuple[str, ...] = field(metadata=TABLE)  # JSON
+    scheduling: tuple[Scheduling, ...] = field(metadata=TABLE)
     category: Codes
     name: Codes
     call: Codes  # ABSENT: no node

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import pairwise
 from math import nan
 
 import numpy as np
 
+from workbench.explain.profile.kernels import adopt_kernels
+from workbench.explain.profile.kinds import Kind, kinds, node_name
 from workbench.explain.profile.trace import Codes, Reals, Trace
 
 NO_PARENT = -1  # of what lies directly in the session
@@ -22,24 +23,14 @@ MOST_AT_ONCE = 256  # runs that overlap in time: how far back the run of a lone 
 _SLACK_US = 1.5  # start and duration are cut to whole microseconds, each by itself
 
 
-class Kind(IntEnum):
-    """What an event is. A device's kernel runs beside its node, so it takes no part of the node's time."""
-
-    SESSION = 0  # loading, initialization
-    RUN = 1
-    EXECUTOR = 2  # of the graph in a run; of a subgraph, once an iteration, in a node
-    NODE = 3
-    KERNEL = 4  # of a device
-    OTHER = 5
-
-
 _ADOPTS = {
-    Kind.SESSION: frozenset({Kind.SESSION, Kind.EXECUTOR, Kind.NODE, Kind.OTHER}),
-    Kind.RUN: frozenset({Kind.EXECUTOR, Kind.NODE, Kind.OTHER}),
-    Kind.EXECUTOR: frozenset({Kind.NODE, Kind.OTHER}),
+    Kind.SESSION: frozenset({Kind.SESSION, Kind.EXECUTOR, Kind.NODE, Kind.FENCE, Kind.OTHER}),
+    Kind.RUN: frozenset({Kind.EXECUTOR, Kind.NODE, Kind.FENCE, Kind.OTHER}),
+    Kind.EXECUTOR: frozenset({Kind.NODE, Kind.FENCE, Kind.OTHER}),
     Kind.NODE: frozenset({Kind.EXECUTOR, Kind.OTHER}),
     Kind.KERNEL: frozenset[Kind](),
-    Kind.OTHER: frozenset({Kind.OTHER, Kind.EXECUTOR, Kind.NODE}),
+    Kind.FENCE: frozenset[Kind](),
+    Kind.OTHER: frozenset({Kind.OTHER, Kind.EXECUTOR, Kind.NODE, Kind.FENCE}),
 }
 
 
@@ -58,30 +49,12 @@ class Tree:
         return tuple(int(each) for each in np.flatnonzero(self.parent == event))
 
 
-def kinds(trace: Trace) -> Codes:
-    """The kind of each event."""
-    found = np.full(len(trace), Kind.OTHER, np.int32)
-    categories = np.array([{"Session": 1, "Node": 2, "Kernel": 3}.get(each, 0) for each in trace.categories])
-    category = categories[trace.category]
-    found[category == 1] = Kind.SESSION
-    special = {
-        code: name
-        for code, name in enumerate(trace.names)
-        if name == "model_run" or name.endswith("Executor::Execute")
-    }
-    for code, name in special.items():
-        found[(category == 1) & (trace.name == code)] = Kind.RUN if name == "model_run" else Kind.EXECUTOR
-    kernel_time = np.array([name.endswith("_kernel_time") for name in trace.names], bool)
-    found[(category == 2) & kernel_time[trace.name]] = Kind.NODE
-    found[category == 3] = Kind.KERNEL
-    return found
-
-
 def build_tree(trace: Trace) -> Tree:
     """Nest the events; those without a duration take no part."""
     kind = kinds(trace)
     parent = _nested(trace, kind)
     _adopt_from_other_threads(trace, kind, parent)
+    adopt_kernels(trace, kind, parent)
     order = _parents_first(trace, parent)
     is_run, parents = (kind == Kind.RUN).tolist(), parent.tolist()
     runs = tuple(event for event in order if is_run[event])
@@ -118,7 +91,7 @@ def _nested(trace: Trace, kind: Codes) -> Codes:
 
 
 def _adopt_from_other_threads(trace: Trace, kind: Codes, parent: Codes) -> None:
-    """Roots that are nodes: parallel executors run them on threads of their own; kernels: on a device."""
+    """Roots that are nodes: parallel executors run them on threads of their own."""
     outer = [
         int(event)
         for event in np.flatnonzero(kind == Kind.EXECUTOR)
@@ -138,28 +111,6 @@ def _adopt_from_other_threads(trace: Trace, kind: Codes, parent: Codes) -> None:
             if same and end <= begins[position] + trace.duration_us[candidate] + _SLACK_US:
                 parent[event] = candidate
                 break
-    _adopt_kernels(trace, kind, parent)
-
-
-def _adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
-    """A device's kernel names its node; it belongs to that node's last call that began before it."""
-    kernels = np.flatnonzero((kind == Kind.KERNEL) & (trace.args >= 0))
-    if not len(kernels):
-        return
-    import json
-
-    calls: dict[str, list[int]] = {}
-    for event in sorted(np.flatnonzero(kind == Kind.NODE).tolist(), key=lambda each: trace.start_us[each]):
-        calls.setdefault(node_name(trace.name_of(event)), []).append(event)
-    begins = {name: [float(trace.start_us[each]) for each in own] for name, own in calls.items()}
-    told = [json.loads(text) for text in trace.other_args]
-    owners = [each.get("op_name") if isinstance(each, dict) else None for each in told]
-    for kernel in kernels.tolist():
-        owner = owners[trace.args[kernel]]
-        name = node_name(owner) if isinstance(owner, str) else None
-        if name is not None and name in calls:
-            latest = bisect_right(begins[name], float(trace.start_us[kernel])) - 1
-            parent[kernel] = calls[name][max(0, latest)]
 
 
 def _parents_first(trace: Trace, parent: Codes) -> list[int]:
@@ -221,6 +172,4 @@ def _divided(spans: list[tuple[float, float]]) -> list[float]:
     return parts
 
 
-def node_name(event_name: str) -> str:
-    """The node that an event is about."""
-    return event_name.removesuffix("_kernel_time")
+__all__ = ["NO_PARENT", "Kind", "Tree", "build_tree", "kinds", "node_name"]

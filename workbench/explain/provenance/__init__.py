@@ -1,7 +1,28 @@
 """Where each optimized node comes from and what became of each source node."""
 
-from workbench.explain.provenance.account import Account, Change, SourceFate, Traced, account
+from workbench.explain.provenance.account import (
+    Account,
+    Chain,
+    Change,
+    SourceFate,
+    Traced,
+    account,
+    carried,
+    steps_of,
+)
 from workbench.explain.provenance.same import same_graph
 from workbench.explain.provenance.step import Step, trace_step
 
-__all__ = ["Account", "Change", "SourceFate", "Step", "Traced", "account", "same_graph", "trace_step"]
+__all__ = [
+    "Account",
+    "Chain",
+    "Change",
+    "SourceFate",
+    "Step",
+    "Traced",
+    "account",
+    "carried",
+    "same_graph",
+    "steps_of",
+    "trace_step",
+]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.explain.graph import Graph, Node
 from workbench.explain.provenance.step import Step, trace_step
+from workbench.records.tables import TABLE
 
 Fate = Literal["kept", "fused", "folded", "eliminated", "unknown"]
 FATES: tuple[Fate, ...] = ("kept", "fused", "folded", "eliminated", "unknown")
@@ -58,16 +59,33 @@ class Change:
 class Account:
     """Provenance over all passes; `sources` holds each source node once."""
 
-    sources: tuple[SourceFate, ...]
-    optimized: tuple[Traced, ...]
-    changes: tuple[Change, ...]
+    sources: tuple[SourceFate, ...] = field(metadata=TABLE)
+    optimized: tuple[Traced, ...] = field(metadata=TABLE)
+    changes: tuple[Change, ...] = field(metadata=TABLE)
 
     def count(self, fate: Fate) -> int:
         return sum(one.fate == fate for one in self.sources)
 
 
-def account(source: Graph, chain: Sequence[tuple[str, int, Graph]]) -> Account:
-    """Follow every node through (pass, level, graph after it)."""
+Chain = Sequence[tuple[str, int, Graph]]  # (pass, level, graph after it)
+
+
+def steps_of(source: Graph, chain: Chain) -> tuple[Step, ...]:
+    """Each graph against the one before it: the costly part, made once for everybody."""
+    befores = (source, *(graph for _, _, graph in chain))
+    return tuple(trace_step(before, after) for before, (_, _, after) in zip(befores, chain, strict=False))
+
+
+def carried(start: Graph, steps: Iterable[Step]) -> dict[str, frozenset[str]]:
+    """For each node after the last step, the nodes of `start` whose work it does."""
+    holders = {node.key: frozenset((node.key,)) for node in start.nodes}
+    for step in steps:
+        holders = _held(step, holders)
+    return holders
+
+
+def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) -> Account:
+    """Follow every node through the chain; `steps` are those of `steps_of`, where they were made already."""
     holders = {node.key: frozenset((node.key,)) for node in source.nodes}
     passes: dict[str, list[str]] = {node.key: [] for node in source.nodes}
     own_passes: dict[str, tuple[str, ...]] = {node.key: () for node in source.nodes}
@@ -75,11 +93,8 @@ def account(source: Graph, chain: Sequence[tuple[str, int, Graph]]) -> Account:
     ended: dict[str, Fate] = {}
     changes: list[Change] = []
     last = source
-    for name, level, graph in chain:
-        step = trace_step(last, graph)
-        now = {
-            key: frozenset().union(*(holders[one] for one in found)) for key, found in step.sources.items()
-        }
+    for (name, level, graph), step in zip(chain, steps or steps_of(source, chain), strict=True):
+        now = _held(step, holders)
         changed = {
             *step.removed,
             *(one for key in step.rewired for one in step.sources[key] if len(step.sources[key]) > 1),
@@ -88,23 +103,24 @@ def account(source: Graph, chain: Sequence[tuple[str, int, Graph]]) -> Account:
             for origin in holders[one]:
                 if name not in passes[origin]:
                     passes[origin].append(name)
-        alive = frozenset().union(*now.values())
+        alive = {origin for found in now.values() for origin in found}
         for one, fate in step.lost.items():
             for origin in holders[one] - alive:
                 ended[origin] = fate
-        for origin in frozenset().union(*holders.values()) - alive:
+        for origin in {origin for found in holders.values() for origin in found} - alive:
             ended.setdefault(origin, "unknown")
         inserted = _inserted(step, inserted)
         own_passes = _own_passes(step, own_passes, name)
         changes.append(_change(name, level, step, last, graph))
         holders, last = now, graph
+    order = {node.key: index for index, node in enumerate(source.nodes)}
     return Account(
         sources=_fates(source, holders, ended, passes),
         optimized=tuple(
             Traced(
                 node.key,
                 node.kind,
-                tuple(sorted(holders[node.key], key=_order(source).__getitem__)) if holders[node.key] else (),
+                tuple(sorted(holders[node.key], key=order.__getitem__)),
                 node.key in inserted and not holders[node.key],
                 own_passes[node.key],
             )
@@ -112,6 +128,18 @@ def account(source: Graph, chain: Sequence[tuple[str, int, Graph]]) -> Account:
         ),
         changes=tuple(changes),
     )
+
+
+def _held(step: Step, holders: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """What the nodes after a step hold of what those before it held."""
+    now: dict[str, frozenset[str]] = {}
+    for key, found in step.sources.items():
+        if len(found) == 1:  # most nodes are as they were
+            (one,) = found
+            now[key] = holders[one]
+        else:
+            now[key] = frozenset().union(*(holders[one] for one in found))
+    return now
 
 
 def _inserted(step: Step, before: set[str]) -> set[str]:
@@ -124,6 +152,10 @@ def _own_passes(step: Step, before: dict[str, tuple[str, ...]], name: str) -> di
     found: dict[str, tuple[str, ...]] = {}
     touched = {*step.added, *step.rewired}
     for key, sources in step.sources.items():
+        if len(sources) == 1 and key not in touched:
+            (one,) = sources
+            found[key] = before[one]
+            continue
         earlier = dict.fromkeys(one for source in sorted(sources) for one in before[source])
         if key in touched:
             earlier[name] = None
@@ -164,7 +196,3 @@ def _change(name: str, level: int, step: Step, before: Graph, after: Graph) -> C
 
 def _ops(nodes: Iterable[Node]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(Counter(node.kind for node in nodes).items()))
-
-
-def _order(graph: Graph) -> dict[str, int]:
-    return {node.key: index for index, node in enumerate(graph.nodes)}

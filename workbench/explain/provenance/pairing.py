@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from workbench.explain.graph import Graph, Node
 
@@ -29,9 +30,9 @@ class Pairing:
     replaced: dict[str, set[str]] = field(default_factory=dict)  # a tensor before → what is read in its place
     reread: dict[str, list[tuple[Node, Node]]] = field(default_factory=dict)  # … by which pairs
 
-    @property
+    @cached_property
     def gone(self) -> dict[str, Node]:
-        """Nodes before that are not there as they were."""
+        """Nodes before that are not there as they were; not to be asked before the pairs are found."""
         stayed = {node.key for node in self.same.values()}
         return {node.key: node for node in self.before.nodes if node.key not in stayed}
 

@@ -46,6 +46,9 @@ class _Tracer:
         self.inserted: set[str] = set()
         self.available: set[str] = set()
         self.passed_over: set[str] = set()
+        self.results = frozenset(self.before.outputs)
+        self.fed: set[str] | None = None  # tensors that depend on what the model is fed with
+        self.stayed = {old.key: key for key, old in pairing.same.items()}
 
     def claim(self) -> None:
         self._match_forward()
@@ -177,7 +180,7 @@ class _Tracer:
             return False
         readers = [reader for name in one.outputs for reader in self.before.readers.get(name, ())]
         return any(reader.key in self.claimed for reader in readers) or any(
-            name in self.before.outputs for name in one.outputs
+            name in self.results for name in one.outputs
         )
 
     def settle_lost(self) -> None:
@@ -192,7 +195,7 @@ class _Tracer:
         if direct:
             return "folded" if "folded" in direct else "eliminated"
         readers = [reader for name in one.outputs for reader in self.before.readers.get(name, ())]
-        if any(name in self.before.outputs for name in one.outputs):
+        if any(name in self.results for name in one.outputs):
             return "unknown"
         if not readers:
             return "eliminated"
@@ -225,25 +228,24 @@ class _Tracer:
 
     def _still_reads(self, reader: Node, one: Node) -> bool:
         """Whether a node that stays reads a value of `one` under any name."""
-        node = next((self.after.by_key[key] for key, old in self.pairing.same.items() if old is reader), None)
-        if node is None:
+        key = self.stayed.get(reader.key)
+        if key is None:
             return False
+        node = self.after.by_key[key]
         return any(
             name in node.reads or name in map(self.pairing.known, node.reads) for name in one.outputs if name
         )
 
     def _touches_inputs(self, one: Node) -> bool:
         """Whether its value depends on what the model is fed with."""
-        waiting, seen = [one], {one.key}
-        while waiting:
-            for name in waiting.pop().reads:
-                if name in self.before.inputs:
-                    return True
-                maker = self.before.producers.get(name)
-                if maker is not None and maker.key not in seen:
-                    seen.add(maker.key)
-                    waiting.append(maker)
-        return False
+        if self.fed is None:  # most steps never ask
+            self.fed, known = set(self.before.inputs), -1
+            while len(self.fed) > known:  # once, unless the model's nodes stand in no order
+                known = len(self.fed)
+                for node in self.before.nodes:
+                    if not self.fed.isdisjoint(node.reads):
+                        self.fed.update(node.outputs)
+        return not self.fed.isdisjoint(one.reads)
 
     def step(self) -> Step:
         sources = {key: frozenset(found) for key, found in self.sources.items()}

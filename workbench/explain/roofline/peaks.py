@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.config import Config
+from workbench.records.kinds import Kind, anything
 from workbench.worker.launch import call_job
 from workbench.worker.values import write_values
 
@@ -60,6 +61,11 @@ class PeakTable:
             ],
             columns=["threads", "float32_gflops", "int8_gops", "gb_per_s"],
         )
+
+
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("peaks", PeakTable, anything, None)
 
 
 def measure_peaks(

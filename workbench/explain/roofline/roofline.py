@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from workbench.errors import ProfileError
 from workbench.explain.flops.counting import Costs, costs_of
 from workbench.explain.flops.shapes import profiled_shapes
 from workbench.explain.profile.profile import Profile
+from workbench.explain.profile.tables import node_table, run_seconds
 from workbench.explain.roofline.peaks import Peaks
+from workbench.records.kinds import Kind, anything
+from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 Bound = Literal["compute", "memory"]
 _INT8_PRODUCTS = "MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul QLinearMatMul QGemm QAttention"
 _INT8_OTHERS = "ConvInteger QLinearConv DynamicQuantizeLSTM"
+HOST = frozenset({None, "CPUExecutionProvider", "XnnpackExecutionProvider", "DnnlExecutionProvider"})
 INT8 = frozenset(f"{_INT8_PRODUCTS} {_INT8_OTHERS}".split())
 
 
@@ -44,7 +48,7 @@ class NodeLimit:
 class Roofline:
     """All nodes of a profile, the peaks, and what the model's limit would be."""
 
-    nodes: tuple[NodeLimit, ...]
+    nodes: tuple[NodeLimit, ...] = field(metadata=TABLE)
     peaks: Peaks
     run_s: float  # with the profiler on
 
@@ -84,11 +88,21 @@ class Roofline:
 
     def __str__(self) -> str:
         unknown_s = sum(each.time_s for each in self.unknown)
-        return (
-            f"A run took {self.run_s * 1e3:.3g} ms under the profiler; at this machine's peaks with "
-            f"{self.peaks.threads} threads its nodes would need {self.limit_s * 1e3:.3g} ms "
-            f"({len(self.unknown)} nodes without a known limit count as they were, {unknown_s * 1e3:.3g} ms)"
+        count = "1 thread" if self.peaks.threads == 1 else f"{self.peaks.threads} threads"
+        left = (
+            f"; {len(self.unknown)} nodes without a known limit count as they were, {unknown_s * 1e3:.3g} ms"
         )
+        gap_s = max(0.0, self.run_s - sum(each.time_s for each in self.nodes))
+        return (
+            f"A run took {self.run_s * 1e3:.3g} ms under the profiler, {gap_s * 1e3:.3g} ms of them between "
+            f"nodes; at this machine's peaks with {count} its nodes would need {self.limit_s * 1e3:.3g} ms"
+            f"{left if self.unknown else ''}"
+        )
+
+
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("roofline", Roofline, anything, None)
 
 
 def costs_of_profile(profile: Profile) -> Costs:
@@ -102,19 +116,19 @@ def costs_of_profile(profile: Profile) -> Costs:
 
 
 def roofline(profile: Profile, peaks: Peaks) -> Roofline:
-    """Join time, cost and peaks by the nodes' names."""
+    """Join time, cost and peaks by the nodes' names. The peaks are the processor's: they bind no device."""
     costs = {each.node: each.cost for each in costs_of_profile(profile).nodes}
-    table, runs = profile.to_frame(), len(profile.runs_s)
+    table, runs = node_table(profile.steady), profile.steady.runs
     columns: Sequence[list[object]] = [
-        table[name].tolist() for name in ("node", "op_type", "calls", "self_s")
+        table[name].tolist() for name in ("node", "op_type", "provider", "calls", "self_s")
     ]
     nodes = []
-    for node, op_type, calls, own_s in zip(*columns, strict=True):
+    for node, op_type, provider, calls, own_s in zip(*columns, strict=True):
         cost = costs.get(str(node))
         per_run = float(str(calls)) / runs
         flops = None if cost is None else cost.flops
         moved = None if cost is None else cost.bytes_moved
-        limit_s, bound = limit_of(str(op_type), flops, moved, peaks)
+        limit_s, bound = limit_of(str(op_type), flops, moved, peaks) if provider in HOST else (None, None)
         nodes.append(
             NodeLimit(
                 node=str(node),
@@ -127,7 +141,8 @@ def roofline(profile: Profile, peaks: Peaks) -> Roofline:
                 bound=bound,
             )
         )
-    return Roofline(tuple(nodes), peaks, sum(profile.runs_s) / runs if runs else 0.0)
+    run_s = float(run_seconds(profile.steady).sum()) / runs if runs else 0.0
+    return Roofline(tuple(nodes), peaks, run_s)
 
 
 def limit_of(

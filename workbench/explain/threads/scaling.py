@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.kinds import Kind, anything
 from workbench.records.run import Run
 
 if TYPE_CHECKING:
@@ -71,6 +72,11 @@ class ThreadScaling:
         return "; ".join(_sentence(self, spinning) for spinning in (True, False))
 
 
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("thread scaling", ThreadScaling, anything, None)
+
+
 def thread_configs(config: Config, most_threads: int) -> tuple[Config, ...]:
     """1, 2, 4… and the most threads, each with and without spinning."""
     counts = sorted({most_threads, *(1 << power for power in range(most_threads.bit_length()))})
@@ -111,5 +117,5 @@ def _sentence(scaling: ThreadScaling, spinning: bool) -> str:
     if knee is None or knee.latency_s is None:
         return f"{how}: nothing was measured"
     cpu = "" if knee.cpu_s is None else f" and {knee.cpu_s * 1e3:.3g} ms of processor time"
-    count = "1 thread" if knee.threads == 1 else f"{knee.threads} threads"
-    return f"{how}: {count} are enough, {knee.latency_s * 1e3:.3g} ms a run{cpu}"
+    count = "1 thread is" if knee.threads == 1 else f"{knee.threads} threads are"
+    return f"{how}: {count} enough, {knee.latency_s * 1e3:.3g} ms a run{cpu}"

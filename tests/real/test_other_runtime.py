@@ -1,0 +1,125 @@
+"""A second provider without a GPU: the OpenVINO build of ONNX Runtime in an environment of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from workbench.config import Config
+from workbench.diagnosis import doctor
+from workbench.explain.explanation import Explained, explain
+from workbench.models import Model, load
+from workbench.results import compare
+from workbench.results_explain import explain as explain_and_run
+from workbench.results_profile import cold_start, profile
+
+pytestmark = pytest.mark.real
+BLOCKS, CHANNELS, SIZE = 3, 8, 16
+OPENVINO, CPU = "OpenVINOExecutionProvider", "CPUExecutionProvider"
+
+
+def between_convolutions(path: Path) -> Path:
+    """Convolutions with a matrix inverse between them, which OpenVINO does not know."""
+    draw = np.random.default_rng(0)
+    nodes, weights, last = [], [], "x"
+    for index in range(BLOCKS):
+        kernel = (draw.standard_normal((CHANNELS, CHANNELS, 3, 3)) * 0.1).astype(np.float32)
+        weights.append(numpy_helper.from_array(kernel, f"w{index}"))
+        nodes.append(
+            helper.make_node("Conv", [last, f"w{index}"], [f"c{index}"], f"conv{index}", pads=[1] * 4)
+        )
+        nodes.append(helper.make_node("Relu", [f"c{index}"], [f"r{index}"], f"relu{index}"))
+        last = f"r{index}"
+        if index < BLOCKS - 1:
+            weights.append(numpy_helper.from_array(np.eye(SIZE, dtype=np.float32) * 3, f"e{index}"))
+            nodes.append(helper.make_node("Add", [last, f"e{index}"], [f"a{index}"], f"add{index}"))
+            nodes.append(
+                helper.make_node(
+                    "Inverse", [f"a{index}"], [f"i{index}"], f"inv{index}", domain="com.microsoft"
+                )
+            )
+            last = f"i{index}"
+    shape = [1, CHANNELS, SIZE, SIZE]
+    values = [helper.make_tensor_value_info(name, 1, shape) for name in ("x", last)]
+    graph = helper.make_graph(nodes, "between", values[:1], values[1:], weights)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, ir_version=10, opset_imports=opsets), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return between_convolutions(tmp_path_factory.mktemp("other") / "between.onnx")
+
+
+@pytest.fixture(scope="module")
+def told(path: Path, openvino: str) -> Explained:
+    return explain(Model(path, "between"), Config(runtime=openvino, providers=["openvino"]))
+
+
+def test_partitions_of_two_providers(told: Explained) -> None:
+    assert dict(told.placement.counts()) == {OPENVINO: 8, CPU: 2}
+    frame = told.placement.to_frame()
+    assert set(frame[frame.provider == CPU].node) == {"inv0", "inv1"}
+    assert told.placement.partitions == 5
+    assert [(one.tensor, one.size_bytes) for one in told.placement.boundaries] == [
+        ("a0", 4 * CHANNELS * SIZE * SIZE),
+        ("i0", None),
+        ("a1", None),
+        ("i1", None),
+    ]  # ONNX cannot infer past an operator of ORT's own
+    assert told.placement.of_basic_graph  # OpenVINO compiles its parts, and ORT cannot save the rest then
+
+
+def test_every_source_node_is_accounted_for(told: Explained) -> None:
+    account = told.provenance.account
+    assert {one.fate for one in account.sources} == {"kept"}
+    assert told.provenance.untraced == 0
+
+
+@pytest.mark.usefixtures("own_home")
+def test_a_profile_tells_each_compiled_part_apart(path: Path, openvino: str) -> None:
+    seen = explain_and_run(path, Config(runtime=openvino, providers=["openvino"]), profile=True).placement
+    assert seen.unplaced == ()
+    assert [part.nodes[0] for part in seen.compiled] == ["conv0", "conv1", "conv2"]
+    assert all(part.time_s for part in seen.compiled)
+    assert [one.size_bytes for one in seen.boundaries] == [4 * CHANNELS * SIZE * SIZE] * 4
+    assert seen.providers_frame().time_share.sum() == pytest.approx(1)
+
+
+def test_an_older_ort_that_names_no_level_is_understood(openvino: str) -> None:
+    there, here = (explain(load("char-gpt"), config) for config in (Config(runtime=openvino), Config()))
+    assert there.provenance.exact
+    assert [(one.name, one.level) for one in there.passes.fired][:5] == [
+        (one.name, one.level) for one in here.passes.fired
+    ][:5]
+    compiled = explain(load("char-gpt"), Config(runtime=openvino, providers=["openvino"]))
+    assert len(compiled.placement.compiled) == 1
+    assert len(compiled.placement.compiled[0].nodes) == len(compiled.optimized.nodes)
+    assert compiled.passes.missed == ()  # OpenVINO does not tell what it fuses
+
+
+def test_two_builds_side_by_side(path: Path, openvino: str) -> None:
+    there = Config(runtime=openvino, providers=["openvino"])
+    told = compare(Model(path, "between"), Config(), there, budget_s=2, progress=False)
+    assert [run.providers for run in told.runs] == [(CPU,), (OPENVINO, CPU)]
+    assert all(row.agrees for row in told.agreement)
+    (doubt,) = [doubt for doubt in told.doubts if doubt.kind == "runtime"]
+    assert doubt.label == "B"
+    assert "onnxruntime 1.24.1 instead of" in doubt.evidence
+
+
+def test_profile_cold_start_and_doctor_there(path: Path, openvino: str) -> None:
+    there = Config(runtime=openvino, providers=["openvino"])
+    seen = profile(path, there, budget_s=0.1)
+    assert {CPU, OPENVINO} == set(seen.to_frame().provider)
+    (start,) = cold_start(path, there).starts
+    assert start.saved_ahead == ()
+    assert start.load_s > 0
+    report = doctor(openvino)
+    assert {one.name: one.state for one in report.survey.providers} == {OPENVINO: "works", CPU: "works"}
+    assert report.survey.distributions == ("onnxruntime-openvino 1.24.1",)

@@ -1,0 +1,126 @@
+"""Which nodes of two optimized graphs do the same work: those with common ancestors in the source graph."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Side = Literal["a", "b"]
+How = Literal["provenance", "name", "module"]
+Ancestors = Mapping[str, frozenset[str]]  # an optimized node → source nodes, in the names of A's source
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Nodes of A and of B that belong together, in their order; a side may be empty. `how` None: alone."""
+
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    how: How | None
+
+
+def match(
+    a: Ancestors, b: Ancestors, module_a: Mapping[str, str], module_b: Mapping[str, str]
+) -> list[Match]:
+    """Every node once. First by shared ancestors, then by equal names, then what is left of one module.
+
+    A source node whose work many nodes do (a mask that every layer folded in) would tie all of them together.
+    It ties only what nothing else does, and only where it leads to one group.
+    """
+    groups = _Groups([("a", name) for name in a] + [("b", name) for name in b])
+    holders: dict[str, dict[Side, list[str]]] = defaultdict(lambda: {"a": [], "b": []})
+    for side, ancestors in _sides(a, b):
+        for name, sources in ancestors.items():
+            for source in sources:
+                holders[source][side].append(name)
+    both = {source: sides for source, sides in holders.items() if sides["a"] and sides["b"]}
+    for sides in both.values():
+        if len(sides["a"]) == len(sides["b"]) == 1:
+            groups.join(("a", sides["a"][0]), ("b", sides["b"][0]))
+    _tie_the_rest(groups, a, b, both)
+    found = groups.matches("provenance")
+    alone_a = [each.a[0] for each in found if not each.b and len(each.a) == 1]
+    alone_b = {each.b[0] for each in found if not each.a and len(each.b) == 1}
+    settled = [each for each in found if (each.a and each.b) or len(each.a) + len(each.b) > 1]
+    named = [name for name in alone_a if name in alone_b]
+    settled += [Match((name,), (name,), "name") for name in named]
+    rest_a = [name for name in alone_a if name not in alone_b]
+    rest_b = [name for name in b if name in alone_b and name not in set(named)]
+    return settled + _by_module(rest_a, rest_b, module_a, module_b)
+
+
+def _tie_the_rest(
+    groups: _Groups, a: Ancestors, b: Ancestors, both: Mapping[str, Mapping[Side, list[str]]]
+) -> None:
+    """Nodes that share ancestors with several: to the one group that these lead to, if it is one."""
+    for side, ancestors in _sides(a, b):
+        other: Side = "b" if side == "a" else "a"
+        for name, sources in ancestors.items():
+            if groups.size((side, name)) > 1:
+                continue
+            reached = {
+                groups.root((other, each))
+                for source in sources
+                if source in both
+                for each in both[source][other]
+            }
+            if len(reached) == 1:
+                groups.join((side, name), reached.pop())
+
+
+def _by_module(
+    left: list[str], right: list[str], module_a: Mapping[str, str], module_b: Mapping[str, str]
+) -> list[Match]:
+    modules: dict[str, tuple[list[str], list[str]]] = {}
+    alone: list[Match] = []
+    for names, module, at in ((left, module_a, 0), (right, module_b, 1)):
+        for name in names:
+            if module.get(name):
+                modules.setdefault(module[name], ([], []))[at].append(name)
+            else:
+                alone.append(Match((name,), (), None) if at == 0 else Match((), (name,), None))
+    found = []
+    for of_a, of_b in modules.values():
+        if of_a and of_b:
+            found.append(Match(tuple(of_a), tuple(of_b), "module"))
+        else:
+            found += [Match((name,), (), None) for name in of_a] + [Match((), (name,), None) for name in of_b]
+    return found + alone
+
+
+def _sides(a: Ancestors, b: Ancestors) -> tuple[tuple[Side, Ancestors], tuple[Side, Ancestors]]:
+    return (("a", a), ("b", b))
+
+
+_Node = tuple[Side, str]
+
+
+class _Groups:
+    """Sets that are joined, in order of their first member."""
+
+    def __init__(self, nodes: Iterable[_Node]) -> None:
+        self._parent = {node: node for node in nodes}
+        self._size = dict.fromkeys(self._parent, 1)
+
+    def root(self, node: _Node) -> _Node:
+        while self._parent[node] != node:
+            self._parent[node] = self._parent[self._parent[node]]
+            node = self._parent[node]
+        return node
+
+    def size(self, node: _Node) -> int:
+        return self._size[self.root(node)]
+
+    def join(self, one: _Node, other: _Node) -> None:
+        first, second = self.root(one), self.root(other)
+        if first != second:
+            self._parent[second] = first
+            self._size[first] += self._size[second]
+
+    def matches(self, how: How) -> list[Match]:
+        members: dict[_Node, tuple[list[str], list[str]]] = {}
+        for side, name in self._parent:
+            members.setdefault(self.root((side, name)), ([], []))[side == "b"].append(name)
+        return [Match(tuple(a), tuple(b), how if a and b else None) for a, b in members.values()]

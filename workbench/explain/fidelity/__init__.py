@@ -1,0 +1,1 @@
+"""How far outputs are from the baseline, how right they are, and where it goes wrong; pure over arrays."""

@@ -1,0 +1,107 @@
+"""Which layers of a quantized model could be left in float, one by one or block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from onnx import ModelProto, NodeProto
+
+LAYERS = frozenset(
+    {"Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "Attention", "EmbedLayerNormalization"}
+)
+REST = "all other operators"
+MOST_LAYERS = 32  # more than these are taken block by block, unless asked otherwise
+MOST_BLOCKS = 24
+By = Literal["layer", "block", "auto"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One layer, or a block of them: the nodes of the float file that `exclude` takes."""
+
+    name: str
+    nodes: tuple[str, ...]
+    op_types: tuple[str, ...]
+
+
+def candidates(before: ModelProto, after: ModelProto, by: By = "auto") -> tuple[Candidate, ...]:
+    """From the float file as the quantizer got it and the quantized one; in the order of the graph.
+
+    Operators without weights that were quantized too are one candidate together.
+    """
+    changed = quantized_nodes(before, after)
+    layers = [node for node in changed if node.op_type in LAYERS]
+    rest = [node for node in changed if node.op_type not in LAYERS]
+    together = by == "block" or (by == "auto" and len(layers) > MOST_LAYERS)
+    groups = _blocks(layers) if together else [(node.name, [node]) for node in layers]
+    found = [_candidate(name, nodes) for name, nodes in groups]
+    return (*found, _candidate(REST, rest)) if rest else tuple(found)
+
+
+def quantized_nodes(before: ModelProto, after: ModelProto) -> list[NodeProto]:
+    """Nodes that are gone or another operator in the quantized file, or read a DequantizeLinear there."""
+    constants = {tensor.name for tensor in after.graph.initializer}
+    makers = {output: node.op_type for node in after.graph.node for output in node.output}
+    restored = {  # not what a Gather took from an integer table: its readers are float as before
+        output
+        for node in after.graph.node
+        if node.op_type == "DequantizeLinear"
+        and (node.input[0] in constants or makers.get(node.input[0]) == "QuantizeLinear")
+        for output in node.output
+    }
+
+    def is_restored(name: str) -> bool:
+        return name in restored or (name in constants and name.endswith("_quantized"))
+
+    later = {node.name: node for node in after.graph.node}
+    found = []
+    for node in before.graph.node:
+        other = later.get(node.name)
+        if other is None or other.op_type != node.op_type or any(is_restored(name) for name in other.input):
+            found.append(node)
+    # What the quantizer only dropped (a Relu that clipping does, a Constant) is no candidate.
+    return [node for node in found if node.name in later or _is_integer_now(node, makers, after)]
+
+
+def _is_integer_now(node: NodeProto, made: Container[str], after: ModelProto) -> bool:
+    """Its output is still made, by another operator, or exists in a quantized form."""
+    names = [
+        name
+        for output in node.output
+        for name in (output, f"{output}_quantized", f"{output}_output_quantized")
+    ]
+    if any(name in made for name in names):
+        return True
+    return any(other.name.startswith(node.name) for other in after.graph.node if node.name)
+
+
+def _blocks(layers: Sequence[NodeProto]) -> list[tuple[str, list[NodeProto]]]:
+    """By the longest module path that leaves few enough blocks."""
+    paths = [node.name.strip("/").split("/") for node in layers]
+    deepest = max((len(path) for path in paths), default=1)
+    best: dict[str, list[NodeProto]] = {}
+    for depth in range(1, deepest + 1):
+        groups: dict[str, list[NodeProto]] = {}
+        for node, path in zip(layers, paths, strict=True):
+            key = "/".join(path[: min(depth, max(1, len(path) - 1))])
+            groups.setdefault(key, []).append(node)
+        if len(groups) > MOST_BLOCKS:
+            break
+        best = groups
+    return list((best or _runs(layers)).items())
+
+
+def _runs(layers: Sequence[NodeProto]) -> dict[str, list[NodeProto]]:
+    """Where names tell no modules: neighbours in the graph."""
+    size = -(-len(layers) // MOST_BLOCKS)
+    parts = [list(layers[at : at + size]) for at in range(0, len(layers), size)]
+    return {f"{part[0].name} … {part[-1].name}" if len(part) > 1 else part[0].name: part for part in parts}
+
+
+def _candidate(name: str, nodes: Iterable[NodeProto]) -> Candidate:
+    found = list(nodes)
+    return Candidate(
+        name, tuple(node.name for node in found), tuple(dict.fromkeys(node.op_type for node in found))
+    )

@@ -1,0 +1,150 @@
+"""Configs of different arithmetic in one table: speed, size, memory, accuracy, error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import config_in_words
+from workbench.records.fidelity import AccuracyRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TIMED, EVALUATED = "the timed inputs", "the evaluation"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One config. None: not known; `speedup` is the baseline's time over its own."""
+
+    label: str
+    config: str
+    median_s: float | None
+    speedup: float | None
+    speedup_low: float | None
+    speedup_high: float | None
+    verdict: str | None  # None: the baseline
+    file_bytes: int | None
+    peak_rss_bytes: int | None
+    accuracy: float | None
+    accuracy_low: float | None
+    accuracy_high: float | None
+    lost: float | None  # accuracy against the baseline on the same items; negative: lost
+    lost_low: float | None
+    lost_high: float | None
+    error: float | None  # rms of the worst output over that of the baseline's; infinite: it has no size
+    error_from: str | None
+    problem: str | None
+    best: bool  # no other config is both faster and better; False also where the speed-up is unknown
+
+    @property
+    def is_told(self) -> bool:
+        """The interval of its speed-up says something."""
+        return self.verdict in ("faster", "slower", "tie")
+
+
+def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tuple[Standing, ...]:
+    """The baseline first."""
+    verdicts = {verdict.label: verdict for verdict in record.verdicts}
+    rows = []
+    for run in record.runs:
+        verdict = verdicts.get(run.label)
+        told = accuracy.score(run.label) if accuracy is not None else None
+        score, gap = (told.score, told.against) if told else (None, None)
+        error, error_from = _error(record, accuracy, run.label)
+        trusted = verdict is None or verdict.kind != "outputs differ"
+        rows.append(
+            Standing(
+                label=run.label,
+                config=config_in_words(run.config),
+                median_s=run.latency.median_s,
+                speedup=1.0 if verdict is None else verdict.ratio if trusted else None,
+                speedup_low=verdict.low if verdict and trusted else None,
+                speedup_high=verdict.high if verdict and trusted else None,
+                verdict=verdict.kind if verdict else None,
+                file_bytes=_file_bytes(record, run.label),
+                peak_rss_bytes=run.peak_rss_bytes,
+                accuracy=score.value if score else None,
+                accuracy_low=score.low if score else None,
+                accuracy_high=score.high if score else None,
+                lost=gap.value if gap else None,
+                lost_low=gap.low if gap else None,
+                lost_high=gap.high if gap else None,
+                error=error,
+                error_from=error_from,
+                problem=run.failure.problem if run.failure else (told.problem if told else None),
+                best=False,
+            )
+        )
+    return _with_best(rows)
+
+
+def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> pd.DataFrame:
+    """One row a config, with units in the names of the columns."""
+    import pandas as pd
+
+    names = [field.name for field in fields(Standing)]
+    frame = pd.DataFrame(
+        [[getattr(one, name) for name in names] for one in standings(record, accuracy)], columns=names
+    )
+    words = ("label", "config", "verdict", "error_from", "problem")
+    whole = ("file_bytes", "peak_rss_bytes")
+    floats = [name for name in names if name not in (*words, *whole, "best")]
+    frame = frame.astype({**dict.fromkeys(floats, "float64"), **dict.fromkeys(whole, "Int64")})
+    frame.insert(2, "median_ms", frame.pop("median_s") * 1e3)
+    return frame
+
+
+def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
+    """On the edge of what can be had: none is at least as fast and as good, and better in one of both."""
+    from dataclasses import replace
+
+    def beats(one: Standing, other: Standing) -> bool:
+        ours, theirs = (_badness(each) for each in (one, other))
+        if ours is None or theirs is None or one.speedup is None or other.speedup is None:
+            return False
+        at_least = one.speedup >= other.speedup and ours <= theirs
+        return at_least and (one.speedup > other.speedup or ours < theirs)
+
+    known = [
+        row
+        for row in rows
+        if row.speedup is not None and row.verdict != "unknown" and _badness(row) is not None
+    ]
+    return tuple(
+        replace(row, best=row in known and not any(beats(one, row) for one in known)) for row in rows
+    )
+
+
+def _badness(one: Standing) -> float | None:
+    """Accuracy where it is known, else the error; the baseline has none."""
+    if one.accuracy is not None:
+        return -one.accuracy
+    if one.verdict is None:
+        return 0.0
+    return one.error if one.error is not None and math.isfinite(one.error) else None
+
+
+def _error(
+    record: ComparisonRecord, accuracy: AccuracyRecord | None, label: str
+) -> tuple[float | None, str | None]:
+    if accuracy is not None and label in accuracy.labels:
+        error = accuracy.error(label)
+        return error, None if error is None else EVALUATED
+    rows = [row for row in record.agreement if row.label == label]
+    noise = [row.sqnr_db for row in rows]
+    known = [10 ** (-db / 20) for db in noise if db is not None]
+    if rows and all(row.max_abs_error == 0 for row in rows):
+        return 0.0, TIMED
+    return (max(known), TIMED) if known else (None, None)
+
+
+def _file_bytes(record: ComparisonRecord, label: str) -> int | None:
+    """Of the file that ORT loaded, with its weights."""
+    run = next(run for run in record.runs if run.label == label)
+    if run.preparation is not None:
+        return run.preparation.file_bytes
+    return None if run.failure else record.model.graph_bytes + record.model.external_bytes
