@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 from pathlib import Path
 
@@ -63,9 +64,11 @@ def test_it_says_it_in_one_sentence_and_in_tables(compared: wb.Comparison) -> No
     assert "outputs agree" in str(compared)
     assert len(compared.to_frame()) == 3
     assert {"p50_ms", "runs_per_s"} <= set(compared.percentiles()["figure"])
-    bundle = compared._repr_mimebundle_()
+    bundle, about = compared._repr_mimebundle_()
     assert bundle["text/plain"] == str(compared)
-    assert "text/html" not in bundle
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert about["image/png"]["width"] < 1000  # shown at the size it was drawn for, not at that of its pixels
+    assert not {"text/html", "image/svg+xml"} & {*bundle}
 
 
 def model_with(path: Path, op: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from workbench.records.comparison import OutputAgreement
 from workbench.worker.values import NOT_COMPARABLE
 
+DIFFERING_SHARE = 0.05  # of whole numbers (class indices, tokens) that other arithmetic may change
 TOLERANCE = 1e-3  # of the largest magnitude of the baseline's output: what reordered float32 sums stay below
 
 
@@ -20,9 +22,14 @@ def compare_outputs(
     candidate: Sequence[Mapping[str, Any]],
     *,
     tolerance: float = TOLERANCE,
+    least_sqnr_db: float | None = None,
     repeat: Sequence[Mapping[str, Any]] | None = None,
 ) -> tuple[OutputAgreement, ...]:
-    """One row an output, over all feeds. `repeat`: the baseline again, to know whether it repeats itself."""
+    """One row an output, over all feeds. `repeat`: the baseline again, to know whether it repeats itself.
+
+    `least_sqnr_db`: the error budget of other arithmetic, in place of the tolerance.
+    """
+    asked = Asked(tolerance, least_sqnr_db)
     names = list(baseline[0]) if baseline else []
     return tuple(
         _one(
@@ -30,15 +37,41 @@ def compare_outputs(
             name,
             [outputs.get(name) for outputs in baseline],
             [outputs.get(name) for outputs in candidate],
-            tolerance,
+            asked,
             None if repeat is None else [outputs.get(name) for outputs in repeat],
         )
         for name in names
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How close an output must come."""
+
+    tolerance: float  # the largest error, of the largest magnitude: for the same arithmetic
+    least_sqnr_db: float | None  # signal over noise: for other arithmetic, where every value is a little off
+
+    def of_numbers(self, relative: float, noise_share: float) -> bool:
+        """`noise_share`: energy of the error over that of the output."""
+        if self.least_sqnr_db is None:
+            return relative <= self.tolerance
+        return noise_share <= 10 ** (-self.least_sqnr_db / 10)
+
+    def of_whole_numbers(self, differing: float) -> bool:
+        return differing <= (0.0 if self.least_sqnr_db is None else DIFFERING_SHARE)
+
+    def in_words(self, relative: float, noise_share: float) -> str:
+        if self.least_sqnr_db is None:
+            return f"largest error {relative:.1e} of the largest magnitude, tolerance {self.tolerance:.0e}"
+        got = "none" if noise_share == 0 else f"{-10 * math.log10(noise_share):.0f} dB"
+        return (
+            f"error {math.sqrt(noise_share):.1%} of the output (root mean square; SQNR {got}), "
+            f"at least {self.least_sqnr_db:g} dB asked for"
+        )
+
+
 def _one(
-    label: str, name: str, ours: list[Any], theirs: list[Any], tolerance: float, again: list[Any] | None
+    label: str, name: str, ours: list[Any], theirs: list[Any], tolerance: Asked, again: list[Any] | None
 ) -> OutputAgreement:
     left, right = _leaves(ours), _leaves(theirs)
     row = _compare(label, name, left, right, tolerance)
@@ -51,11 +84,11 @@ def _one(
     return row
 
 
-def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance: float) -> OutputAgreement:
+def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance: Asked) -> OutputAgreement:
     if len(left) != len(right):
         return _row(label, name, False, f"{len(right)} values instead of {len(left)}")
     worst_abs, scale, noise, signal, nans, infs = 0.0, 0.0, 0.0, 0.0, 0, 0
-    numeric = False
+    numeric, differing = False, 0.0
     for ours, theirs in zip(left, right, strict=True):
         if any(isinstance(value, str) and value.endswith(NOT_COMPARABLE) for value in (ours, theirs)):
             return _row(label, name, None, "values of this type cannot be read from ORT")
@@ -71,9 +104,10 @@ def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance
             continue
         numeric = True
         if ours.dtype.kind in "biu" and theirs.dtype.kind in "biu":
-            if not np.array_equal(ours, theirs):
-                share = float(np.mean(ours != theirs))
+            share = float(np.mean(ours != theirs)) if ours.size else 0.0
+            if not tolerance.of_whole_numbers(share):
                 return _row(label, name, False, f"{share:.2%} of the whole numbers differ")
+            differing = max(differing, share)
             continue
         first, second = _wide(ours), _wide(theirs)
         nans += int(np.isnan(second).sum())
@@ -90,24 +124,22 @@ def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance
         noise += _energy(error)
         signal += _energy(np.abs(first[finite]))
     if not numeric:
-        return _row(label, name, True, "equal")
+        told = f"{differing:.2%} of the whole numbers differ" if differing else "equal"
+        return _row(label, name, True, told)
     relative = worst_abs / scale if scale > 0 else (0.0 if worst_abs == 0 else math.inf)
-    agrees = relative <= tolerance
-    reason = (
-        "equal to the last bit"
-        if worst_abs == 0
-        else f"largest error {relative:.1e} of the largest magnitude"
-    )
+    noise_share = noise / signal if signal > 0 and noise < math.inf else (0.0 if noise == 0 else math.inf)
+    agrees = tolerance.of_numbers(relative, noise_share)
     return OutputAgreement(
         label=label,
         output=name,
         agrees=agrees,
-        reason=reason if agrees else f"{reason}, tolerance {tolerance:.0e}",
+        reason="equal to the last bit" if worst_abs == 0 else tolerance.in_words(relative, noise_share),
         max_abs_error=worst_abs if math.isfinite(worst_abs) else None,
         relative_error=relative if math.isfinite(relative) else None,
         sqnr_db=_decibels(signal, noise),
         nan_count=nans,
         inf_count=infs,
+        least_sqnr_db=tolerance.least_sqnr_db,
     )
 
 

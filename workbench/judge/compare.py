@@ -6,6 +6,7 @@ import random
 import secrets
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -14,6 +15,7 @@ from workbench.errors import RunFailed
 from workbench.judge.doubts import doubts_of
 from workbench.judge.evidence import Evidence
 from workbench.judge.question import DEFAULT_BUDGET_S, Question, check, default_budget_s
+from workbench.judge.readying import Ready, make_ready
 from workbench.judge.verdict import is_enough, judge
 from workbench.measure.counters import read_counters
 from workbench.measure.interference import Watch
@@ -24,7 +26,6 @@ from workbench.models.display import shorten
 from workbench.records.comparison import ComparisonRecord, Protocol, Verdict
 from workbench.records.run import Failure
 from workbench.worker.launch import WorkerFolder
-from workbench.worker.values import write_values
 
 SAMPLING_S = 0.25  # of each round, for each config
 MEMORY_SHARE = 0.6  # of the machine's memory that the workers of a round may take
@@ -40,7 +41,11 @@ def compare(
     """Measure and judge. Raises RunFailed when no config could be run at all."""
     check(question)
     with WorkerFolder() as folder:
-        comparing = _Comparing(question, folder, on_progress, cancel)
+        began = time.perf_counter()
+        ready = make_ready(question, folder, on_progress=on_progress, cancel=cancel)
+        # the budget is for measuring
+        question = replace(question, began=question.began + time.perf_counter() - began)
+        comparing = _Comparing(question, ready, folder, on_progress, cancel)
         try:
             comparing.measure()
         finally:
@@ -52,7 +57,12 @@ class _Comparing:
     """One comparison on its way."""
 
     def __init__(
-        self, question: Question, folder: Path, on_progress: OnProgress, cancel: threading.Event | None
+        self,
+        question: Question,
+        ready: tuple[Ready, ...],
+        folder: Path,
+        on_progress: OnProgress,
+        cancel: threading.Event | None,
     ) -> None:
         self.question = question
         self.on_progress = on_progress
@@ -61,19 +71,18 @@ class _Comparing:
         self.watch = Watch()
         self.counters = read_counters()
         self.rng = random.Random(question.seed)
-        self.evidence = Evidence(question)
+        self.evidence = Evidence(question, ready)
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
         self.passes = 0  # over all configs; several rounds each where memory is short
         self.enough: set[str] = set()
         self.budget_s = question.budget_s or DEFAULT_BUDGET_S
-        feeds = folder / "feeds"
-        write_values(feeds, question.feeds)
         self.setup = Setup(
-            model=question.model,
             labels=question.labels,
-            plans=tuple(config.plan().to_dict() for config in question.configs),
-            feeds=feeds,
+            models=tuple(one.model for one in ready),
+            plans=tuple(one.config.plan().to_dict() for one in ready),
+            interpreters=tuple(config.interpreter for config in question.configs),
+            feeds=tuple(one.feeds for one in ready),
             folder=folder,
             usable_cores=self.machine.usable_cores,
             pacing_s=question.pacing_s,
@@ -210,6 +219,7 @@ class _Comparing:
                 self.machine,
                 counted=read_counters().since(self.counters),
                 elapsed_s=self.elapsed_s,
+                software=self.evidence.software(),
             ),
         )
 

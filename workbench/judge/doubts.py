@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median, stdev
 
+from workbench.config.difference import in_words
+from workbench.config.knobs import BY_FIELD
 from workbench.judge.pairs import Pair
 from workbench.measure.counters import Counters
 from workbench.records.comparison import Doubt
@@ -28,6 +30,7 @@ def doubts_of(
     *,
     counted: Counters,
     elapsed_s: float,
+    software: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[Doubt, ...]:
     """Everything that should be known beside the verdicts."""
     found: list[Doubt] = []
@@ -35,12 +38,31 @@ def doubts_of(
     found += _spread(runs, pairs)
     found += _drift(runs[0])
     found += _fallbacks(runs)
+    found += _runtimes(runs, software or {})
     found += _unsteady(runs)
     found += _threads(runs, machine)
     found += _clock(runs)
+    found += _preparation(runs)
     found += _config_notes(runs, machine)
     found += _system(counted, elapsed_s)
     return tuple(found)
+
+
+def _preparation(runs: Sequence[Run]) -> Iterable[Doubt]:
+    """Ranges that were measured on noise."""
+    for run in runs:
+        if run.preparation is None:
+            continue
+        calibration = run.preparation.calibration
+        if calibration is not None and not calibration.representative:
+            yield Doubt(
+                "calibration",
+                run.label,
+                f"its ranges were measured on RANDOM data ({calibration.count} examples, "
+                f"{calibration.made_by}), which is not representative: its accuracy and error say nothing "
+                "about real inputs",
+                "give real examples: wb.compare(…, calibration=) takes a folder, an .npz file or feeds",
+            )
 
 
 def _other_load(runs: Sequence[Run]) -> Iterable[Doubt]:
@@ -150,6 +172,25 @@ def _fallbacks(runs: Sequence[Run]) -> Iterable[Doubt]:
                 f"{', '.join(run.providers)}: {told}",
                 "see wb.doctor() for what this provider needs; until then the figures are of the fallback",
             )
+
+
+def _runtimes(runs: Sequence[Run], software: Mapping[str, Mapping[str, str]]) -> Iterable[Doubt]:
+    """Two builds of ORT differ in more than the config says."""
+    ours = software.get(runs[0].label, {})
+    for run in runs[1:]:
+        theirs = software.get(run.label, {})
+        differing = [name for name in ours if name in theirs and ours[name] != theirs[name]]
+        if not differing and (run.config.runtime == runs[0].config.runtime or not theirs):
+            continue
+        told = ", ".join(f"{name} {theirs[name]} instead of {ours[name]}" for name in differing)
+        where = in_words(BY_FIELD["runtime"], run.config.runtime)
+        yield Doubt(
+            "runtime",
+            run.label,
+            f"{run.label} ran in another environment than A ({where}): {told or 'of the same versions'}; the "
+            "ratio compares the two builds of ORT too, not the configs alone",
+            "give A the same runtime to compare the configs alone",
+        )
 
 
 def _unsteady(runs: Sequence[Run]) -> Iterable[Doubt]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.pairs import Pair, pairs_of
 from workbench.judge.question import Question
+from workbench.judge.readying import Ready
 from workbench.measure.rounds import Outcome
 from workbench.records.comparison import OutputAgreement
 from workbench.records.machine import Versions
@@ -24,8 +25,9 @@ OWN_CHANGES = "A's own output changes from process to process (random operators?
 class Evidence:
     """Grows by one round after the other. The baseline is "A"."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, ready: Sequence[Ready] = ()) -> None:
         self._question = question
+        self._ready = dict(zip(question.labels, ready, strict=True)) if ready else {}
         self._outcomes: dict[str, list[Outcome]] = {label: [] for label in question.labels}
         self._reference: Path | None = None
         self.agreement: tuple[OutputAgreement, ...] = ()
@@ -36,6 +38,9 @@ class Evidence:
         self._compare_outputs(outcomes)
 
     def failure(self, label: str) -> Failure | None:
+        ready = self._ready.get(label)
+        if ready is not None and ready.failure is not None:
+            return ready.failure
         return next((one.failure for one in self._outcomes[label] if one.failure), None)
 
     def alive(self) -> list[int]:
@@ -68,6 +73,7 @@ class Evidence:
             processes=tuple(outcome.record for outcome in outcomes if outcome.record is not None),
             log=tuple(LogLine(line.severity, line.message) for line in lines[:MAX_LOG_LINES]),
             failure=self.failure(label),
+            preparation=self._ready[label].preparation if label in self._ready else None,
         )
 
     def runs(self) -> tuple[Run, ...]:
@@ -82,6 +88,13 @@ class Evidence:
             onnx=_installed("onnx"),
             numpy=told["numpy"],
         )
+
+    def software(self) -> dict[str, dict[str, str]]:
+        """What each config's workers said they are, by label; configs may name runtimes of their own."""
+        return {
+            label: next((one.versions for one in outcomes if one.versions), {})
+            for label, outcomes in self._outcomes.items()
+        }
 
     def _compare_outputs(self, outcomes: Sequence[Outcome]) -> None:
         """Candidates against the baseline of their own round; a difference once more against the first."""
@@ -99,6 +112,7 @@ class Evidence:
                 ours,
                 read_values(outcome.outputs),
                 tolerance=self._question.tolerance,
+                least_sqnr_db=self._question.least_sqnr_db_of(outcome.label),
                 repeat=earlier,
             )
             if earlier is not None:

@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from workbench.config import Config
+from workbench.config.precision import INTEGER_LEAST_SQNR_DB
 from workbench.config.wording import shown
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.measure.limits import Limits
+from workbench.models.model import Model
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.records.limits import INTEGER
 from workbench.worker.values import Feed
@@ -42,6 +45,10 @@ class Question:
     tolerance: float = TOLERANCE
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
+    source: Model | None = None  # the model as it was opened, where a config prepares something
+    quantized: bool = False  # the model itself computes in integers, whatever the configs say
+    least_sqnr_db: float | None = None  # of the user's own; None: what the precisions ask for
+    calibration: Any = None  # what wb.prepare takes
     slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty
     began: float = field(default_factory=time.perf_counter)
 
@@ -49,6 +56,15 @@ class Question:
     def labels(self) -> tuple[str, ...]:
         """A, B, … Z, A1, B1, …"""
         return tuple(f"{chr(ord('A') + index % 26)}{index // 26 or ''}" for index in range(len(self.configs)))
+
+    def least_sqnr_db_of(self, label: str) -> float | None:
+        """The error budget of a candidate whose arithmetic, or the baseline's, is not float32; else None."""
+        pair = (self.configs[0], self.configs[self.labels.index(label)])
+        asked = [config.precision.LEAST_SQNR_DB for config in pair if config.precision is not None]
+        asked += [INTEGER_LEAST_SQNR_DB] * self.quantized
+        if not asked:
+            return None
+        return min(asked) if self.least_sqnr_db is None else self.least_sqnr_db
 
 
 def check(question: Question) -> None:
@@ -70,6 +86,10 @@ def check(question: Question) -> None:
         most=MOST_EFFECT,
     )
     _check_number("tolerance", question.tolerance, "a number from 0 up, like 0.001", zero_too=True)
+    if question.least_sqnr_db is not None:
+        _check_number(
+            "least_sqnr_db", question.least_sqnr_db, "decibels from 0 up, like 20.0, or None", zero_too=True
+        )
     check_seed(question.seed)
 
 

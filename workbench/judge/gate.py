@@ -1,0 +1,90 @@
+"""Is a config kept? Only when it was measured to be faster and within every budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from workbench.errors import ConfigError
+from workbench.records.comparison import Verdict
+from workbench.records.fidelity import AccuracyRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What is asked for, as shares: 0.01 is 1 % and one point. None: not asked."""
+
+    min_speedup: float = 1.0
+    max_error: float | None = None
+    max_drop: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("min_speedup", "max_error", "max_drop"):
+            value = getattr(self, name)
+            if value is None and name != "min_speedup":
+                continue
+            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
+                raise ConfigError(f"{name}={value!r} is no budget", "give a number from 0 up: 0.01 is 1 %")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition. `passed` is None where it could not be told, which does not pass."""
+
+    what: str
+    passed: bool | None
+    reason: str
+
+
+def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, budget: Budget) -> tuple[Check, ...]:
+    """Speed, which includes that outputs agree; then error and accuracy, where they are asked for."""
+    found = [speed(verdict, budget.min_speedup)]
+    if budget.max_error is not None:
+        found.append(_error(accuracy, label, budget.max_error))
+    if budget.max_drop is not None:
+        found.append(_drop(accuracy, label, budget.max_drop))
+    return tuple(found)
+
+
+def speed(verdict: Verdict, least: float) -> Check:
+    """The whole interval must lie beyond what is asked for."""
+    if verdict.kind == "outputs differ":
+        return Check("outputs", False, verdict.reason)
+    if verdict.low is None or verdict.high is None or verdict.ratio is None:
+        return Check("speed", None, f"the speed-up is not known: {verdict.reason}")
+    told = f"{verdict.ratio:.3f} times as fast ({verdict.low:.3f} to {verdict.high:.3f})"
+    if verdict.kind == "unknown":
+        return Check("speed", None, f"the speed-up is not settled: {verdict.reason}")
+    if verdict.kind != "faster":
+        return Check("speed", False, f"{told}: {verdict.kind}")
+    if verdict.low < least:
+        passed = None if verdict.high >= least else False
+        return Check("speed", passed, f"{told}; {least:g} times was asked for")
+    return Check("speed", True, told)
+
+
+def _error(accuracy: AccuracyRecord, label: str, most: float) -> Check:
+    error = accuracy.error(label)
+    if error is None:
+        return Check("error", None, "the error is not known: nothing could be compared")
+    if math.isinf(error):
+        return Check("error", False, "the error has no end: NaN, Inf or another shape")
+    return Check(
+        "error", error <= most, f"the error is {error:.2%} of the output, at most {most:.2%} asked for"
+    )
+
+
+def _drop(accuracy: AccuracyRecord, label: str, most: float) -> Check:
+    score = accuracy.score(label)
+    if score is None or score.against is None:
+        why = score.problem if score is not None and score.problem else "there are no labels"
+        return Check("accuracy", None, f"the accuracy is not known: {why}")
+    gap = score.against
+    told = f"accuracy changes by {gap.value * 100:+.2f} points"
+    if gap.low is not None and gap.high is not None:
+        told += f" ({gap.low * 100:+.2f} to {gap.high * 100:+.2f})"
+    told += f", at most {most * 100:.2f} may be lost"
+    passed = gap.within(most)
+    if passed is None:
+        told += f"; {accuracy.data.item_count:,} items do not settle it"
+    return Check("accuracy", passed, told)
