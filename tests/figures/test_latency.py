@@ -33,6 +33,13 @@ def test_a_row_a_run_with_every_sample_and_the_marks() -> None:
     assert "40 of 800 samples set aside" in texts(figure)[1]
 
 
+def test_below_a_banner_it_needs_no_verdict_of_its_own() -> None:
+    titled, bare = latency_figure(ordinary()), latency_figure(ordinary(), titled=False)
+    assert "faster" not in bare.layout.title.text
+    assert bare.layout.height < titled.layout.height
+    assert bare.data == titled.data
+
+
 def test_drawing_twice_gives_the_same_picture() -> None:
     assert latency_figure(ordinary()).to_json() == latency_figure(ordinary()).to_json()
 

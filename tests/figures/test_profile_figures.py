@@ -10,12 +10,14 @@ import pytest
 from tests.explain.profile.traces import chain, event, node, trace_of, write
 from workbench.explain.coldstart.coldstart import ColdStart, Start
 from workbench.explain.memory.memory import memory_of
+from workbench.explain.memory.settings import MemorySetting, MemorySettings
 from workbench.explain.profile.profile import Profile, read_profile
 from workbench.explain.roofline.peaks import Peaks
 from workbench.explain.roofline.roofline import NodeLimit, Roofline
 from workbench.explain.threads.scaling import ThreadPoint, ThreadScaling
-from workbench.figures.coldstart import cold_start_figure
+from workbench.figures.coldstart import cold_start_data, cold_start_figure
 from workbench.figures.memory import memory_figure
+from workbench.figures.memory_settings import memory_settings_figure
 from workbench.figures.profile import op_type_figure, timeline_figure
 from workbench.figures.roofline import roofline_figure
 from workbench.figures.threads import threads_figure
@@ -74,14 +76,37 @@ def test_memory_has_no_line_for_what_is_not_told(profile: Profile) -> None:
 
 
 def test_steps_of_a_start_stack_and_absent_ones_stay_absent() -> None:
-    start = Start(0.1, 0.2, 0.3, 0.04, 0.01, None, None, None)
+    start = Start(0.1, 0.2, 0.3, 0.04, 0.01, None, None, None, None, None)
     figure = cold_start_figure(
         [ColdStart("A", (start,), (start,), (start,)), ColdStart("B", (start,), (start,), ())]
     )
-    steps = {trace.name: trace.x for trace in figure.data}
-    assert steps["import"] == pytest.approx((200, 200))
-    assert steps["optimize"][1] is None
+    steps = {trace.name: trace.x for trace in figure.data if trace.xaxis == "x"}
+    assert list(figure.data[0].y) == ["A", "A, saved ahead", "B"]
+    assert steps["import"] == pytest.approx((200, 200, 200))
+    assert steps["optimize"][1:] == (None, None)
+    assert steps["read or load"][1] == pytest.approx(300)
     assert "steady run" not in steps
+    assert not [trace for trace in figure.data if trace.xaxis == "x2"], "no memory was told"
+
+
+def test_what_each_stage_of_a_start_added_to_the_memory() -> None:
+    mib = 1 << 20
+    start = Start(0.1, 0.2, 0.3, 0.04, 0.01, 10 * mib, 40 * mib, 100 * mib, 90 * mib, 120 * mib)
+    data = cold_start_data([ColdStart("A", (start,), (start,), ())])
+    assert dict(data.memory) == {
+        "process start": (10,), "import": (30,), "load": (60,), "first run": (0,), "steady run": (20,),
+    }  # fmt: skip
+
+
+def test_memory_settings_draw_memory_and_latency_of_each() -> None:
+    def row(name: str, peak: int | None, verdict: str | None) -> MemorySetting:
+        return MemorySetting(name, 10, 20, peak, None, None, 0.01, verdict, 1.1, 1.05, 1.2, None)
+
+    found = MemorySettings("m", (row("as asked", 8 << 20, None), row("arena off", 4 << 20, "faster")))
+    figure = memory_settings_figure(found)
+    assert figure.data[0].x == (8, 4)
+    assert figure.data[-1].x == (10, 10)
+    assert str(found) == "m: as asked 8.0 MiB at the peak; arena off: 4.0 MiB less, 1.10 times as fast"
 
 
 def test_the_knee_is_ringed() -> None:

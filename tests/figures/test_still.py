@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.figures.examples import HOSTILE, comparison, drawn_run, failed, ordinary, run
-from workbench.figures.still import BAR_END, MARGIN, latency_svg, main
+from workbench.figures.still import BAR_END, MARGIN, latency_scene, latency_svg, main
 from workbench.records.bundle import write_bundle
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,6 +59,7 @@ def test_a_strangers_text_stays_text() -> None:
     tags = {element.tag.removeprefix(SVG) for element in ElementTree.fromstring(svg).iter()}
     assert tags == {"svg", "title", "text", "rect", "path"}
     assert any("</script><img" in text for text in written(svg))
+    assert latency_scene(comparison(drawn_run("A", 0.002), failed("B", HOSTILE), model=HOSTILE)).to_png()
 
 
 def test_from_a_bundle_on_the_command_line(tmp_path: Path) -> None:
@@ -68,6 +69,8 @@ def test_from_a_bundle_on_the_command_line(tmp_path: Path) -> None:
     said = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (said.stdout, said.stderr) == ("", "")
     assert target.read_text() == latency_svg(ordinary())
+    assert main([str(bundle), "-o", str(tmp_path / "picture.png")]) == 0
+    assert (tmp_path / "picture.png").read_bytes() == latency_scene(ordinary()).to_png()
 
 
 def test_a_bundle_that_is_none_is_refused_with_a_fix(

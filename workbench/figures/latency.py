@@ -27,8 +27,8 @@ MOST_CONFIG = 3 * NARROW_COLUMNS
 AXIS = 100  # and the legend
 
 
-def latency_figure(record: ComparisonRecord) -> go.Figure:
-    """One row a run; points are spread in height only to be seen."""
+def latency_figure(record: ComparisonRecord, *, titled: bool = True) -> go.Figure:
+    """One row a run; points are spread in height only to be seen. `titled`: with the verdict above."""
     data = latency_data(record)
     texts = ["<br>".join(_told(row, data.scale)) for row in data.rows]
     heights = [LINE * (text.count("<br>") + 1) + 4 for text in texts]
@@ -52,7 +52,7 @@ def latency_figure(record: ComparisonRecord) -> go.Figure:
     explain(figure)
     x_axis = latency_axis(data.scale, "latency of one run", data.span_s, data.view_s)
     figure.update_xaxes(anchor="free", position=0, **x_axis)
-    return set_title(figure, data.title, _note(data), whole + AXIS)
+    return set_title(figure, data.title if titled else (), _note(data), whole + AXIS)
 
 
 def latency_table(record: ComparisonRecord) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from workbench.explain.memory.memory import Memory, NodeMemory
-from workbench.figures.palette import BLUE, GREEN, VERMILLION
+from workbench.figures.palette import BLUE, GREEN, PURPLE, VERMILLION
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
 
@@ -34,6 +34,18 @@ def memory_figure(memory: Memory) -> go.Figure:
                 line={"color": color, "dash": dash, "shape": "hv"},
                 customdata=[_label(node) for node in memory.nodes],
                 hovertemplate="%{customdata}<br>%{y:,.4g} MiB<extra></extra>",
+            )
+        )
+    scratch = [node.temporary_bytes for node in memory.nodes]
+    if any(scratch):
+        figure.add_trace(
+            go.Bar(
+                x=[node.position + 0.5 for node in memory.nodes],
+                y=[None if size is None else size / MIB for size in scratch],
+                name="temporaries of a node",
+                marker={"color": PURPLE, "line": {"width": 0}},
+                customdata=[_label(node) for node in memory.nodes],
+                hovertemplate="%{customdata}<br>%{y:,.4g} MiB beyond its outputs<extra></extra>",
             )
         )
     figure.update_xaxes(title_text="node, in the order they ran")

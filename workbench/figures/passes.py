@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
+from workbench.explain.observe import PREPARED
+from workbench.explain.passes import FiredPass
+from workbench.explain.passes.fired import in_words
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
@@ -57,12 +60,19 @@ def histogram_figure(told: Explained) -> go.Figure:
                 "pattern": {"shape": style.pattern},
                 "line": {"color": TEXT, "width": 1},
             },
+            text=[row[index + 1] or "" for row in data.ops],
+            textposition="outside",
+            cliponaxis=False,
             hovertemplate="%{y}: %{x} nodes " + label + "<extra></extra>",
         )
     figure.update_layout(barmode="group", yaxis={"autorange": "reversed"}, xaxis={"title_text": "nodes"})
     note = f"the {data.left_out} rarest operators are counted together" if data.left_out else ""
     sentence = f"{data.model}: {data.source_nodes} nodes became {data.optimized_nodes}"
     return set_title(figure, [sentence], note, ROW * len(names) + 90)
+
+
+def _when(one: FiredPass) -> str:
+    return "before ORT" if one.level == PREPARED else f"level {one.level}"
 
 
 def passes_figure(told: Explained) -> go.Figure:
@@ -80,13 +90,18 @@ def passes_figure(told: Explained) -> go.Figure:
         x=nodes,
         orientation="h",
         marker={"color": style.color, "line": {"color": TEXT, "width": 1}},
-        text=["", *(f"level {one.level}" for one in fired)],
-        textposition="inside",
-        hovertemplate="%{y}: %{x} nodes left<extra></extra>",
+        text=["", *(_when(one) for one in fired)],
+        textposition="auto",
+        customdata=["", *(plain(in_words(one.change)) for one in fired)],
+        hovertemplate="%{y}: %{x} nodes left; %{customdata}<extra></extra>",
     )
     figure.update_layout(
         yaxis={"autorange": "reversed"}, xaxis={"title_text": "nodes left"}, showlegend=False
     )
+    sentence = (
+        f"{told.model_name}: {nodes[0]} nodes became {nodes[-1]} through {len(told.passes.names)} passes"
+    )
     note = "" if told.passes.exact else "these passes do not end in exactly ORT's own graph"
-    sentence = f"{told.model_name}: {len(told.passes.names)} passes changed the graph"
+    if not told.passes.followed:
+        note = "the passes were not followed one by one: wb.explain(…, passes=True) does it"
     return set_title(figure, [sentence], note, ROW * len(names) + 60)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MOST_SIDE = 18  # operators a side; more cannot be told apart
 OTHERS = "all others"
 MOST_NAME = 40
+PAD, ROW = 18, 32  # pixels: a node of one count needs the height of its label
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +59,19 @@ def flow_figure(told: Explained) -> go.Figure:
             "label": [plain(name, MOST_NAME) for name in (*left, *right)],
             "color": [style.color for style in styles],
             "line": {"color": TEXT, "width": 1},
-            "pad": 10,
+            "pad": PAD,
+            "hovertemplate": "%{label}: %{value} source nodes<extra></extra>",
         },
+        textfont={"shadow": "none"},  # plotly's own halo is white, also upon a dark page
         link={
             "source": [left.index(source) for source, _, _ in data.flows],
             "target": [len(left) + right.index(target) for _, target, _ in data.flows],
             "value": [count for _, _, count in data.flows],
             "color": "rgba(128, 128, 128, 0.3)",
+            "hovertemplate": "%{source.label} → %{target.label}: %{value} source nodes<extra></extra>",
         },
     )
     account = told.provenance.account
     sentence = f"{data.model}: where {len(account.sources)} source nodes went"
     note = "left: operators of the source; right: operators that do their work now, or what became of them"
-    return set_title(figure, [sentence], note, 26 * max(len(left), len(right)) + 60)
+    return set_title(figure, [sentence], note, ROW * max(len(left), len(right)) + 60)

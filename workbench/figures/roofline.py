@@ -28,8 +28,8 @@ def roofline_figure(found: Roofline) -> go.Figure:
         if nodes:
             figure.add_trace(_points(nodes, name, symbol, color))
     _roofs(figure, found, drawn)
-    figure.update_xaxes(type="log", title_text="operations a byte moved (1/byte)")
-    figure.update_yaxes(type="log", title_text="operations a second (G/s)")
+    figure.update_xaxes(type="log", dtick="D2", title_text="operations a byte moved (1/byte)")
+    figure.update_yaxes(type="log", dtick=1, title_text="operations a second (G/s)")
     unseen = len(found.nodes) - len(drawn)
     note = f"{unseen} nodes that compute nothing or whose work is not known are only in the table"
     return set_title(apply(figure), [str(found)], note, PLOT_PIXELS)
@@ -37,11 +37,14 @@ def roofline_figure(found: Roofline) -> go.Figure:
 
 def _points(nodes: list[NodeLimit], name: str, symbol: str, color: str) -> go.Scatter:
     longest = max(node.time_s for node in nodes)
+    named = {next(node for node in nodes if node.op_type == op) for op in {node.op_type for node in nodes}}
     rates = [(node.flops or 0) * node.calls_per_run / node.time_s / 1e9 for node in nodes]
     return go.Scatter(
         x=[(node.flops or 0) / (node.bytes_moved or 1) for node in nodes],
         y=rates,
-        mode="markers",
+        mode="markers+text",
+        text=[plain(node.op_type) if node in named else "" for node in nodes],
+        textposition="bottom center",
         name=name,
         marker={
             "symbol": symbol,

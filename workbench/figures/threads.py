@@ -58,6 +58,8 @@ def threads_figure(scaling: ThreadScaling) -> go.Figure:
                 row=1,
                 col=1,
             )
+    counts = sorted({point.threads for point in scaling.points})
+    figure.update_xaxes(tickmode="array", tickvals=counts)  # there is no thread and a half
     figure.update_xaxes(title_text="intra-op threads", row=2, col=1)
     figure.update_yaxes(title_text="latency (ms)", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text="processor time a run (ms)", rangemode="tozero", row=2, col=1)

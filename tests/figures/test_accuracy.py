@@ -1,0 +1,94 @@
+"""The accuracy figure's data by equality; its drawings render, whatever the names are."""
+
+import math
+
+from workbench.figures.accuracy import EQUAL_DB, Row, accuracy_data, accuracy_figure, accuracy_scene, headline
+from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
+
+NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
+
+
+def fidelity(label, *, rms=0.1, largest=1.0, problem=None):
+    db = None if not rms else -20 * math.log10(rms)
+    mean = Mean(0.9, 0.8, 1.0, 10, "Wilson")
+    return OutputFidelity(
+        label,
+        "logits",
+        problem,
+        10,
+        100,
+        largest,
+        0.1,
+        rms,
+        db,
+        mean,
+        mean,
+        3,
+        "named so",
+        mean,
+        mean,
+        0,
+        0,
+        0,
+        0,
+    )
+
+
+def record(*, labelled=True, config="level basic"):
+    scores = (
+        Score("A", Mean(0.99, 0.98, 1.0, 100, "Wilson"), None, None),
+        Score(
+            "B", Mean(0.97, 0.95, 0.99, 100, "Wilson"), Paired(-0.02, -0.04, 0.0, 0, 2, 0.5, "Tango"), None
+        ),
+        Score("C", None, None, "it broke"),
+    )
+    return AccuracyRecord(
+        model_name="net",
+        labels=("A", "B", "C"),
+        configs=("ORT told nothing", config, "broken"),
+        data=DataRecord("the evaluation set of net", 100, 100, 1, True),
+        metric="top-1 accuracy" if labelled else None,
+        scores=scores if labelled else (),
+        fidelity=(fidelity("B"),),
+        notes=(),
+    )
+
+
+def test_data_are_percent_and_decibels():
+    assert accuracy_data(record()) == (
+        Row("A", "ORT told nothing", 99.0, 98.0, 100.0, None, ""),
+        Row("B", "level basic", 97.0, 95.0, 99.0, 20.0, ""),
+        Row("C", "broken", None, None, None, None, "it broke"),
+    )
+
+
+def test_equal_outputs_have_a_place_and_endless_errors_have_none():
+    from dataclasses import replace
+
+    equal = replace(record(), fidelity=(fidelity("B", rms=0.0, largest=0.0), fidelity("C", problem="shape")))
+    rows = accuracy_data(equal)
+    assert rows[1].sqnr_db == EQUAL_DB
+    assert rows[2].sqnr_db is None
+    assert "shape" in rows[2].note
+
+
+def test_the_headline_is_accuracy_or_the_error():
+    assert headline(record()) == "net: top-1 accuracy A 99 % (98 to 100), B 97 % (95 to 99)"
+    assert headline(record(labelled=False)) == "net: error of the outputs B 10 %"
+
+
+def test_drawings_escape_what_a_stranger_wrote():
+    hostile = record(config=NASTY)
+    told = accuracy_figure(hostile).to_json()
+    assert "<b onmouseover" not in told
+    svg = accuracy_scene(hostile).to_svg()
+    assert "<b onmouseover" not in svg
+    assert accuracy_scene(hostile).to_png()[:4] == b"\x89PNG"
+
+
+def test_it_draws_without_labels_and_with_one_config():
+    from dataclasses import replace
+
+    assert accuracy_figure(record(labelled=False)).data
+    alone = replace(record(), labels=("A",), configs=("x",), fidelity=(), scores=record().scores[:1])
+    assert len(accuracy_figure(alone).data) == 1

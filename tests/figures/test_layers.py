@@ -1,0 +1,65 @@
+"""Figures of layers draw, bounded and escaped, whatever the layers are called."""
+
+from workbench.figures.layers import (
+    MOST_ROWS,
+    layer_errors_figure,
+    layer_errors_scene,
+    sensitivity_figure,
+    sensitivity_scene,
+    why_slower_figure,
+    why_slower_scene,
+)
+from workbench.records.layers import LayerError, LayerErrorsRecord
+from workbench.records.reasons import Reason, WhySlowerRecord
+from workbench.records.sensitivity import LayerSensitivity, SensitivityRecord
+
+NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
+
+
+def errors(count=3, name=NASTY):
+    layers = tuple(LayerError(f"{name}{at}", "Conv", 20.0 + at, None, 10.0, 3.0) for at in range(count))
+    return LayerErrorsRecord("net", "static int8", "by name", 8, "data", True, layers, (), (), ())
+
+
+def sensitivity(count=3, name=NASTY, gain_s=1e-5):
+    rows = tuple(
+        LayerSensitivity(f"{name}{at}", (f"n{at}",), ("Conv",), 0.01 * at, gain_s, None, None, None)
+        for at in range(count)
+    )
+    return SensitivityRecord("net", "static int8", "alone", 0.1, rows, "estimated", 16, "data", True, ())
+
+
+def why():
+    reason = Reason("casts", NASTY, 1e-3, 0.5, 1, (NASTY,), "a fix")
+    return WhySlowerRecord(NASTY, "A", "B", 1e-3, 2e-3, "verdict: slower", 0, 0.0, 3, (reason,))
+
+
+def test_names_are_escaped_everywhere():
+    drawn = (layer_errors_figure(errors()), sensitivity_figure(sensitivity()), why_slower_figure(why()))
+    for figure in drawn:
+        assert "<b onmouseover" not in figure.to_json()
+    for scene in (layer_errors_scene(errors()), sensitivity_scene(sensitivity()), why_slower_scene(why())):
+        assert "<b onmouseover" not in scene.to_svg()
+        assert scene.to_png()[:4] == b"\x89PNG"
+    for record in (errors(), sensitivity(), why()):
+        assert "<b onmouseover" not in record._repr_html_()
+
+
+def test_very_many_layers_are_bounded_and_said():
+    figure = layer_errors_figure(errors(200))
+    assert len(figure.data[0].y) == MOST_ROWS
+    assert "160 better layers are not drawn" in figure.layout.title.text.replace("<br>", " ") or (
+        "160" in figure.layout.title.text
+    )
+    assert len(sensitivity_figure(sensitivity(200)).data[0].y) == MOST_ROWS
+
+
+def test_the_worst_is_on_top_and_times_are_left_out_where_unknown():
+    assert errors().worst[0].weakest_db == 20
+    assert sensitivity().worst[0].error == 0.02
+    assert len(sensitivity_figure(sensitivity(gain_s=None)).data) == 1
+
+
+def test_an_empty_record_draws_too():
+    assert layer_errors_scene(errors(0)).to_png()[:4] == b"\x89PNG"
+    assert sensitivity_figure(sensitivity(0)).layout.title.text

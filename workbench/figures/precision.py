@@ -1,0 +1,151 @@
+"""Speed against accuracy, one point a config, and the article's table of quantizations as a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from workbench.explain.fidelity.side_by_side import Standing, standings
+from workbench.figures.palette import TEXT, style_of_run
+from workbench.figures.scene import Line, Mark, Rect, Scene, Text
+from workbench.figures.template import apply, set_title
+from workbench.figures.words import one_line, plain
+from workbench.records.display import in_mib, in_ms
+
+if TYPE_CHECKING:
+    from workbench.records.comparison import ComparisonRecord
+    from workbench.records.fidelity import AccuracyRecord
+
+PLOT = 380
+WIDTH, MARGIN, LINE, ROW = 760, 16, 18, 24
+_COLUMNS = (16, 236, 320, 470, 545, 620)  # left edges: config, latency, speed-up, file, error, accuracy
+_HEADS = ("config", "latency", "speed-up (95 % CI)", "file", "error", "accuracy (95 % CI)")
+
+
+def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None = None) -> go.Figure:
+    """Right is faster; up is better. The line joins those that no other config beats in both."""
+    rows = standings(record, accuracy)
+    by_score = any(row.accuracy is not None for row in rows)
+    figure = apply(go.Figure())
+    edge = sorted((row for row in rows if row.best), key=lambda row: row.speedup or 0.0)
+    points = [(row.speedup, _height(row, by_score)) for row in edge]
+    figure.add_scatter(
+        x=[x for x, _ in points], y=[y for _, y in points], mode="lines", name="not beaten in both",
+        line={"color": TEXT, "dash": "dot", "width": 1}, hoverinfo="skip",
+    )  # fmt: skip
+    for index, row in enumerate(rows):
+        height, style = _height(row, by_score), style_of_run(index)
+        if row.speedup is None or height is None:
+            continue
+        low, high = (row.accuracy_low, row.accuracy_high) if by_score else (None, None)
+        figure.add_scatter(
+            x=[row.speedup], y=[height], mode="markers+text", name=plain(f"{row.label} {row.config}", 60),
+            text=[plain(row.label)], textposition="top center", textfont={"color": TEXT},
+            marker={"color": style.color, "symbol": _symbol(row, style.symbol), "size": 12},
+            error_x=_whiskers(row.speedup_low, row.speedup, row.speedup_high, style.color)
+            if row.is_told
+            else None,
+            error_y=_whiskers(_percent(low), _percent(row.accuracy), _percent(high), style.color),
+hovertemplate=f"{plain(_in_words(row), 400)}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title_text="speed-up over A (A's time over its own)")
+    if by_score:
+        figure.update_yaxes(title_text=f"{plain(accuracy.metric or '') if accuracy else ''} (%)")
+    else:
+        figure.update_yaxes(title_text="error of the worst output (%), up is better", autorange="reversed")
+    sentences = [f"{record.model.name}: speed against {'accuracy' if by_score else 'error'}"]
+    return set_title(figure, sentences, _note(rows, accuracy), PLOT)
+
+
+def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = None) -> Scene:
+    """The table."""
+    rows = standings(record, accuracy)
+    title = f"{one_line(record.model.name, 80)}: {len(rows)} ways to compute the same"
+    marks: list[Mark] = [Text(MARGIN, MARGIN + LINE, title, 14, bold=True, room=WIDTH - 2 * MARGIN)]
+    y = MARGIN + 2.6 * LINE
+    marks += [
+        Text(x, y, head, 12, bold=True, room=_room(at))
+        for at, (x, head) in enumerate(zip(_COLUMNS, _HEADS, strict=True))
+    ]
+    for index, row in enumerate(rows):
+        y += ROW
+        marks.append(Line(MARGIN, y - ROW + 8, WIDTH - MARGIN, y - ROW + 8, TEXT, 0.5, opacity=0.5))
+        style = style_of_run(index)
+        marks.append(Rect(MARGIN, y - 9, 9, 9, style.color, stroke=style.color))
+        for at, (x, text) in enumerate(zip(_COLUMNS, _cells(row), strict=True)):
+            shift = 16 if at == 0 else 0
+            marks.append(Text(x + shift, y, text, 12, bold=row.best and at == 0, room=_room(at) - shift))
+    note = _note(rows, accuracy, points=False)
+    marks.append(Text(MARGIN, y + 1.6 * LINE, note, 12, room=WIDTH - 2 * MARGIN))
+    return Scene(WIDTH, y + 2 * LINE + MARGIN, title, tuple(marks))
+
+
+def _cells(row: Standing) -> tuple[str, ...]:
+    speed = "" if row.speedup is None else f"{row.speedup:.2f}×"
+    if row.is_told and row.speedup_low is not None and row.speedup_high is not None:
+        speed += f" ({row.speedup_low:.2f} to {row.speedup_high:.2f})"
+    if row.verdict in ("unknown", "outputs differ"):
+        speed = f"{speed} {row.verdict}".strip()
+    score = "" if row.accuracy is None else f"{row.accuracy * 100:.4g} %"
+    if row.accuracy_low is not None and row.accuracy_high is not None:
+        score += f" ({row.accuracy_low * 100:.3g} to {row.accuracy_high * 100:.3g})"
+    return (
+        f"{row.label} {row.config}",
+        row.problem or in_ms(row.median_s) or "",
+        speed,
+        in_mib(row.file_bytes) or "",
+        "" if row.error is None else f"{row.error * 100:.2g} %",
+        score,
+    )
+
+
+def _room(at: int) -> float:
+    ends = (*_COLUMNS[1:], WIDTH - MARGIN + 8)
+    return ends[at] - _COLUMNS[at] - 8
+
+
+def _height(row: Standing, by_score: bool) -> float | None:
+    if by_score:
+        return None if row.accuracy is None else row.accuracy * 100
+    if row.verdict is None:
+        return 0.0
+    return None if row.error is None or row.error == float("inf") else row.error * 100
+
+
+def _whiskers(
+    low: float | None, value: float | None, high: float | None, color: str
+) -> dict[str, object] | None:
+    if low is None or value is None or high is None:
+        return None
+    return {
+        "type": "data", "symmetric": False, "color": color, "thickness": 1.5,
+        "array": [high - value], "arrayminus": [value - low],
+    }  # fmt: skip
+
+
+def _symbol(row: Standing, symbol: str) -> str:
+    """Hollow where the speed-up is unknown."""
+    return symbol if row.verdict is None or row.is_told else f"{symbol}-open"
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else share * 100
+
+
+def _in_words(row: Standing) -> str:
+    return "; ".join(part for part in _cells(row) if part)
+
+
+def _note(rows: tuple[Standing, ...], accuracy: AccuracyRecord | None, *, points: bool = True) -> str:
+    missing = [row.label for row in rows if row.speedup is None or row.problem]
+    sources = sorted({row.error_from for row in rows if row.error_from})
+    parts = [f"errors are of {' and '.join(sources)}"] if sources else []
+    if accuracy is not None:
+        parts.append(f"{accuracy.data.item_count:,} items of {accuracy.data.made_by}")
+    unknown = [row.label for row in rows if row.verdict == "unknown" and row.speedup is not None]
+    if unknown and points:
+        parts.append(f"hollow, since the speed-up is not settled: {', '.join(unknown)}")
+    if missing and points:
+        parts.append(f"not drawn, since not measured or computing something else: {', '.join(missing)}")
+    return "; ".join(parts)
