@@ -1,0 +1,94 @@
+"""The base of the views: one ES module of our own a class, data as a header and a block of columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, ClassVar
+
+import anywidget
+import traitlets as t
+from ipywidgets import DOMWidget
+
+from workbench.views.slimming import slim
+
+MOST_MODULE_BYTES = 50_000  # anywidget sends the module with every instance
+PARTS = {"graph": ("layout", "panes", "drawing")}  # files that a view needs besides its own
+
+
+@cache
+def javascript(name: str) -> str:
+    """One of our own files, which define functions and export nothing; a view's parts come before it."""
+    folder = files("workbench.views").joinpath("static")
+    names = (*PARTS.get(name, ()), name)
+    return "\n".join(slim(folder.joinpath(f"{one}.js").read_text(encoding="utf-8")) for one in names)
+
+
+@cache
+def module(name: str) -> str:
+    """The shared part and a view's own part, as one ES module."""
+    return f"{javascript('common')}\n{javascript(name)}\nexport default {{ render }};\n"
+
+
+@cache
+def stylesheet() -> str:
+    """The one of all views."""
+    text = files("workbench.views").joinpath("static", "common.css").read_text(encoding="utf-8")
+    return " ".join(text.split())
+
+
+class View(anywidget.AnyWidget):
+    """A canvas with data from Python. `selected` holds node names and is meant to be linked between views.
+
+    A subclass names its file under `static/` and gives `still()` and `__str__`.
+    """
+
+    script: ClassVar[str]
+    _esm: ClassVar[str]
+    _css: ClassVar[str] = stylesheet()
+
+    header = t.Unicode("{}").tag(sync=True)  # JSON: texts, and where the columns stand
+    columns = t.Bytes(b"").tag(sync=True)  # numbers, see `columns.py`
+    selected = t.Tuple().tag(sync=True)
+    search = t.Unicode("").tag(sync=True)
+    height_px = t.Int(520).tag(sync=True)
+    # PNG of what the browser shows, after `ask_picture`; it arrives as a memoryview
+    picture = t.Bytes(b"").tag(sync=True, from_json=lambda value, _: bytes(value))
+    asked = t.Int(0).tag(sync=True)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "script" in cls.__dict__:
+            cls._esm = module(cls.script)
+        super().__init_subclass__(**kwargs)
+
+    def __init__(self, header: Mapping[str, Any] | None = None, columns: bytes = b"", **traits: Any) -> None:
+        text = json.dumps(header or {}, ensure_ascii=False, separators=(",", ":"))
+        super().__init__(header=text, columns=columns, **traits)
+
+    def ask_picture(self) -> None:
+        """Have the browser send what it shows now; `picture` changes when it did."""
+        self.asked += 1
+
+    def still(self) -> Any:
+        """The picture where no browser is: a `Scene`."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """What an exported page needs: every trait of ours, `columns` apart."""
+        names = [name for name in self.traits(sync=True) if name in _OWN or name in self.own_state]
+        return {name: getattr(self, name) for name in names}
+
+    own_state: ClassVar[tuple[str, ...]] = ()  # further traits of a subclass that its page needs
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The live view, and for where it cannot live a picture and a sentence."""
+        widget = DOMWidget._repr_mimebundle_(self, **kwargs) or {}
+        return {**widget, "text/plain": str(self), "image/png": self.still().to_png()}
+
+
+_OWN = ("header", "selected", "search", "height_px")

@@ -1,0 +1,106 @@
+"""Where the milliseconds went, as boxes: what was gained, what was lost, and below it which nodes and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import fsum
+
+from workbench.explain.difference.difference import REASONS, Change, Difference, Reason
+from workbench.views.flame.frames import Boxes, Frames, Kind
+
+_TITLES: dict[Reason, str] = {
+    "replaced": "replaced nodes",
+    "same": "the same nodes",
+    "module": "by module name",
+    "inserted": "inserted nodes",
+    "only in A": "only in A",
+    "only in B": "only in B",
+    "gap": "gaps",
+}
+
+
+def differing(found: Difference) -> Frames:
+    """Gains to the left, losses to the right; a box's width is its part of the difference, without sign."""
+    boxes = Boxes()
+    gains = [row for row in found.rows if row.difference_s < 0]
+    losses = [row for row in found.rows if row.difference_s > 0]
+    gained_s, lost_s = found.gained_s, found.lost_s
+    if gains:
+        row = boxes.add(f"gained {_ms(gained_s)}", Kind.GAIN, 0.0, gained_s, change_s=-gained_s)
+        _below(boxes, gains, row, 0.0, Kind.GAIN)
+    if losses:
+        row = boxes.add(f"lost {_ms(lost_s)}", Kind.LOSS, gained_s, lost_s, change_s=lost_s)
+        _below(boxes, losses, row, gained_s, Kind.LOSS)
+    return boxes.frames()
+
+
+def change_by_node(found: Difference) -> tuple[dict[str, float], dict[str, float]]:
+    """For A's nodes and for B's: what the group that each belongs to gained or lost."""
+    of_a = {name: row.difference_s for row in found.rows for name in row.a_nodes}
+    of_b = {name: row.difference_s for row in found.rows for name in row.b_nodes}
+    return of_a, of_b
+
+
+def _below(boxes: Boxes, rows: list[Change], parent: int, at_s: float, kind: Kind) -> None:
+    """Reason, then what became what, then the single groups; the largest first."""
+    reasons = {reason: [row for row in rows if row.kind == reason] for reason in REASONS}
+    for reason, of_reason in sorted(reasons.items(), key=lambda pair: -_size(pair[1])):
+        if not of_reason:
+            continue
+        size = _size(of_reason)
+        top = boxes.add(
+            _TITLES[reason], Kind.GAP if reason == "gap" else kind, at_s, size, parent=parent, depth=1,
+            change_s=_net(of_reason), members=_members(of_reason),
+        )  # fmt: skip
+        _groups(boxes, of_reason, top, at_s, Kind.GAP if reason == "gap" else kind)
+        at_s += size
+
+
+def _groups(boxes: Boxes, rows: list[Change], parent: int, at_s: float, kind: Kind) -> None:
+    alike: dict[str, list[Change]] = {}
+    for row in rows:
+        alike.setdefault(row.label, []).append(row)
+    for label, group in sorted(alike.items(), key=lambda pair: -_size(pair[1])):
+        size = _size(group)
+        title = label if len(group) == 1 else f"{label}, {len(group)} times"
+        op = (group[0].b_ops or group[0].a_ops or (None,))[0] if kind != Kind.GAP else None
+        top = boxes.add(
+            title,
+            kind,
+            at_s,
+            size,
+            parent=parent,
+            depth=2,
+            op=op,
+            change_s=_net(group),
+            members=_members(group),
+        )
+        below_s = at_s
+        for row in sorted(group, key=_magnitude) if kind != Kind.GAP else ():
+            name = next(iter(row.b_nodes or row.a_nodes), label)
+            boxes.add(
+                name, kind, below_s, abs(row.difference_s), parent=top, depth=3, op=op,
+                change_s=row.difference_s, members=(*row.a_nodes, *row.b_nodes),
+            )  # fmt: skip
+            below_s += abs(row.difference_s)
+        at_s += size
+
+
+def _magnitude(row: Change) -> float:
+    return -abs(row.difference_s)
+
+
+def _size(rows: Iterable[Change]) -> float:
+    return fsum(abs(row.difference_s) for row in rows)
+
+
+def _net(rows: Iterable[Change]) -> float:
+    return fsum(row.difference_s for row in rows)
+
+
+def _members(rows: Iterable[Change]) -> tuple[str, ...]:
+    return tuple(name for row in rows for name in (*row.a_nodes, *row.b_nodes))
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms"

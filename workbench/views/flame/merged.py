@@ -1,0 +1,190 @@
+"""A run as one tree, the mean of all: module → node → operator, or operator → node; the widest left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import nan
+from typing import Literal
+
+import numpy as np
+
+from workbench.explain.profile.profile import Profile
+from workbench.explain.profile.tables import BETWEEN_NODES, FENCES, SCHEDULING
+from workbench.explain.profile.tree import NO_PARENT, node_name
+from workbench.explain.profile.tree import Kind as Event
+from workbench.views.flame.frames import NONE, Boxes, Frames, Kind
+
+Order = Literal["module", "operator"]
+NOT_TOLD = "(not told)"
+MOST_MODULES = 24  # one in another: names are anybody's
+
+
+@dataclass(slots=True)
+class Branch:
+    """A box in the making; times are sums over all counted runs."""
+
+    name: str
+    kind: Kind
+    op: str | None = None
+    provider: str | None = None
+    own_s: float = 0.0
+    calls: int = 0
+    children: dict[tuple[str, Kind], Branch] = field(default_factory=dict)
+
+    def child(self, name: str, kind: Kind, op: str | None = None, provider: str | None = None) -> Branch:
+        """The box below with that name, made when it is new."""
+        found = self.children.get((name, kind))
+        if found is None:
+            found = self.children[(name, kind)] = Branch(name, kind, op, provider)
+        return found
+
+    @property
+    def total_s(self) -> float:
+        return self.own_s + sum(each.total_s for each in self.children.values())
+
+
+Ranks = Mapping[tuple[str, ...], float]
+
+
+def ranked(wholes: Sequence[Branch]) -> Ranks:
+    """The time of each box in all trees together: the same order in each, so that one can look across."""
+    found: dict[tuple[str, ...], float] = {}
+    for whole in wholes:
+        stack: list[tuple[tuple[str, ...], Branch]] = [((whole.name,), whole)]
+        while stack:
+            path, branch = stack.pop()
+            found[path] = found.get(path, 0.0) + branch.total_s / (whole.calls or 1)
+            stack += [((*path, each.name), each) for each in branch.children.values()]
+    return found
+
+
+def merged(
+    profile: Profile,
+    order: Order,
+    *,
+    change_s: Mapping[str, float] | None = None,
+    ranks: Ranks | None = None,
+) -> Frames:
+    """The mean of the steady runs; its parts add up to it. `change_s`: by node, what its group gained."""
+    runs = profile.steady.runs
+    whole = grow(profile, order)
+    return lay_out(whole, 1 / runs if runs else 0.0, change_s or {}, ranks or {})
+
+
+def devices(profile: Profile, order: Order) -> Frames | None:
+    """The same tree over the kernels of a device, whose time runs beside the nodes'; None: there are none."""
+    tree, trace, chosen = profile.tree, profile.trace, profile.steady.chosen
+    kernels = np.flatnonzero((tree.kind == Event.KERNEL) & ~np.isnan(trace.duration_us))
+    whole, found = Branch("kernels of the device", Kind.WHOLE), _Finder(profile, order)
+    for event in kernels.tolist():
+        owner = int(tree.parent[event])
+        if owner == NO_PARENT or int(tree.run[owner]) not in chosen:
+            continue
+        known = tree.kind[owner] == Event.NODE
+        box = found.node(whole, owner) if known else whole.child(NOT_TOLD, Kind.OTHER)
+        box = box.child(trace.name_of(event), Kind.KERNEL, box.op, box.provider)
+        box.own_s += float(trace.duration_us[event]) / 1e6
+        box.calls += 1
+    return lay_out(whole, 1 / len(chosen), {}, {}) if whole.children else None
+
+
+def grow(profile: Profile, order: Order) -> Branch:
+    """The tree of the steady runs, before it is laid out."""
+    tree = profile.tree
+    whole, found = Branch("run", Kind.WHOLE), _Finder(profile, order)
+    places: dict[int, Branch] = {}
+    own_us = tree.self_us
+    for event in profile.steady.events.tolist():
+        waiting, at = [], event
+        while at not in places and at != NO_PARENT:
+            waiting.append(at)
+            at = int(tree.parent[at])
+        place = whole if at == NO_PARENT else places[at]
+        for each in reversed(waiting):
+            place = places[each] = found.place(place, each)
+        spent_s = float(own_us[event]) / 1e6
+        kind = Event(tree.kind[event])
+        if kind == Event.RUN:
+            place.calls += 1
+            place = place.child(SCHEDULING, Kind.GAP)
+        elif kind == Event.EXECUTOR:
+            place = place.child(BETWEEN_NODES, Kind.GAP)
+        elif kind == Event.NODE:
+            place.calls += 1
+        place.own_s += spent_s
+    return whole
+
+
+class _Finder:
+    """Where an event goes, below the box of its parent."""
+
+    def __init__(self, profile: Profile, order: Order) -> None:
+        self._profile = profile
+        self._by_module = order == "module"
+        self._scope = profile.measured.scope
+
+    def place(self, above: Branch, event: int) -> Branch:
+        kind = Event(self._profile.tree.kind[event])
+        if kind in (Event.RUN, Event.EXECUTOR):
+            return above
+        if kind == Event.NODE:
+            return self.node(above, event)
+        if kind == Event.FENCE:
+            return above.child(FENCES, Kind.GAP)
+        return above.child(self._profile.trace.name_of(event), Kind.OTHER)
+
+    def node(self, above: Branch, event: int) -> Branch:
+        """By module the innermost box is the operator's, by operator it is the node's."""
+        trace = self._profile.trace
+        call = trace.call_of(event)
+        op, provider = (None, None) if call is None else (call.op_type, call.provider)
+        name = node_name(trace.name_of(event))
+        if not self._by_module:
+            kind = above.child(op or NOT_TOLD, Kind.OPERATOR, op, provider)
+            return kind.child(name, Kind.NODE, op, provider)
+        inside = above.kind == Kind.WHOLE
+        parts = list(filter(None, self._scope(name).split("/"))) if inside else []
+        for part in parts[:MOST_MODULES]:
+            above = above.child(part, Kind.MODULE)
+        node = above.child(name, Kind.NODE, op, provider)
+        return node.child(op or NOT_TOLD, Kind.OPERATOR, op, provider)
+
+
+def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: Ranks) -> Frames:
+    """Boxes side by side, the widest first, gaps last; modules that hold only one module become one box."""
+    boxes = Boxes()
+    stack: list[tuple[Branch, tuple[str, ...], int, int, float, float]] = []
+    stack.append((whole, (whole.name,), NONE, 0, 0.0, whole.total_s))
+    while stack:
+        branch, path, parent, depth, start_s, total_s = stack.pop()
+        name = branch.name
+        while branch.kind == Kind.MODULE and len(branch.children) == 1:
+            (only,) = branch.children.values()
+            if only.kind != Kind.MODULE:
+                break
+            name, branch, path = f"{name}/{only.name}", only, (*path, only.name)
+        calls = branch.calls * scale if branch.calls else _calls(branch) * scale
+        row = boxes.add(
+            name, branch.kind, start_s * scale, total_s * scale, parent=parent, depth=depth, op=branch.op,
+            provider=branch.provider, own_s=branch.own_s * scale, calls=calls or nan,
+            change_s=change_s.get(name, nan) if branch.kind == Kind.NODE else nan,
+        )  # fmt: skip
+        below = []
+        for each in branch.children.values():
+            inner, each_s = (*path, each.name), each.total_s
+            below.append(((each.kind == Kind.GAP, -ranks.get(inner, each_s), -each_s), each, inner, each_s))
+        below.sort(key=lambda one: one[0])
+        at, placed = start_s, []
+        for _, each, inner, each_s in below:
+            placed.append((each, inner, row, depth + 1, at, each_s))
+            at += each_s
+        stack += reversed(placed)
+    return boxes.frames()
+
+
+def _calls(branch: Branch) -> int:
+    """Of a box that is no node: the calls of the nodes right below it."""
+    if branch.kind == Kind.NODE:
+        return sum(each.calls for each in branch.children.values() if each.kind == Kind.OPERATOR)
+    return sum(each.calls or _calls(each) for each in branch.children.values() if each.kind != Kind.GAP)

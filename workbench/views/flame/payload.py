@@ -1,0 +1,136 @@
+"""Pictures as the browser gets them: texts and styles once, boxes as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from workbench.figures.palette import (
+    BLUE,
+    TEXT,
+    VERMILLION,
+    FillStyle,
+    style_of_op_type,
+    style_of_provider,
+)
+from workbench.views.columns import pack
+from workbench.views.flame.frames import NONE, Frames, Picture
+
+MOST_LETTERS = 1000  # of a name: one of a megabyte is cut
+MOST_MEMBERS = 500  # names of nodes behind one box
+GAP = FillStyle(TEXT, ".")
+GAIN, LOSS = FillStyle(BLUE, ""), FillStyle(VERMILLION, "/")
+
+
+class Texts:
+    """Each text once."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        short = text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+        if short not in self._numbers:
+            self._numbers[short] = len(self.all)
+            self.all.append(short)
+        return self._numbers[short]
+
+
+class _Whats:
+    """Each (name, operator, provider) once; boxes say it a thousand times."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._numbers: dict[tuple[int, int, int], int] = {}
+
+    def columns(self, frames: Frames) -> np.ndarray[Any, Any]:
+        """The number of what each box says."""
+        codes = np.array([self._texts.number(text) for text in frames.texts] + [NONE], np.int64)
+        rows = np.stack([codes[frames.name], codes[frames.op], codes[frames.provider]], axis=1)
+        distinct, back = np.unique(rows, axis=0, return_inverse=True)
+        numbers = [
+            self._numbers.setdefault((int(a), int(b), int(c)), len(self._numbers)) for a, b, c in distinct
+        ]
+        return np.array(numbers, np.uint32)[back.reshape(-1)] if len(rows) else np.array([], np.uint32)
+
+    @property
+    def all(self) -> list[tuple[int, int, int]]:
+        return list(self._numbers)
+
+
+def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
+    """Header and columns. Column names begin with the number of their picture."""
+    texts = Texts()
+    whats = _Whats(texts)
+    columns: dict[str, Any] = {}
+    told = [_picture(number, picture, texts, whats, columns) for number, picture in enumerate(pictures)]
+    table, block = pack(columns)
+    styles: dict[str, dict[str, Any]] = {
+        "op": _styles(texts, {op for _, op, _ in whats.all}, "op"),
+        "provider": _styles(texts, {provider for _, _, provider in whats.all}, "provider"),
+    }
+    header = {
+        "pictures": told,
+        "whats": whats.all,
+        "styles": styles,
+        "gap": _style(GAP),
+        "gain": _style(GAIN),
+        "loss": _style(LOSS),
+        "columns": table,
+        "texts": texts.all,
+    }
+    return header, block
+
+
+def _picture(
+    number: int, picture: Picture, texts: Texts, whats: _Whats, columns: dict[str, Any]
+) -> dict[str, Any]:
+    parts: dict[str, list[Any]] = {
+        name: [] for name in ("what", "up", "shape", "start_d", "width_f", "own_f")
+    }
+    parts |= {"calls_f": [], "change_f": []}
+    panes: list[dict[str, Any]] = []
+    members: dict[str, list[int]] = {}
+    first = 0
+    for pane in picture.panes:
+        frames = pane.frames
+        parts["what"].append(whats.columns(frames))
+        parts["up"].append(np.where(frames.parent == NONE, 0, frames.parent + 1 + first))
+        parts["shape"].append(frames.depth.astype(np.uint32) | (frames.kind.astype(np.uint32) << 8))
+        parts["start_d"].append(frames.start_s)
+        for name in ("width", "own", "calls", "change"):
+            column = getattr(frames, name if name == "calls" else f"{name}_s")
+            parts[f"{name}_f"].append(column.astype(np.float32))
+        members |= {
+            str(first + row): [texts.number(name) for name in names[:MOST_MEMBERS]]
+            for row, names in frames.members.items()
+        }
+        panes.append({"title": pane.title, "note": pane.note, "first": first, "count": len(frames)})
+        first += len(frames)
+    for name, pieces in parts.items():
+        whole = np.concatenate(pieces) if pieces else np.array([])
+        if name in ("calls_f", "change_f") and np.isnan(whole).all():
+            continue
+        columns[f"{number}_{name}"] = whole
+    view = None if picture.view_s is None or any(map(isnan, picture.view_s)) else picture.view_s
+    return {
+        "key": picture.key,
+        "title": picture.title,
+        "note": picture.note,
+        "view": view,
+        "panes": panes,
+        "members": members,
+    }
+
+
+def _styles(texts: Texts, numbers: set[int], of: str) -> dict[str, Any]:
+    found = style_of_op_type if of == "op" else style_of_provider
+    return {str(number): _style(found(texts.all[number])) for number in sorted(numbers - {NONE})}
+
+
+def _style(style: FillStyle) -> dict[str, str]:
+    return {"color": style.color, "pattern": style.pattern, "ink": style.ink}

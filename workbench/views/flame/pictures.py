@@ -1,0 +1,87 @@
+"""The ways to look at one profile, or at two: frozen data, before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.explain.difference.difference import Difference
+from workbench.explain.profile.profile import Profile
+from workbench.views.flame.differing import change_by_node, differing
+from workbench.views.flame.frames import Pane, Picture
+from workbench.views.flame.merged import Order, devices, grow, merged, ranked
+from workbench.views.flame.timeline import MOST_SPANS, timeline
+
+PROFILED = "with the profiler on, which costs a small node relatively more than a large one"
+DIFFERING = "Left, less time in B; right, more. Below: why, what became what, and the single nodes."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """A profile under the label that stands above it."""
+
+    label: str
+    profile: Profile
+
+
+def pictures(
+    shown: Sequence[Shown], difference: Difference | None, most_spans: int = MOST_SPANS
+) -> tuple[Picture, ...]:
+    """By module, by operator, in time, and, of two, the difference, which then stands first."""
+    found = [
+        _merged("module", "By module", shown, difference),
+        _merged("operator", "By operator", shown, difference),
+        _in_time(shown, most_spans),
+    ]
+    if difference is not None:
+        found.insert(0, _difference(shown, difference))
+    return tuple(found)
+
+
+def _merged(order: Order, title: str, shown: Sequence[Shown], difference: Difference | None) -> Picture:
+    changes: tuple[dict[str, float], ...] = ({}, {}) if difference is None else change_by_node(difference)
+    panes = []
+    ranks = ranked([grow(each.profile, order) for each in shown])
+    for index, each in enumerate(shown):
+        change_s = changes[index] if index < len(changes) else {}
+        frames = merged(each.profile, order, change_s=change_s, ranks=ranks)
+        panes.append(Pane(each.label, _runs(each.profile), frames))
+        kernels = devices(each.profile, order)
+        if kernels is not None:
+            panes.append(
+                Pane(f"{each.label}, device", "kernels, beside the nodes that launched them", kernels)
+            )
+    return Picture(order, title, f"The mean run, {PROFILED}. The widest stand left.", tuple(panes))
+
+
+def _in_time(shown: Sequence[Shown], most_spans: int) -> Picture:
+    panes: list[Pane] = []
+    views = []
+    for each in shown:
+        lanes, view_s = timeline(each.profile, each.label, most_spans // max(1, len(shown)))
+        panes += lanes
+        views.append(view_s)
+    view = (min(low for low, _ in views), max(high for _, high in views)) if views else None
+    return Picture(
+        "time", "In time", f"One run as it happened, {PROFILED}. Zoom out for the others.", tuple(panes), view
+    )
+
+
+def _difference(shown: Sequence[Shown], found: Difference) -> Picture:
+    of_a, of_b = change_by_node(found)
+    ranks = ranked([grow(each.profile, "operator") for each in shown])
+    a, b = (
+        Pane(
+            each.label, _runs(each.profile), merged(each.profile, "operator", change_s=change_s, ranks=ranks)
+        )
+        for each, change_s in zip(shown[:2], (of_a, of_b), strict=True)
+    )
+    pane = Pane("Difference", "each node of B against the nodes of A that it replaced", differing(found))
+    return Picture("difference", "Difference", DIFFERING, (a, b, pane))
+
+
+def _runs(profile: Profile) -> str:
+    kept, count = profile.steady.runs, len(profile.runs_s)
+    if count < 2:
+        return "one run" if count else "no run"
+    return f"the mean of the fastest {kept} of {count} runs" if kept < count else f"the mean of {count} runs"

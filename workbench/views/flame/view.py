@@ -1,0 +1,122 @@
+"""The flame view: one profile, or two on one time scale, as icicles; what is selected is linked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import traitlets as t
+
+from workbench.errors import ProfileError
+from workbench.explain.difference.difference import Difference, difference
+from workbench.explain.difference.joining import in_the_names_of
+from workbench.explain.profile.profile import Profile
+from workbench.views.base import View
+from workbench.views.flame.frames import Picture
+from workbench.views.flame.payload import payload
+from workbench.views.flame.pictures import Shown, pictures
+from workbench.views.flame.still import flame_scene
+from workbench.views.flame.timeline import MOST_SPANS
+from workbench.views.flame.words import sentence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.explain.explanation import Explained
+    from workbench.figures.scene import Scene
+
+Way = Literal["difference", "module", "operator", "time"]
+ColorBy = Literal["operator", "provider", "change"]
+
+
+class FlameView(View):
+    """Where the time goes. `selected` holds the names of nodes, `way` is how it is looked at."""
+
+    script: ClassVar[str] = "flame"
+    own_state: ClassVar[tuple[str, ...]] = ("way", "color")
+
+    way = t.Unicode("module").tag(sync=True)
+    color = t.Unicode("operator").tag(sync=True)
+
+    def __init__(
+        self,
+        shown: Sequence[Shown],
+        found: Difference | None = None,
+        *,
+        way: Way | None = None,
+        color: ColorBy = "operator",
+        most_spans: int = MOST_SPANS,
+        **traits: Any,
+    ) -> None:
+        self.shown, self.difference = tuple(shown), found
+        self.pictures = pictures(shown, found, most_spans)
+        self._told = sentence(self.shown, found)
+        header, columns = payload(self.pictures)
+        super().__init__(
+            {**header, "told": self._told},
+            columns,
+            way=self.picture_of(way or self.pictures[0].key).key,
+            color=color,
+            **traits,
+        )
+
+    def picture_of(self, way: str) -> Picture:
+        """The frozen data behind one way to look."""
+        found = next((each for each in self.pictures if each.key == way), None)
+        if found is None:
+            known = ", ".join(each.key for each in self.pictures)
+            raise ProfileError(f"there is no picture {way!r} of these profiles", f"the ways are: {known}")
+        return found
+
+    def to_frame(self, way: Way | None = None) -> pd.DataFrame:
+        """The boxes of a picture as a table, or for the difference a row a group of nodes."""
+        import pandas as pd
+
+        picture = self.picture_of(way or self.way)
+        if picture.key == "difference" and self.difference is not None:
+            return self.difference.to_frame()
+        rows = [
+            (pane.title, frames.depth[row], kind.name.lower(), text, frames.text(frames.op[row]),
+             frames.text(frames.provider[row]), " > ".join(frames.path(row)[:-1]), frames.start_s[row],
+             frames.width_s[row], frames.own_s[row], frames.calls[row], frames.change_s[row])
+            for pane in picture.panes
+            for frames in (pane.frames,)
+            for row, text, kind in frames.rows()
+        ]  # fmt: skip
+        columns = ["pane", "depth", "kind", "name", "op_type", "provider", "inside", "start_s", "total_s",
+                   "self_s", "calls", "change_s"]  # fmt: skip
+        return pd.DataFrame(rows, columns=columns)
+
+    def still(self) -> Scene:
+        """The picture that is shown first, its widest boxes named."""
+        return flame_scene(self.picture_of(self.way), str(self))
+
+    def __str__(self) -> str:
+        return self._told
+
+
+def flame_view(
+    profile: Profile, explained: Explained | None = None, *, label: str = "", way: Way | None = None
+) -> FlameView:
+    """One profile; with the explanation its nodes have the names that the graph view knows."""
+    if explained is not None:
+        profile = in_the_names_of(explained, profile)
+    return FlameView((Shown(label or "run", profile),), way=way)
+
+
+def flame_of_two(
+    a: Profile,
+    b: Profile,
+    explained_a: Explained | None = None,
+    explained_b: Explained | None = None,
+    *,
+    found: Difference | None = None,
+    labels: tuple[str, str] = ("A", "B"),
+    way: Way | None = None,
+) -> FlameView:
+    """A above B; with both explanations, or a difference made before, also where the milliseconds went."""
+    a = a if explained_a is None else in_the_names_of(explained_a, a)
+    b = b if explained_b is None else in_the_names_of(explained_b, b)
+    if found is None and explained_a is not None and explained_b is not None:
+        found = difference(a, b, explained_a, explained_b)
+    return FlameView((Shown(labels[0], a), Shown(labels[1], b)), found, way=way)

@@ -1,0 +1,32 @@
+"""What a flame view says in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.explain.difference.difference import Difference
+from workbench.explain.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
+from workbench.records.display import in_ms
+from workbench.views.flame.pictures import Shown
+
+MOST = 3
+
+
+def sentence(shown: Sequence[Shown], found: Difference | None) -> str:
+    """Where most of the time goes, or went."""
+    if found is not None:
+        return f"{found}."
+    return ". ".join(_of(each) for each in shown) + "."
+
+
+def _of(shown: Shown) -> str:
+    steady = shown.profile.steady
+    if not steady.runs:
+        return f"{shown.label}: no run was completed in this trace"
+    table = group_table(steady, "op_type")
+    gaps = table["op_type"].isin((BETWEEN_NODES, SCHEDULING))
+    whole_s = float(table["self_s"].sum()) / steady.runs
+    top = table[~gaps].head(MOST)
+    parts = [f"{op} {share:.0%}" for op, share in zip(top["op_type"], top["share"], strict=True)]
+    parts.append(f"no node {float(table[gaps]['share'].sum()):.0%}")
+    return f"{shown.label}: {in_ms(whole_s)} with the profiler on, of it {', '.join(parts)}"

@@ -1,0 +1,154 @@
+"""From what was explained to panes and links: the source against its optimized graph, or two of those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from workbench.explain.explanation import Explained
+from workbench.explain.graph import Graph, Node
+from workbench.explain.placement import Prediction
+from workbench.explain.provenance import Account, account, same_graph
+from workbench.views.graph.pane import Pane, Row, pane_of, shape_text
+from workbench.views.graph.scopes import Path, common_path, paths_of
+
+CPU = "CPUExecutionProvider"
+Links = tuple[tuple[int, int], ...]
+
+
+def source_pane(told: Explained) -> Pane:
+    """The graph as its author wrote it, each node with its fate."""
+    fates = {one.node: one for one in told.provenance.account.sources}
+    where = dict(told.placement.sources)
+    rows = {}
+    for node in told.source.nodes:
+        fate = fates.get(node.key)
+        rows[node.key] = _row(
+            told.source,
+            node,
+            provider=where.get(node.key),
+            fate=fate.fate if fate else "unknown",
+            passes=fate.passes if fate else (),
+        )
+    return pane_of(told.source, rows, paths_of(told.source), title="source")
+
+
+def optimized_pane(
+    told: Explained, times_s: Mapping[str, float] | None = None, title: str = "optimized"
+) -> Pane:
+    """The graph that runs: provider, partition, what it came from, and time where a profile tells it.
+
+    A node stands in the modules of its sources, so that it has the same place on both sides.
+    """
+    graph = told.basic if told.placement.of_basic_graph else told.optimized
+    placed = {one.node: one for one in told.placement.nodes}
+    traced = {one.node: one for one in told.provenance.account.optimized}
+    rows, known = {}, {}
+    source_paths = dict(zip((node.key for node in told.source.nodes), paths_of(told.source), strict=True))
+    for node in graph.nodes:
+        place, trace = placed.get(node.key), traced.get(node.key)
+        time_s = place.time_s if place else None
+        if times_s is not None:
+            time_s = times_s.get(node.key, times_s.get(node.name))
+        inserted = bool((place and place.inserted) or (trace and trace.inserted))
+        rows[node.key] = _row(
+            graph,
+            node,
+            provider=place.provider if place else None,
+            partition=place.partition if place else None,
+            fate=_fate(len(trace.sources) if trace else 0, inserted),
+            inserted=inserted,
+            passes=trace.passes if trace else (),
+            time_s=time_s,
+            note=(place.reason or "") if place else "",
+        )
+        if trace and trace.sources:
+            known[node.key] = common_path([source_paths[key] for key in trace.sources if key in source_paths])
+    return pane_of(graph, rows, paths_of(graph, known), title=title)
+
+
+def predicted_pane(told: Explained, prediction: Prediction) -> Pane:
+    """Where nodes would run on a provider that is not here. Nothing of it ran."""
+    rows = {}
+    said = {one.node: one for one in prediction.nodes}
+    for node in told.basic.nodes:
+        one = said[node.key]
+        rows[node.key] = _row(
+            told.basic,
+            node,
+            provider={True: prediction.provider, False: CPU, None: None}[one.takes],
+            partition=one.partition,
+            note=f"prediction: {one.condition}" if one.condition else "prediction",
+        )
+    note = f"PREDICTION, nothing of this ran. From {prediction.source}, ORT {prediction.version}"
+    title = f"predicted on {prediction.provider.removesuffix('ExecutionProvider')}"
+    return pane_of(told.basic, rows, paths_of(told.basic), title=title, note=note)
+
+
+def _row(graph: Graph, node: Node, **told: Any) -> Row:
+    infos = [graph.info(name) for name in node.outputs if name]
+    sizes = [info.size_bytes if info else None for info in infos]
+    known = [size for size in sizes if size is not None]
+    return Row(
+        node=node.key,
+        op_type=node.kind,
+        shapes=", ".join(text for info in infos if (text := shape_text(info))),
+        size_bytes=sum(known) if known and len(known) == len(sizes) else None,
+        **told,
+    )
+
+
+def _fate(sources: int, inserted: bool) -> str:
+    if inserted:
+        return "inserted"
+    return "unknown" if sources == 0 else "kept" if sources == 1 else "fused"
+
+
+def links_of_one(told: Explained, before: Pane, after: Pane) -> Links:
+    """Source rows to the optimized rows that do their work now; inputs and outputs to themselves."""
+    return _links(before, after, {one.node: one.sources for one in told.provenance.account.optimized})
+
+
+def links_of_two(before: Explained, after: Explained, left: Pane, right: Pane) -> Links:
+    """Rows that do the work of the same source nodes, also where one source was made from the other."""
+    first, second = (_sources(one.provenance.account) for one in (before, after))
+    if before.source is not after.source and not same_graph(before.source, after.source):
+        chain = account(before.source, [("prepared", 0, after.source)])
+        back = _sources(chain)
+        second = {
+            key: tuple(dict.fromkeys(origin for one in found for origin in back.get(one, ())))
+            for key, found in second.items()
+        }
+    holders: dict[str, list[str]] = {}
+    for key, found in first.items():
+        for origin in found:
+            holders.setdefault(origin, []).append(key)
+    met = {
+        key: tuple(dict.fromkeys(one for origin in found for one in holders.get(origin, ())))
+        for key, found in second.items()
+    }
+    return _links(left, right, met)
+
+
+def _sources(told: Account) -> dict[str, tuple[str, ...]]:
+    return {one.node: one.sources for one in told.optimized}
+
+
+def _links(before: Pane, after: Pane, sources: Mapping[str, Sequence[str]]) -> Links:
+    left = _positions(before, "node")
+    ports = {kind: _positions(before, kind) for kind in ("input", "output")}
+    found = []
+    for index, row in enumerate(after.rows):
+        if row.kind != "node":
+            same: Iterable[int | None] = (ports[row.kind].get(row.node),)
+        else:
+            same = (left.get(key) for key in sources.get(row.node, ()))
+        found += [(one, index) for one in same if one is not None]
+    return tuple(sorted(found))
+
+
+def _positions(pane: Pane, kind: str) -> dict[str, int]:
+    return {row.node: index for index, row in enumerate(pane.rows) if row.kind == kind}
+
+
+__all__ = ["Links", "Path", "links_of_one", "links_of_two", "optimized_pane", "predicted_pane", "source_pane"]

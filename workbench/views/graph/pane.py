@@ -1,0 +1,174 @@
+"""One graph as rows and wires: what is drawn, told apart from how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from onnx import TensorProto
+
+from workbench.explain.graph import Graph, TensorInfo
+from workbench.views.graph.scopes import Path
+from workbench.views.graph.tree import INPUTS, OUTPUTS, Tree, tree_of
+
+MOST_FAN_OUT = 8  # readers of a tensor that is drawn as lines: masks and shared constants become stubs
+MOST_PORTS = 4  # inputs or outputs of the model that stand loose; more get a box
+NAMES = {"float": "float32", "double": "float64"}  # that numpy has for those of ONNX
+
+Kind = Literal["node", "input", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A node, or an input or output of the model. None: not known, or not told of this graph."""
+
+    node: str
+    op_type: str
+    kind: Kind = "node"
+    provider: str | None = None
+    partition: int | None = None
+    fate: str | None = None
+    inserted: bool = False
+    passes: tuple[str, ...] = ()
+    shapes: str = ""
+    time_s: float | None = None
+    size_bytes: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One tensor from one row to another. `hub`: drawn as a stub; `crosses`: into another partition."""
+
+    source: int
+    target: int
+    tensor: str
+    size_bytes: int | None
+    hub: bool
+    crosses: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One graph to be shown, as a tree of modules and, where there are several, as a tree of partitions."""
+
+    title: str
+    note: str
+    rows: tuple[Row, ...]
+    wires: tuple[Wire, ...]
+    modules: Tree
+    partitions: Tree | None
+
+    @property
+    def nodes(self) -> int:
+        return sum(row.kind == "node" for row in self.rows)
+
+
+def pane_of(
+    graph: Graph, rows: Mapping[str, Row], paths: Sequence[Path], *, title: str, note: str = ""
+) -> Pane:
+    """Rows by key of node; the inputs and outputs of the model are added."""
+    bodies = {node.scope for node in graph.nodes if node.scope}
+    inputs = [
+        name for name in graph.inputs if name in graph.readers and name.rpartition("::")[0] not in bodies
+    ]
+    listed = [
+        *(_port(graph, name, "input") for name in inputs),
+        *(rows[node.key] for node in graph.nodes),
+        *(_port(graph, name, "output") for name in graph.outputs),
+    ]
+    whole: list[Path] = [
+        *((INPUTS,) if len(inputs) > MOST_PORTS else () for _ in inputs),
+        *paths,
+        *((OUTPUTS,) if len(graph.outputs) > MOST_PORTS else () for _ in graph.outputs),
+    ]
+    return Pane(
+        title=title,
+        note=note,
+        rows=tuple(listed),
+        wires=_wires(graph, listed, len(inputs)),
+        modules=tree_of(whole, [_word(row) for row in listed], alone=_ports(listed)),
+        partitions=_by_partition(listed, whole),
+    )
+
+
+def _port(graph: Graph, name: str, kind: Kind) -> Row:
+    return Row(name, kind, kind, shapes=shape_text(graph.info(name)), size_bytes=_size(graph, name))
+
+
+def _by_partition(rows: Sequence[Row], paths: Sequence[Path]) -> Tree | None:
+    """The same paths within each partition; None where there is only one."""
+    numbers = {row.partition for row in rows if row.partition is not None}
+    if len(numbers) < 2:
+        return None
+    return tree_of(
+        [
+            path if row.partition is None else (_partition_label(row), *path)
+            for row, path in zip(rows, paths, strict=True)
+        ],
+        [_word(row) for row in rows],
+        alone=_ports(rows),
+        keep=1,
+    )
+
+
+def _ports(rows: Sequence[Row]) -> frozenset[int]:
+    return frozenset(index for index, row in enumerate(rows) if row.kind != "node")
+
+
+def _word(row: Row) -> str:
+    return row.op_type.rpartition("::")[2]
+
+
+def _partition_label(row: Row) -> str:
+    return f"{short_provider(row.provider)} {row.partition}"
+
+
+def short_provider(name: str | None) -> str:
+    return "unknown" if name is None else name.removesuffix("ExecutionProvider")
+
+
+def _wires(graph: Graph, rows: Sequence[Row], inputs: int) -> tuple[Wire, ...]:
+    at = {node.key: inputs + index for index, node in enumerate(graph.nodes)}
+    makers: dict[str, int] = {row.node: index for index, row in enumerate(rows[:inputs])}
+    makers |= {name: at[node.key] for name, node in graph.producers.items()}
+    readers: dict[str, list[int]] = {}
+    for node in graph.nodes:
+        for name in node.reads:
+            if name in makers and makers[name] != at[node.key]:
+                readers.setdefault(name, []).append(at[node.key])
+    for index, name in enumerate(graph.outputs, inputs + len(graph.nodes)):
+        if name in makers:
+            readers.setdefault(name, []).append(index)
+    wires = []
+    for name, found in readers.items():
+        source, hub, size = makers[name], len(found) > MOST_FAN_OUT, _size(graph, name)
+        for target in found:
+            wires.append(Wire(source, target, name, size, hub, _crosses(rows[source], rows[target])))
+    return tuple(wires)
+
+
+def _crosses(source: Row, target: Row) -> bool:
+    return None not in (source.partition, target.partition) and source.partition != target.partition
+
+
+def _size(graph: Graph, tensor: str) -> int | None:
+    info = graph.info(tensor)
+    return info.size_bytes if info else None
+
+
+@lru_cache(maxsize=4096)
+def shape_text(info: TensorInfo | None) -> str:
+    """As `float32 1×128×768`; what is not known is a question mark."""
+    if info is None or (info.element is None and info.dims is None):
+        return ""
+    element = "?"
+    if info.element in TensorProto.DataType.values():
+        element = TensorProto.DataType.Name(info.element).casefold()
+        element = NAMES.get(element, element)
+    if info.dims is None:
+        return f"{element}, shape unknown"
+    dims = "×".join("?" if dim is None else str(dim) for dim in info.dims)
+    return f"{element} {dims}" if dims else f"{element} scalar"

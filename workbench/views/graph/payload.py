@@ -1,0 +1,165 @@
+"""Panes as the browser gets them: texts once, numbers as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.figures.palette import (
+    GREEN,
+    ORANGE,
+    PURPLE,
+    SKY,
+    TEXT,
+    FillStyle,
+    style_of_op_type,
+    style_of_provider,
+)
+from workbench.views.columns import pack
+from workbench.views.graph.pane import Pane, Row, short_provider
+from workbench.views.graph.tree import Tree, open_alike
+
+MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
+ABSENT = 0xFFFFFFFF
+KINDS = ("node", "input", "output")
+GREY = FillStyle(TEXT, ".")
+FATES = {
+    "kept": (FillStyle(SKY, ""), "="),
+    "fused": (FillStyle(GREEN, "/"), "⊕"),
+    "folded": (FillStyle(ORANGE, "\\"), "▾"),
+    "eliminated": (FillStyle(PURPLE, "x"), "×"),
+    "inserted": (FillStyle("#D55E00", "-"), "+"),
+    "unknown": (GREY, "?"),
+}
+
+
+class Texts:
+    """Each text once; the columns hold its number."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        short = text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
+        if short not in self._numbers:
+            self._numbers[short] = len(self.all)
+            self.all.append(short)
+        return self._numbers[short]
+
+
+def payload(
+    panes: Sequence[Pane], links: Sequence[tuple[int, int]], *, predicted: bool = False
+) -> tuple[dict[str, Any], bytes]:
+    """Header and columns. Column names begin with the number of their pane."""
+    texts = Texts()
+    columns: dict[str, Sequence[int] | Sequence[float | None]] = {
+        "link_from": [one for one, _ in links],
+        "link_to": [other for _, other in links],
+    }
+    told = []
+    opened = {name: open_alike(trees) for name, trees in _trees(panes).items()}
+    for number, pane in enumerate(panes):
+        columns |= {f"{number}_{name}": rows for name, rows in _columns(pane, texts).items()}
+        trees = ["modules"] if pane.partitions is None else ["modules", "partitions"]
+        for name in trees:
+            tree = pane.modules if pane.partitions is None or name == "modules" else pane.partitions
+            found = _tree(tree, opened[name].pop(0), texts)
+            columns |= {f"{number}_{name}_{key}": rows for key, rows in found.items()}
+        told.append({"title": pane.title, "note": pane.note, "nodes": pane.nodes, "trees": trees})
+    table, block = pack(columns)
+    header = {
+        "panes": told,
+        "modes": _modes(panes, texts, predicted),
+        "kinds": KINDS,
+        "columns": table,
+        "texts": texts.all,
+    }
+    return header, block
+
+
+def _columns(pane: Pane, texts: Texts) -> dict[str, Sequence[int] | Sequence[float | None]]:
+    def column(of: Callable[[Row], str]) -> list[int]:
+        return [texts.number(of(row)) for row in pane.rows]
+
+    rows, wires = pane.rows, pane.wires
+    return {
+        "name": column(lambda row: row.node),
+        "op": column(lambda row: row.op_type),
+        "kind": [KINDS.index(row.kind) for row in rows],
+        "provider": column(provider_label),
+        "partition": [ABSENT if row.partition is None else row.partition for row in rows],
+        "fate": column(lambda row: row.fate or ""),
+        "inserted": [int(row.inserted) for row in rows],
+        "passes": column(lambda row: ", ".join(row.passes)),
+        "shapes": column(lambda row: row.shapes),
+        "note": column(lambda row: row.note),
+        "time_f": [row.time_s for row in rows],
+        "memory_f": [row.size_bytes for row in rows],
+        "wire_from": [wire.source for wire in wires],
+        "wire_to": [wire.target for wire in wires],
+        "wire_tensor": [texts.number(wire.tensor) for wire in wires],
+        "wire_hub": [int(wire.hub) for wire in wires],
+        "wire_crosses": [int(wire.crosses) for wire in wires],
+        "wire_bytes_f": [wire.size_bytes for wire in wires],
+    }
+
+
+def _trees(panes: Sequence[Pane]) -> dict[str, list[Tree]]:
+    return {
+        "modules": [pane.modules for pane in panes],
+        "partitions": [pane.partitions for pane in panes if pane.partitions is not None],
+    }
+
+
+def _tree(tree: Tree, opened: Sequence[int], texts: Texts) -> dict[str, Sequence[int]]:
+    return {
+        "home": tree.home,
+        "parent": [box.parent for box in tree.boxes],
+        "label": [texts.number(box.label) for box in tree.boxes],
+        "path": [texts.number(box.path) for box in tree.boxes],
+        "open": opened,
+    }
+
+
+def provider_label(row: Row) -> str:
+    return "" if row.kind != "node" else short_provider(row.provider)
+
+
+def _modes(panes: Sequence[Pane], texts: Texts, predicted: bool) -> list[dict[str, Any]]:
+    """What boxes can be coloured by; what nothing is known of is there, and said to be unknown."""
+    nodes = [row for pane in panes for row in pane.rows if row.kind == "node"]
+    fates = {row.fate for row in nodes} - {None}
+    timed = any(row.time_s is not None for row in nodes)
+    sized = any(row.size_bytes is not None for row in nodes)
+    providers = dict.fromkeys(provider_label(row) for row in nodes)
+    ops = dict.fromkeys(row.op_type for row in nodes)
+    return [
+        _category("provider", "provider (predicted)" if predicted else "provider", texts, {
+            name: (GREY if name == "unknown" else style_of_provider(name), "?" if name == "unknown" else "")
+            for name in providers
+        }),
+        _number("time", "time" if timed else "time (needs a profile)", "s", timed),
+        _number("memory", "memory of outputs" if sized else "memory (shapes unknown)", "B", sized),
+        _category("fate", "fate", texts, {name: FATES[name] for name in FATES if name in fates}),
+        _category("op", "op type", texts, {
+            name: (style_of_op_type(name.rpartition("::")[2]), "") for name in ops
+        }),
+    ]  # fmt: skip
+
+
+def _category(
+    name: str, label: str, texts: Texts, styles: dict[str, tuple[FillStyle, str]]
+) -> dict[str, Any]:
+    told = [
+        {
+            "text": texts.number(key), "label": key, "glyph": glyph,
+            "style": {"color": style.color, "pattern": style.pattern, "ink": style.ink},
+        }
+        for key, (style, glyph) in styles.items()
+    ]  # fmt: skip
+    return {"name": name, "label": label, "kind": "category", "styles": told, "known": bool(told)}
+
+
+def _number(name: str, label: str, unit: str, known: bool) -> dict[str, Any]:
+    return {"name": name, "label": label, "kind": "number", "unit": unit, "known": known}

@@ -1,0 +1,121 @@
+"""Where in the model a node belongs: the path of modules, from its metadata, its name or its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workbench.explain.graph import Graph, Node
+from workbench.explain.graph.modules import dotted
+
+Path = tuple[str, ...]
+MOST_DEPTH = 24  # a name of a thousand slashes is no module path
+
+
+def module_path(name: str) -> Path | None:
+    """The modules before the last part of `/encoder/layer.0/MatMul` or `encoder.layer.0.MatMul`, if any.
+
+    What stands before the first slash of an absolute name is ORT's own, as in `fused /model/Gemm`.
+    """
+    if "/" in name:
+        head, _, rest = name.partition("/")
+        absolute = head == "" or head.endswith(" ")
+        parts = [part for part in (rest if absolute else name).split("/") if part]
+        return tuple(parts[:-1][:MOST_DEPTH])
+    if "." in name:
+        return dotted_path(name.rpartition(".")[0])
+    return None
+
+
+def dotted_path(text: str) -> Path:
+    """`encoder.layer.0.attention` as (encoder, layer.0, attention)."""
+    return tuple(dotted(text)[:MOST_DEPTH])
+
+
+def common_path(paths: Sequence[Path]) -> Path:
+    """The modules that all of them begin with."""
+    if not paths:
+        return ()
+    first, last = min(paths), max(paths)
+    same = 0
+    while same < min(len(first), len(last)) and first[same] == last[same]:
+        same += 1
+    return first[:same]
+
+
+def paths_of(graph: Graph, known: Mapping[str, Path] | None = None) -> list[Path]:
+    """One path a node, in the order of the graph. `known` paths, by key, come first."""
+    found: list[Path | None] = []
+    for node in graph.nodes:
+        if node.scope:
+            found.append(None)  # settled below, from the node whose body it is
+        elif known is not None and node.key in known:
+            found.append(known[node.key])
+        else:
+            found.append(_own_path(node))
+    _from_neighbours(graph, found)
+    paths = [path or () for path in found]
+    _into_bodies(graph, paths)
+    return paths
+
+
+def _own_path(node: Node) -> Path | None:
+    if node.module:
+        return dotted_path(node.module)
+    names = (node.name, *node.outputs)
+    return next((path for name in names if name and (path := module_path(name)) is not None), None)
+
+
+def _from_neighbours(graph: Graph, found: list[Path | None]) -> None:
+    """A node that tells nothing belongs to what it reads, where that tells itself: a weight knows its layer.
+
+    Else to who reads it; else to where what it reads has been put.
+    """
+    position = {node.key: index for index, node in enumerate(graph.nodes)}
+    told = list(found)
+
+    def makers(node: Node) -> list[int]:
+        known = (graph.producers.get(name) for name in node.reads)
+        return [position[one.key] for one in known if one is not None]
+
+    def readers(node: Node) -> list[int]:
+        return [position[one.key] for name in node.outputs for one in graph.readers.get(name, ())]
+
+    def first(paths: Sequence[Path | None], indices: list[int]) -> Path | None:
+        return next((path for index in indices if (path := paths[index])), None)
+
+    for index, node in enumerate(graph.nodes):
+        if found[index] is None:
+            found[index] = first(told, makers(node)) or first(told, readers(node))
+    for index, node in enumerate(graph.nodes):
+        if found[index] is None:
+            found[index] = first(found, makers(node))
+    for index in reversed(range(len(found))):
+        if found[index] is None:
+            found[index] = first(found, readers(graph.nodes[index]))
+
+
+def _into_bodies(graph: Graph, paths: list[Path]) -> None:
+    """The nodes of a body stand in a box of their own beside the node that has the body."""
+    position = {node.key: index for index, node in enumerate(graph.nodes)}
+    made: dict[str, Path] = {}
+
+    def path_of(scope: str) -> Path:
+        if scope not in made:
+            owner, _, branch = scope.rpartition("/")
+            at = position.get(owner)
+            if at is None:
+                made[scope] = (scope,)
+            else:
+                node = graph.nodes[at]
+                outer = path_of(node.scope) if node.scope else paths[at]
+                made[scope] = (*outer, f"{leaf(node.name or node.op_type)} {branch}")
+        return made[scope]
+
+    for index, node in enumerate(graph.nodes):
+        if node.scope:
+            paths[index] = path_of(node.scope)
+
+
+def leaf(name: str) -> str:
+    """The last part of a name."""
+    return next((part for part in reversed(name.split("/")) if part), name)

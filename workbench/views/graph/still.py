@@ -1,0 +1,228 @@
+"""The graph view where no browser is: the outermost boxes in their order, and what crosses providers."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+from workbench.figures.palette import STRONG, TEXT, FillStyle, style_of_provider
+from workbench.figures.scene import Line, Mark, Polyline, Rect, Scene, Text, column
+from workbench.figures.words import lines
+from workbench.views.graph.pane import Pane, Row, short_provider
+from workbench.views.graph.payload import FATES, GREY
+from workbench.views.graph.tree import ROOT, Tree
+
+MOST_BOXES = 14
+WIDTH, BOX, GAP, MARGIN, ARCS = 380.0, 34.0, 22.0, 16.0, 46.0
+STRIP = 6.0
+LINE = 18.0
+TITLE_COLUMNS = 118
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """One outermost box: its label, its nodes, the share of each style, and its time where known."""
+
+    label: str
+    nodes: int
+    shares: tuple[tuple[str, int], ...]  # provider or fate → nodes
+    time_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """Tensors from one box to another."""
+
+    source: int
+    target: int
+    tensors: int
+    crossing: int
+    crossing_bytes: int | None  # None: the size of one of them is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A graph as its outermost boxes."""
+
+    title: str
+    by: str  # "provider" or "fate"
+    boxes: tuple[Outer, ...]
+    ties: tuple[Tie, ...]
+    left_out: int
+
+
+def outline(pane: Pane) -> Outline:
+    """Partitions where there are several, else modules; the box that holds most is opened."""
+    tree = pane.partitions or pane.modules
+    by = "provider" if any(row.provider for row in pane.rows) else "fate"
+    if any(row.fate in ("folded", "eliminated") for row in pane.rows):
+        by = "fate"
+    members, labels = _outermost(tree, pane)
+    shown = members[:MOST_BOXES]
+    home = {node: number for number, nodes in enumerate(shown) for node in nodes}
+    boxes = []
+    for label, nodes in zip(labels, shown, strict=False):
+        rows = [pane.rows[node] for node in nodes]
+        times = [row.time_s for row in rows if row.time_s is not None]
+        shares = Counter(_style_name(row, by) for row in rows if row.kind == "node")
+        count = sum(row.kind == "node" for row in rows)
+        boxes.append(Outer(label, count, tuple(shares.most_common()), sum(times) if times else None))
+    return Outline(pane.title, by, tuple(boxes), _ties(pane, home), len(members) - len(shown))
+
+
+def _outermost(tree: Tree, pane: Pane) -> tuple[list[list[int]], list[str]]:
+    children = tree.children()
+    inside = _inside(tree)
+    frontier = list(children[ROOT])
+    depths = _depths(pane)
+    while True:
+        big = [one for one in frontier if one[0] and len(inside[one[1]]) * 2 > len(tree.home)]
+        if not big or len(frontier) + len(children[big[0][1]]) - 1 > MOST_BOXES:
+            break
+        at = frontier.index(big[0])
+        frontier[at : at + 1] = children[big[0][1]]
+    frontier.sort(key=lambda one: mean(depths[node] for node in (inside[one[1]] if one[0] else [one[1]])))
+    members = [inside[number] if is_box else [number] for is_box, number in frontier]
+    labels = [
+        tree.boxes[number].label if is_box else f"{pane.rows[number].op_type} {pane.rows[number].node}"
+        for is_box, number in frontier
+    ]
+    return members, labels
+
+
+def _depths(pane: Pane) -> list[int]:
+    """The longest path to each node: ORT's own order puts late boxes first where nothing forbids it."""
+    depths = [0] * len(pane.rows)
+    into: list[list[int]] = [[] for _ in pane.rows]
+    for wire in pane.wires:
+        if wire.source < wire.target:
+            into[wire.target].append(wire.source)
+    for node, makers in enumerate(into):
+        if makers:
+            depths[node] = 1 + max(depths[one] for one in makers)
+    return depths
+
+
+def _inside(tree: Tree) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in tree.boxes]
+    for node, number in enumerate(tree.home):
+        found[number].append(node)
+    for number in range(len(tree.boxes) - 1, ROOT, -1):
+        found[tree.boxes[number].parent] += found[number]
+    return found
+
+
+def _style_name(row: Row, by: str) -> str:
+    return short_provider(row.provider) if by == "provider" else row.fate or "unknown"
+
+
+def _ties(pane: Pane, home: dict[int, int]) -> tuple[Tie, ...]:
+    tensors: dict[tuple[int, int], set[str]] = defaultdict(set)
+    crossing: dict[tuple[int, int], dict[str, int | None]] = defaultdict(dict)
+    for wire in pane.wires:
+        ends = home.get(wire.source), home.get(wire.target)
+        if ends[0] is None or ends[1] is None or ends[0] == ends[1] or (wire.hub and not wire.crosses):
+            continue
+        tensors[ends[0], ends[1]].add(wire.tensor)
+        if wire.crosses:
+            crossing[ends[0], ends[1]][wire.tensor] = wire.size_bytes
+    found = []
+    for key, names in sorted(tensors.items()):
+        sizes = list(crossing[key].values()) if key in crossing else []
+        known = [size for size in sizes if size is not None]
+        found.append(Tie(*key, len(names), len(sizes), sum(known) if len(known) == len(sizes) else None))
+    return tuple(found)
+
+
+def graph_scene(panes: Sequence[Pane], title: str) -> Scene:
+    """The panes side by side, below one sentence."""
+    outlines = [outline(pane) for pane in panes]
+    width = max(620.0, len(outlines) * (WIDTH + ARCS + MARGIN) + MARGIN)
+    said = lines(title, int(TITLE_COLUMNS * width / 900), 900)
+    marks: list[Mark] = list(column(said, MARGIN, MARGIN + 12, bold=True, room=width - 2 * MARGIN))
+    top = MARGIN + len(said) * LINE + 10
+    bottom = top
+    for number, told in enumerate(outlines):
+        left = MARGIN + number * (WIDTH + ARCS + MARGIN)
+        marks += _drawn(told, left, top)
+        rows = len(told.boxes) + (1 if told.left_out or not told.boxes else 0)
+        bottom = max(bottom, top + LINE + rows * (BOX + GAP))
+    marks += _legend(outlines, bottom + 4)
+    return Scene(width, bottom + 30, title, tuple(marks))
+
+
+def _drawn(told: Outline, left: float, top: float) -> Iterator[Mark]:
+    yield Text(left, top + 10, told.title, 13, True, room=WIDTH)
+    first = top + LINE
+    yield from _arcs(told, left, first)
+    for number, box in enumerate(told.boxes):
+        y = first + number * (BOX + GAP)
+        yield Rect(left, y, WIDTH, BOX, TEXT, 0.10, TEXT, radius=3)
+        time = "" if box.time_s is None else f", {box.time_s * 1e3:.3g} ms"
+        nodes = f"{box.nodes:,} nodes{time}" if box.nodes != 1 else f"1 node{time}"
+        yield Text(left + 8, y + 18, box.label, 12, True, room=WIDTH - 160)
+        yield Text(left + WIDTH - 8, y + 18, nodes if box.nodes else "", 11, anchor="end", room=140)
+        x = left + 8
+        for name, count in box.shares:
+            wide = (WIDTH - 16) * count / max(box.nodes, 1)
+            style = style_named(name, told.by)
+            yield Rect(
+                x,
+                y + BOX - STRIP - 3,
+                wide,
+                STRIP,
+                style.color,
+                1,
+                TEXT,
+                0.6,
+                hatch=style.pattern,
+                ink=style.ink,
+            )
+            x += wide
+    last = first + len(told.boxes) * (BOX + GAP)
+    if not told.boxes:
+        yield Text(left + 8, last + 14, "no nodes in this graph", 12)
+    elif told.left_out:
+        yield Text(left + 8, last + 14, f"… and {told.left_out:,} more boxes", 12)
+
+
+def _arcs(told: Outline, left: float, first: float) -> Iterator[Mark]:
+    """A line to the next box; an arc on the right to any other."""
+    for tie in told.ties:
+        color, width = (STRONG[1], 2.0) if tie.crossing else (TEXT, 1.0)
+        start, end = first + tie.source * (BOX + GAP), first + tie.target * (BOX + GAP)
+        dash = (5.0, 3.0) if tie.crossing else None
+        if tie.target == tie.source + 1:
+            x, y = left + WIDTH / 2, end
+            yield Line(x, start + BOX, x, y, color, width, dash)
+            yield Polyline(((x - 4, y - 7), (x + 4, y - 7), (x, y)), None, fill=color)
+            if tie.crossing:
+                size = "size unknown" if tie.crossing_bytes is None else f"{tie.crossing_bytes / 1e6:.3g} MB"
+                many = f"{tie.crossing} tensors, " if tie.crossing > 1 else ""
+                yield Text(x + 10, y - 7, f"{many}{size} cross", 10, color=color, room=WIDTH / 2 - 20)
+        else:
+            reach = left + WIDTH + 6 + min(ARCS - 10, 5.0 * abs(tie.target - tie.source))
+            y1, y2 = start + BOX - 8, end + 8
+            edge = left + WIDTH
+            points = ((edge, y1), (reach, y1 + 6), (reach, y2 - 6), (edge, y2))
+            yield Polyline(points, color, width, opacity=0.8)
+            yield Polyline(((edge + 7, y2 - 4), (edge + 7, y2 + 4), (edge, y2)), None, fill=color)
+
+
+def _legend(outlines: Sequence[Outline], y: float) -> Iterator[Mark]:
+    x = MARGIN
+    seen = dict.fromkeys((name, told.by) for told in outlines for box in told.boxes for name, _ in box.shares)
+    for name, by in seen:
+        style = style_named(name, by)
+        yield Rect(x, y, 18, 11, style.color, 1, TEXT, 0.6, hatch=style.pattern, ink=style.ink)
+        yield Text(x + 24, y + 10, name, 11, room=110)
+        x += 44 + 7 * min(len(name), 16)
+
+
+def style_named(name: str, by: str) -> FillStyle:
+    """How a provider or a fate is filled."""
+    if by == "fate":
+        return FATES[name][0] if name in FATES else GREY
+    return GREY if name == "unknown" else style_of_provider(name)

@@ -1,0 +1,186 @@
+// How a graph looks: frames, lines, boxes, stubs, the selection.
+
+const CROSSING = "#D55E00";
+
+function drawPane(ctx, stage, theme, pane) {
+  const seen = stage.window(), k = stage.kx;
+  pane.theme = theme;
+  if (!pane.total) {
+    ctx.textAlign = "center";
+    return write(ctx, "No nodes in this graph", stage.width / 2, stage.height / 2, theme.soft, `14px ${theme.font}`);
+  }
+  ctx.translate(stage.tx, stage.ty);
+  ctx.scale(k, k);
+  const each = (list, draw) => { for (const one of list) if (one.x + one.w >= seen.x && one.y + one.h >= seen.y && one.x <= seen.x + seen.w && one.y <= seen.y + seen.h) draw(ctx, theme, pane, one, k); };
+  each(pane.frames, drawFrame);
+  drawLines(ctx, theme, pane, seen, k);
+  each(pane.frames, drawHead);
+  each(pane.cells, drawCell);
+  drawNeighbours(ctx, theme, pane, k);
+  ctx.strokeStyle = theme.accent;
+  ctx.lineWidth = 3 / min(k, 1);
+  for (const [items, dash] of [[pane.met, [6, 4]], [pane.chosen, []]]) for (const item of items) {
+    const rect = pane.rects.get(item);
+    ctx.setLineDash(dash);
+    if (rect) ctx.strokeRect(rect.x - 2, rect.y - 2, rect.w + 4, rect.h + 4);
+  }
+  ctx.setLineDash([]);
+}
+
+function drawFrame(ctx, theme, pane, frame) {
+  shape(ctx, frame, 5, ground(theme, pane, frame), theme.line, 1);
+  ctx.stroke();
+}
+
+function drawHead(ctx, theme, pane, { item, x, y, w }, k) {
+  if (k < 0.22) return;
+  const bold = `600 13px ${theme.font}`, side = pane.value(item) || pane.size(item);
+  ctx.font = bold;
+  const label = fitText(ctx, `▾ ${pane.title(item)}`, w - 14), left = ctx.measureText(label).width + 16;
+  ctx.font = `11px ${theme.font}`;
+  const wide = ctx.measureText(side).width, both = wide < w - left - 7;
+  ctx.fillStyle = ground(theme, pane, { item }); // the line into the box passes behind its name
+  ctx.fillRect(x + 5, y + 3, left - 8 + (both ? wide + 4 : 0), HEADER - 4);
+  if (both) write(ctx, side, x + left, y + 16, theme.soft);
+  write(ctx, label, x + 7, y + 16, theme.ink, bold);
+}
+
+function drawCell(ctx, theme, pane, cell, k) {
+  const { item, x, y, w, h } = cell, box = pane.isBox(item), row = item - pane.boxes, { view, rows } = pane, { mode } = view;
+  const port = !box && rows.kind[row] !== NODE, inserted = !box && rows.inserted[row], sum = pane.sum(item);
+  const kinds = [...sum.kinds].sort((a, b) => b[1] - a[1]), style = !box && kinds.length ? view.styles.get(kinds[0][0]) : null;
+  const amount = sum.nodes ? pane.amount(item) : null, known = amount !== null && amount >= 0, blank = amount !== null && !known;
+  const fill = known ? heat(theme, amount / (pane.most[mode.name] || 1)) : style ? mix(theme.paper, style.style.color, 0.16) : box ? theme.panel : theme.paper;
+  if (inserted) ctx.setLineDash([4, 3]);
+  shape(ctx, cell, port ? h / 2 : 4, fill, mix(theme.line, theme.ink, 0.25), box ? 1.4 : 1);
+  if (k >= 0.12) ctx.stroke();
+  ctx.setLineDash([]);
+  if (k < 0.12) return;
+  if (style || blank) fillStyled(ctx, style ? style.style : unknownStyle(theme), x + 1, y + 1, 9, h - 2);
+  if (box && kinds.length) {
+    let left = x + 8;
+    for (const [key, n] of kinds) {
+      const wide = ((w - 16) * n) / sum.nodes, one = view.styles.get(key);
+      if (one) fillStyled(ctx, one.style, left, y + h - 12, wide, 8);
+      left += wide;
+    }
+    ctx.lineWidth = 0.6;
+    ctx.strokeRect(x + 8, y + h - 12, w - 16, 8);
+  }
+  const ink = known ? inkOn(fill) : theme.ink;
+  if (known) { // how much of all, as a length
+    ctx.fillStyle = ink;
+    ctx.fillRect(x + 8, y + h - 6, max(((w - 16) * amount) / (pane.all[mode.name] || 1), 1), 3);
+  }
+  if (k < 0.3) return;
+  const glyph = style?.glyph || (inserted ? "+" : ""), left = x + (port ? 12 : box && !blank ? 8 : 16), room = x + w - left - 8;
+  ctx.font = `600 13px ${theme.font}`;
+  write(ctx, fitText(ctx, `${box ? "▸ " : ""}${pane.title(item)}`, room - (glyph ? 12 : 0)), left, y + 17, ink);
+  if (glyph) write(ctx, glyph, x + w - 16, y + 16, ink);
+  if (k < 0.45) return;
+  ctx.font = `11.5px ${theme.font}`;
+  write(ctx, fitText(ctx, under(pane, item, port), room), left, y + 32, known ? ink : theme.soft);
+  drawStubs(ctx, theme, pane, cell);
+}
+
+// The second line of a box: the number it is coloured by, how much it holds, a name of its own, or a shape.
+function under(pane, item, port) {
+  const row = item - pane.boxes, { time, kinds } = pane.sum(item), { mode, text } = pane.view;
+  // Providers look alike but for their colour, so their names are there too.
+  const where = mode?.name === "provider" ? [...kinds].map(([key, n]) => text(key) + (kinds.size > 1 ? ` ${n}` : "")).join(", ") : "";
+  if (pane.isBox(item)) return [pane.value(item), kinds.size > 1 && where ? "" : pane.size(item), where, !pane.value(item) && time >= 0 ? seconds(time) : ""].filter(Boolean).join(", ");
+  const own = leaf(pane.text("name", row)), op = pane.text("op", row);
+  const dims = pane.text("shapes", row).replaceAll(/\S+, shape unknown/g, "").replaceAll(/(^|, )\w+ /g, "$1").replaceAll(/unk__\d+/g, "?");
+  return port ? dims || op : where || pane.value(item) || (dims && own.replace(/_\d+$/, "") === short(op) ? dims : own);
+}
+
+function drawStubs(ctx, theme, pane, { item, x, y, w, h }) {
+  for (const [side, edge, dir] of [["ins", y, -1], ["outs", y + h, 1]]) {
+    const list = pane.stubs[side].get(item);
+    if (!list) continue;
+    const tensors = [...new Set(list.map((i) => pane.wires.tensor[i]))], more = tensors.length > 1 ? ` +${tensors.length - 1}` : "";
+    ctx.fillStyle = theme.soft;
+    ctx.fillRect(x + 13, edge + min(0, 6 * dir), 1.5, 6);
+    ctx.fillRect(x + 10, edge + 6 * dir, 8, 1.5);
+    ctx.font = `10px ${theme.font}`;
+    const told = dir < 0 ? leaf(pane.view.text(tensors[0])).replace(/_output_\d+$/, "") + more : `to ${count(list.length)}`;
+    write(ctx, fitText(ctx, told, w / 2 - 24), x + 21, edge + (dir < 0 ? -3 : 10), theme.soft);
+  }
+}
+
+function drawLines(ctx, theme, pane, seen, k) {
+  const near = ({ points: [[x0, y0], ...rest] }) => rest.length > 1 || !(max(x0, rest[0][0]) < seen.x || min(x0, rest[0][0]) > seen.x + seen.w || max(y0, rest[0][1]) < seen.y || min(y0, rest[0][1]) > seen.y + seen.h);
+  const lines = pane.lines.filter(near);
+  for (const crosses of [false, true]) {
+    const list = lines.filter((line) => line.crosses === crosses);
+    ctx.strokeStyle = ctx.fillStyle = crosses ? CROSSING : mix(theme.line, theme.ink, 0.25);
+    ctx.lineWidth = (crosses ? 2.2 : 1.1) / max(min(k, 1), 0.6);
+    ctx.setLineDash(crosses ? [7, 4] : []);
+    ctx.beginPath();
+    for (const { points } of list) curve(ctx, points);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    if (k < 0.25) continue;
+    ctx.beginPath();
+    const tip = ([x, y], dir) => { ctx.moveTo(x, y); ctx.lineTo(x - 4, y - 7 * dir); ctx.lineTo(x + 4, y - 7 * dir); };
+    for (const { points, arrow, arrowBack } of list) { if (arrow) tip(points.at(-1), 1); if (arrowBack) tip(points[0], -1); }
+    ctx.fill();
+    if (crosses && k > 0.4) for (const line of list) if (line.arrow || line.arrowBack) drawBytes(ctx, theme, line);
+  }
+}
+
+function drawBytes(ctx, theme, { points, edges, arrow }) {
+  const [x, y] = arrow ? points.at(-1) : points[0], size = edges.reduce((sum, edge) => sum + (edge.crosses ? edge.bytes : 0), 0);
+  const words = size >= 0 ? bytes(size) : "size unknown", top = arrow ? y - 20 : y + 8;
+  ctx.font = `600 10.5px ${theme.font}`;
+  ctx.fillStyle = theme.paper;
+  ctx.fillRect(x + 6, top, ctx.measureText(words).width + 4, 13);
+  write(ctx, words, x + 8, top + 10, theme.ink);
+}
+
+// The true neighbours of what is selected, stubs included, as lines of their own.
+function drawNeighbours(ctx, theme, pane, k) {
+  const { chosen, wires, rects } = pane, seen = new Set();
+  if (!chosen.size || chosen.size > 40) return;
+  ctx.strokeStyle = theme.accent;
+  ctx.lineWidth = 1.8 / max(min(k, 1), 0.35);
+  ctx.beginPath();
+  for (let i = 0; i < wires.from.length; i++) {
+    const a = pane.shown(wires.from[i]), b = pane.shown(wires.to[i]), key = a * 1e7 + b;
+    if (a === b || !(chosen.has(a) || chosen.has(b)) || seen.has(key)) continue;
+    seen.add(key);
+    const from = rects.get(a), to = rects.get(b);
+    curve(ctx, [[from.x + from.w / 2, from.y + from.h], [to.x + to.w / 2, to.y]]);
+  }
+  ctx.stroke();
+}
+
+const unknownStyle = (theme) => ({ color: theme.paper, pattern: ".", ink: theme.soft });
+const heat = (theme, part) => mix(theme.paper, theme.dark ? "#F0A050" : CROSSING, round((0.06 + 0.8 * sqrt(max(part, 0))) * 50) / 50);
+const inkOn = (color) => { const [r, g, b] = rgb(color); return 0.299 * r + 0.587 * g + 0.114 * b > 125 ? "#000000" : "#ffffff"; };
+const ground = (theme, pane, { item }) => mix(theme.paper, theme.line, min(0.07 * pane.depth[item], 0.28));
+
+function write(ctx, text, x, y, color, font = ctx.font) {
+  ctx.font = font;
+  ctx.fillStyle = color;
+  ctx.fillText(text, x, y);
+}
+
+function shape(ctx, { x, y, w, h }, radius, fill, stroke, width) {
+  Object.assign(ctx, { fillStyle: fill, strokeStyle: stroke, lineWidth: width });
+  ctx.beginPath();
+  ctx.roundRect(x, y, w, h, radius);
+  ctx.fill();
+}
+
+// Two points as a curve that leaves and arrives upright; more of them with rounded corners.
+function curve(ctx, points) {
+  const [[x0, y0], ...rest] = points, [x1, y1] = rest.at(-1);
+  ctx.moveTo(x0, y0);
+  if (rest.length > 1) {
+    for (let i = 0; i < rest.length - 1; i++) ctx.arcTo(...rest[i], ...rest[i + 1], 6);
+    return ctx.lineTo(x1, y1);
+  }
+  const bend = y1 > y0 ? min((y1 - y0) / 2, 60) : 40;
+  return abs(x0 - x1) < 0.5 && y1 > y0 ? ctx.lineTo(x1, y1) : ctx.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1);
+}

@@ -1,0 +1,266 @@
+// The graph view: controls, opening and closing, linked selection, search, texts.
+
+const MOST_SHOWN = 6000, MOST_SELECTED = 2000, MOST_LEGEND = 14;
+
+function render({ model, el }) {
+  const data = unpack(model), text = (number) => data.texts[number];
+  const { root, say } = begin(el, data.told || "Graph");
+  const view = { data, text };
+  const save = (name, value) => { model.set(name, value); model.save_changes(); };
+  const pickMode = () => {
+    view.mode = data.modes.find((one) => one.name === model.get("color") && one.known) || data.modes.find((one) => one.known);
+    view.styles = new Map((view.mode?.styles || []).map((one) => [one.text, one]));
+  };
+  pickMode();
+  const links = [new Map(), new Map()]; // of each pane: row → rows of the other
+  data.columns.link_from?.forEach((from, i) => { const to = data.columns.link_to[i]; push(links[0], from, to); push(links[1], to, from); });
+
+  // ------------------------------------------------------------ controls
+  const tools = toolbar(root);
+  const search = tools.search("Search names, op types and providers; Enter goes to the next", find, go);
+  const color = tools.choice("Colour", "What the boxes are coloured by", data.modes.map((one) => ({ value: one.name, label: one.label, disabled: !one.known })), view.mode?.name, (value) => { save("color", value); recolor(); });
+  if (data.panes.some((pane) => pane.trees.length > 1)) tools.choice("Group", "How nodes are put into boxes", ["modules", "partitions"].map((value) => ({ value, label: value })), model.get("group"), (value) => { save("group", value); regroup(); });
+  tools.button("Open a level", "Open every closed box in sight", () => level(true));
+  tools.button("Close a level", "Close the innermost open boxes", () => level(false));
+  tools.button("Fit", "Show the whole graph (0)", () => panes.forEach(refit));
+  tools.button("PNG", "Download this picture", async () => download(await shot(), `${(data.model || "graph").replace(/[^\w.-]+/g, "_").slice(0, 60)}.png`));
+  const holder = make("div", "wbv-panes", "", root);
+  const panes = data.panes.map(paneOf);
+  const legendRow = make("div", "wbv-legend", "", root);
+  const details = make("div", "wbv-details", "", root);
+  details.tabIndex = 0;
+  details.setAttribute("role", "region");
+  details.setAttribute("aria-label", "Details of the selection");
+  const shot = () => picture({ stages: panes.map((pane) => pane.stage), titles: panes.map((pane) => pane.heading), legendEntries: entries(), root, stacked: holder.style.flexDirection === "column" });
+  const refit = (pane) => { pane.stage.touched = false; pane.fit(); };
+
+  function paneOf(told, number) {
+    const pane = new Pane(view, told, number), place = make("div", "wbv-pane", "", holder);
+    make("div", "wbv-title", printable(pane.heading), place);
+    if (told.note) make("div", "wbv-note", printable(told.note), place);
+    const toggled = (point, whole) => { // by its sign, or by a double click elsewhere on it
+      const rect = pane.find(point), hit = rect && pane.isBox(rect.item) && point.x < rect.x + 22 !== whole;
+      if (hit) toggle(pane, rect.item);
+      return hit;
+    };
+    pane.stage = new Stage(place, root, {
+      label: `${pane.heading}. Enter selects and opens boxes, arrows move, + and - zoom, 0 fits, / searches.`,
+      least: 0.3,
+      bounds: () => (pane.total ? pane.whole : null),
+      draw: (ctx, stage, theme) => drawPane(ctx, stage, theme, pane),
+      minimap: () => [...pane.frames.map((one) => ({ ...one, color: "rgba(128,128,128,.18)" })), ...pane.cells.map((one) => ({ ...one, color: pane.chosen.has(one.item) ? pane.theme.accent : pane.theme.line }))],
+      hover: (point) => { const rect = point && pane.find(point); return rect ? hint(pane, rect.item) : ""; },
+      click: (point) => { if (!toggled(point, false)) choose(pane, pane.find(point)?.item ?? -1); },
+      twice: (point) => toggled(point, true),
+      key: (event) => keyed(pane, event),
+      sized: () => pane.settle(),
+    });
+    pane.grow(model.get("group"));
+    return pane;
+  }
+
+  // ------------------------------------------------------------ opening and closing, the same path in both
+  function toggle(pane, box, open = !pane.opened.has(box)) {
+    for (const one of panes) {
+      const other = one === pane ? box : one.byPath.get(pane.pathOf(box));
+      if (other === undefined || (!other && !open)) continue;
+      const before = one.rects.get(other);
+      one.opened[open ? "add" : "delete"](other);
+      one.settle();
+      const after = one.rects.get(other);
+      if (before && after) one.stage.moveBy((before.x - after.x) * one.stage.kx, (before.y - after.y) * one.stage.ky);
+    }
+    remember();
+    say(`${pane.title(box)} ${open ? "opened" : "closed"}`);
+    mark();
+  }
+  function level(open) {
+    for (const pane of panes) {
+      let shown = pane.cells.length;
+      const deepest = max(0, ...pane.frames.map(({ item }) => pane.depth[item]));
+      if (!open) for (const b of [...pane.opened]) if (b && pane.depth[b] >= deepest) pane.opened.delete(b);
+      if (open) for (const { item } of pane.cells) {
+        if (!pane.isBox(item)) continue;
+        shown += pane.children[item].length - 1;
+        if (shown > MOST_SHOWN) { say(`More than ${count(MOST_SHOWN)} boxes: open single ones.`); break; }
+        pane.opened.add(item);
+      }
+      pane.settle();
+      refit(pane);
+    }
+    remember();
+    mark();
+  }
+  function remember() { save("opened", [...new Set(panes.flatMap((pane) => [...pane.opened].map((b) => pane.pathOf(b))))]); }
+  function regroup() {
+    for (const pane of panes) { pane.grow(model.get("group")); pane.settle(); refit(pane); }
+    mark();
+  }
+  function recolor() {
+    pickMode();
+    color.value = view.mode?.name;
+    for (const pane of panes) { pane.sums = []; pane.settle(); }
+    mark();
+  }
+
+  // ------------------------------------------------------------ selection
+  let sending = false;
+  function choose(pane, item) {
+    panes.forEach((one) => { one.current = one === pane ? item : -1; });
+    sending = true;
+    model.set("side", item < 0 ? -1 : pane.number);
+    save("selected", item < 0 ? [] : pane.rowsOf(item).slice(0, MOST_SELECTED).map((row) => pane.text("name", row)));
+    sending = false;
+    mark(true);
+  }
+  function mark(show = false) {
+    const names = model.get("selected") || [], side = model.get("side");
+    for (const pane of panes) {
+      pane.picked = side >= 0 && side !== pane.number ? [] : names.flatMap((name) => pane.byName.get(name) || []);
+      pane.chosen = new Set(pane.rects.has(pane.current) ? [pane.current] : pane.picked.map((row) => pane.shown(row)));
+      pane.linked = [];
+    }
+    panes.forEach((pane, i) => { if (panes[1 - i]) panes[1 - i].linked = [...new Set(pane.picked.flatMap((row) => links[i].get(row) || []))]; });
+    for (const pane of panes) {
+      pane.met = new Set(pane.linked.map((row) => pane.shown(row)).filter((item) => !pane.chosen.has(item)));
+      const rect = pane.rects.get([...pane.chosen, ...pane.met][0]);
+      if (show && rect && pane.number !== side) pane.stage.reveal(rect);
+      pane.stage.request();
+    }
+    tell();
+    legend(legendRow, entries(), readTheme(root));
+  }
+  function keyed(pane, { key, shiftKey }) {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key], [item = -1] = pane.chosen;
+    if (key === "/") search.input.focus();
+    else if (key === "Escape") choose(pane, -1);
+    else if (key === "Enter" || key === " ") {
+      if (item < 0) step(pane, pane.cells[0]);
+      else if (pane.isBox(item)) toggle(pane, item);
+    } else if (way && item >= 0 && !shiftKey) step(pane, nearest(pane.cells, pane.rects.get(item), way));
+    else return false;
+    return true;
+  }
+  function step(pane, rect) {
+    if (!rect) return;
+    choose(pane, rect.item);
+    pane.stage.reveal(rect);
+    say(hint(pane, rect.item).replaceAll("\n", ", "));
+  }
+
+  // ------------------------------------------------------------ search
+  let hits = [], hit = 0;
+  function find(query) {
+    const words = query.trim().toLowerCase();
+    hits = [];
+    hit = 0;
+    if (words) for (const pane of panes) for (let row = 0; row < pane.total; row++)
+      if (["name", "op", "provider"].some((column) => pane.text(column, row).toLowerCase().includes(words))) hits.push([pane, row]);
+    save("search", query);
+    say(words ? `${plural(hits.length, "node")} found` : "");
+    return hits.length;
+  }
+  function go(by) {
+    hit = (hit + by + hits.length) % hits.length;
+    const [pane, row] = hits[hit], item = pane.boxes + row;
+    pane.openTo(row);
+    choose(pane, item);
+    pane.stage.reveal(pane.rects.get(item), 0.7);
+    return hit;
+  }
+
+  // ------------------------------------------------------------ texts
+  function hint(pane, item) {
+    const sum = pane.sum(item), row = item - pane.boxes, lines = [row < 0 ? `${pane.title(item)} (${pane.size(item)})` : `${pane.text("op", row)}  ${pane.text("name", row)}`];
+    if (sum.kinds.size) lines.push([...sum.kinds].slice(0, 6).map(([key, n]) => (text(key) || "unknown") + (row < 0 ? ` ${count(n)}` : "")).join(", "));
+    if (sum.time >= 0) lines.push(`${seconds(sum.time)}, ${share(sum.time / pane.all.time)} of all nodes`);
+    if (sum.memory >= 0) lines.push(`outputs ${bytes(sum.memory)}`);
+    for (const [word, side] of [["stub: reads", "ins"], ["stub: others read", "outs"]]) {
+      const tensors = [...new Set((pane.stubs[side].get(item) || []).map((i) => text(pane.wires.tensor[i])))];
+      if (tensors.length) lines.push(`${word} ${tensors.slice(0, 3).join(", ")}${tensors.length > 3 ? ` and ${tensors.length - 3} more` : ""}`);
+    }
+    return lines.join("\n");
+  }
+  function tell() {
+    details.replaceChildren();
+    if (!panes.some((pane) => pane.picked.length)) return void make("div", "wbv-note", panes.some((pane) => pane.total) ? "Click a box to see what it is and what it became; double-click or ▸ opens it." : "There is nothing to show.", details);
+    for (const pane of panes) {
+      const own = pane.picked.length > 0, rows = own ? pane.picked : pane.linked, list = make("dl", "", "", details);
+      const line = (name, told) => { if (told) { make("dt", "", name, list); make("dd", "", printable(told), list); } };
+      const among = (column) => {
+        const found = new Map();
+        for (const row of rows) { const told = pane.text(column, row); if (told) found.set(told, (found.get(told) || 0) + 1); }
+        return [...found].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([told, n]) => (rows.length > 1 ? `${told} ×${n}` : told)).join(", ");
+      };
+      const sum = (column) => rows.reduce((all, row) => (pane.rows[column][row] >= 0 ? (all || 0) + pane.rows[column][row] : all), NaN);
+      const names = rows.slice(0, 4).map((row) => pane.text("name", row)).join(", "), one = rows.length === 1, [row] = rows;
+      line(own ? pane.told.title : `${pane.told.title}, linked`, !rows.length ? "nothing: no node does its work here" : one ? names : `${plural(rows.length, "node")}: ${names}${rows.length > 4 ? " …" : ""}`);
+      line("op type", among("op"));
+      line(data.modes[0].label, among("provider"));
+      if (one && pane.rows.partition[row] !== NO_PARTITION) line("partition", String(pane.rows.partition[row]));
+      line("fate", among("fate"));
+      line("passes", among("passes"));
+      if (one) line("makes", pane.text("shapes", row));
+      const time = sum("time"), memory = sum("memory");
+      if (time >= 0) line("time", `${seconds(time)} a run, ${share(time / pane.all.time)} (with the profiler on)`);
+      if (memory >= 0) line("outputs", bytes(memory));
+      line("why here", among("note"));
+    }
+  }
+  function entries() {
+    const { mode } = view, told = mode?.kind === "category" ? categories(mode) : mode ? numbers(mode) : [];
+    if (panes.some((pane) => pane.lines.some((line) => line.crosses))) told.push({ label: "dashed: into another partition", glyph: "⇢" });
+    if (panes.some((pane) => pane.stubs.ins.size)) told.push({ label: "stub: read in many places or far away", glyph: "⟂" });
+    return told;
+  }
+  function categories(mode) {
+    const counts = (one) => panes.map((pane) => pane.all.kinds.get(one.text) || 0), shown = mode.styles.filter((one) => counts(one).some(Boolean));
+    const told = shown.slice(0, MOST_LEGEND).map((one) => ({ ...one, label: `${one.label || "unknown"} (${counts(one).map(count).join(" | ")})` }));
+    return shown.length > told.length ? [...told, { label: `and ${shown.length - told.length} more` }] : told;
+  }
+  function numbers({ name, unit }) {
+    const most = max(...panes.map((pane) => pane.most[name])), theme = readTheme(root);
+    return [...[0, 0.25, 1].map((part) => ({ label: part ? measured(most * part, unit) : "0", style: { color: heat(theme, part), pattern: "" } })), { label: "unknown", style: unknownStyle(theme) }];
+  }
+
+  // ------------------------------------------------------------ start, and what Python says
+  const arrange = () => {
+    const narrow = root.clientWidth < 640 && panes.length > 1, height = model.get("height_px");
+    holder.style.flexDirection = narrow ? "column" : "row";
+    for (const pane of panes) pane.stage.holder.style.minHeight = `${narrow ? round(height * 0.7) : height}px`;
+  };
+  const watch = new ResizeObserver(arrange);
+  watch.observe(root);
+  arrange();
+  const kept = new Set(model.get("opened"));
+  for (const pane of panes) {
+    if (kept.size) pane.opened = new Set(Array.from(pane.path.keys()).filter((b) => !b || kept.has(pane.pathOf(b))));
+    pane.settle();
+  }
+  mark();
+  answerPictures(model, shot);
+  const heard = {
+    "change:selected": () => { if (!sending) { panes.forEach((pane) => { pane.current = -1; }); mark(true); } },
+    "change:color": recolor,
+    "change:group": regroup,
+    "change:height_px": arrange,
+    "change:search": () => { if (search.input.value !== model.get("search")) { search.input.value = model.get("search"); search.look(); } },
+  };
+  for (const [event, call] of Object.entries(heard)) model.on(event, call);
+  heard["change:search"]();
+  return () => {
+    for (const [event, call] of Object.entries(heard)) model.off(event, call);
+    watch.disconnect();
+    panes.forEach((pane) => pane.stage.end());
+  };
+}
+
+function nearest(cells, from, [dx, dy]) {
+  let best = null, least = Infinity;
+  for (const cell of from ? cells : []) {
+    const gx = cell.x + cell.w / 2 - from.x - from.w / 2, gy = cell.y + cell.h / 2 - from.y - from.h / 2;
+    const along = gx * dx + gy * dy, far = along + 2.5 * (abs(gx * dy) + abs(gy * dx));
+    if (cell.item !== from.item && along > 1 && far < least) { least = far; best = cell; }
+  }
+  return best;
+}
