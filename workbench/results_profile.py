@@ -1,33 +1,47 @@
-"""What notebooks call for profiles: `profile` runs a model under ORT's profiler, `read_profile` reads one."""
+"""What notebooks call and get for profiles: where time and memory go, and what the limits are."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.config import Config
 from workbench.explain.coldstart.coldstart import ColdStart
+from workbench.explain.coldstart.coldstart import cold_start as start_cold
 from workbench.explain.memory.memory import memory_of
-from workbench.explain.profile.profile import Profile, read_profile
-from workbench.explain.profile.running import Execution, profile_execution
-from workbench.explain.roofline.peaks import PeakTable, measure_peaks
-from workbench.explain.roofline.roofline import roofline
-from workbench.explain.threads.scaling import ThreadScaling, scaling_of, thread_configs
+from workbench.explain.memory.settings import settings_of, settings_seen
+from workbench.explain.profile.profile import read_profile as read
+from workbench.explain.profile.running import Execution, can_be_saved, profile_execution
+from workbench.explain.roofline.peaks import Peaks as PeakRow
+from workbench.explain.roofline.peaks import measure_peaks
+from workbench.explain.threads.scaling import scaling_of, thread_configs
 from workbench.explain.threads.sharing import sharing_of
-from workbench.measure.limits import Limits
+from workbench.measure.limits import Limits, Progress
+from workbench.shown.limits import ColdStarts, Memory, MemorySettings, Peaks, Roofline, Threads
+from workbench.shown.profile import Profile
+from workbench.shown.whose import about_of
 
 if TYPE_CHECKING:
     from workbench.models import Inputs, Model
+    from workbench.worker.values import Feed
 
     Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
 __all__ = [
+    "ColdStarts",
+    "Memory",
+    "MemorySettings",
+    "Peaks",
     "Profile",
+    "Roofline",
+    "Threads",
     "cold_start",
+    "memory",
     "memory_of",
+    "memory_settings",
     "peaks",
     "profile",
     "read_profile",
@@ -37,6 +51,8 @@ __all__ = [
 ]
 
 THREADS_BUDGET_S = 30.0
+SETTINGS_BUDGET_S = 20.0
+ARENA_BUDGET_S = 0.1
 
 
 def profile(
@@ -48,58 +64,177 @@ def profile(
     budget_s: float = 1.0,
     per_node_memory: bool = False,
     keep_trace: str | os.PathLike[str] | None = None,
+    calibration: Any = None,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
+    keep: bool = True,
 ) -> Profile:
     """Run a model for a moment with ORT's profiler on, in a process of its own, and read what it wrote.
 
     The cost of the profiler is measured too and stands in the notes. `per_node_memory` turns the memory
-    pattern off, so that each node's own allocations show. `keep_trace` leaves ORT's file at that path.
+    pattern off, so that each node's own allocations show. `keep_trace` leaves ORT's file at that path, `keep`
+    adds the result to the history.
 
     >>> import workbench as wb
     >>> wb.profile.__name__
     'profile'
     """
-    loaded, fed = _opened(model, inputs, seed)
+    source, fed = _opened(model, inputs, seed)
+    loaded, left, feeds = _ready(source, config, fed, calibration, cancel)
     execution = Execution(
         model=loaded.path,
-        config=config or Config(),
-        feeds=fed.feeds,
+        config=left,
+        feeds=feeds,
         budget_s=budget_s,
         per_node_memory=per_node_memory,
         limits=limits or Limits(),
     )
-    return profile_execution(
-        execution, keep_trace=None if keep_trace is None else Path(keep_trace), cancel=cancel
-    )
+    kept = None if keep_trace is None else Path(keep_trace)
+    found = profile_execution(execution, keep_trace=kept, cancel=cancel)
+    result = Profile.of(found, about_of(source, config or Config(), fed))
+    if keep:
+        result.keep()
+    return result
 
 
-def peaks(threads: Iterable[int] | None = None) -> PeakTable:
-    """What this machine can do through ORT, a row a thread count: one, and all cores, unless told."""
+def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None) -> Profile:
+    """Read a trace that ORT wrote, of any version and provider, as far as it goes.
+
+    `warmup_runs`: how many of the first runs the tables leave out; by default one, when there are three.
+
+    >>> import workbench as wb
+    >>> wb.read_profile.__name__
+    'read_profile'
+    """
+    return Profile.of(read(path, warmup_runs=warmup_runs))
+
+
+def memory(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Given = None,
+    seed: int = 0,
+    cancel: threading.Event | None = None,
+) -> Memory:
+    """What lives when over one run: weights, activations, each node's temporaries, and what the arena holds.
+
+    The memory pattern is turned off for it, so that each node's own allocations show.
+
+    >>> import workbench as wb
+    >>> wb.memory.__name__
+    'memory'
+    """
+    return profile(
+        model, config, inputs=inputs, seed=seed, budget_s=0.1, per_node_memory=True, cancel=cancel, keep=False
+    ).memory()
+
+
+def memory_settings(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    budget_s: float = SETTINGS_BUDGET_S,
+    inputs: Given = None,
+    seed: int = 0,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+) -> MemorySettings:
+    """Memory pattern, arena and prepacking, each turned over alone, in one comparison: latency and memory.
+
+    >>> import workbench as wb
+    >>> wb.memory_settings.__name__
+    'memory_settings'
+    """
+    from workbench.results import compare
+
+    source, fed = _opened(model, inputs, seed)
+    loaded, left, _ = _ready(source, config, fed, None, cancel)
+    names, configs = zip(*settings_of(left), strict=True)
+    first, second, *rest = configs
+    told = compare(
+        loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+        keep=False, cancel=cancel,
+    )  # fmt: skip
+    arenas = []
+    for each in configs:
+        seen = memory_of(
+            profile(
+                loaded, each, inputs=inputs, seed=seed, budget_s=ARENA_BUDGET_S, cancel=cancel, keep=False
+            )
+        )
+        arenas.append((seen.arena_peak_bytes, seen.arena_held_bytes))
+    return MemorySettings(settings_seen(loaded.name, names, told.record, tuple(arenas)), told.about)
+
+
+def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | None = None) -> Peaks:
+    """What this machine can do through ORT, a row a thread count: one, and all cores, unless told.
+
+    >>> import workbench as wb
+    >>> wb.peaks.__name__
+    'peaks'
+    """
     from workbench.config.config import usable_cores
 
-    return measure_peaks(tuple(threads or sorted({1, usable_cores()})))
+    counts = tuple(threads or sorted({1, usable_cores()}))
+    return Peaks(measure_peaks(counts, cancel=cancel), about_of(None))
+
+
+def roofline(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Given = None,
+    seed: int = 0,
+    budget_s: float = 1.0,
+    peaks: PeakRow | None = None,
+    cancel: threading.Event | None = None,
+) -> Roofline:
+    """How near to this machine's limits each node runs, and what the limit of the model would be.
+
+    The peaks are measured through ORT with as many threads as the config asks for, unless they are given.
+    A profile may stand in the place of the model.
+
+    >>> import workbench as wb
+    >>> wb.roofline.__name__
+    'roofline'
+    """
+    from workbench.config.config import usable_cores
+
+    chosen = config or Config()
+    count = chosen.intra_op_threads or usable_cores()
+    made = (
+        model
+        if isinstance(model, Profile)
+        else profile(model, chosen, inputs=inputs, seed=seed, budget_s=budget_s, cancel=cancel, keep=False)
+    )
+    return made.roofline(peaks or measure_peaks((count,), cancel=cancel).rows[0])
 
 
 def cold_start(
-    model: Model | Any, *configs: Config, inputs: Given = None, seed: int = 0, limits: Limits | None = None
-) -> tuple[ColdStart, ...]:
-    """Each config from no process to a steady one, step by step; also with its graph saved ahead."""
-    from workbench.explain.coldstart.coldstart import cold_start as start
-    from workbench.explain.profile.running import can_be_saved
+    model: Model | Any,
+    *configs: Config,
+    inputs: Given = None,
+    seed: int = 0,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> ColdStarts:
+    """Each config from no process to a steady one, step by step; also with its graph saved ahead.
 
-    loaded, fed = _opened(model, inputs, seed)
-    return tuple(
-        start(
-            loaded.path,
-            config,
-            fed.feeds,
-            label=chr(ord("A") + index),
-            savable=can_be_saved(config),
-            limits=limits,
+    >>> import workbench as wb
+    >>> wb.cold_start.__name__
+    'cold_start'
+    """
+    source, fed = _opened(model, inputs, seed)
+    found: dict[str, ColdStart] = {}
+    for index, config in enumerate(configs or (Config(),)):
+        loaded, left, feeds = _ready(source, config, fed, None, cancel)
+        label = chr(ord("A") + index)
+        found[label] = start_cold(
+            loaded.path, left, feeds, label=label, savable=can_be_saved(left), limits=limits, cancel=cancel
         )
-        for index, config in enumerate(configs or (Config(),))
-    )
+    result: ColdStarts = ColdStarts.of(found, about=about_of(source, None, fed))
+    return result
 
 
 def threads(
@@ -110,14 +245,42 @@ def threads(
     budget_s: float = THREADS_BUDGET_S,
     inputs: Given = None,
     seed: int = 0,
-) -> ThreadScaling:
-    """Latency and processor time of 1, 2, 4… threads with and without spinning, in one comparison."""
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+) -> Threads:
+    """Latency and processor time of 1, 2, 4… threads with and without spinning, in one comparison.
+
+    >>> import workbench as wb
+    >>> wb.threads.__name__
+    'threads'
+    """
     from workbench.config.config import usable_cores
     from workbench.results import compare
 
-    configs = thread_configs(config or Config(), most_threads or usable_cores())
-    found = compare(model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, keep=False)
-    return scaling_of(found.record)
+    first, second, *rest = thread_configs(config or Config(), most_threads or usable_cores())
+    found = compare(
+        model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+        keep=False, cancel=cancel,
+    )  # fmt: skip
+    return Threads(scaling_of(found.record), found.about)
+
+
+def _ready(
+    loaded: Model,
+    config: Config | None,
+    fed: Inputs,
+    calibration: Any,
+    cancel: threading.Event | None,
+) -> tuple[Model, Config, Sequence[Feed]]:
+    """The file that ORT loads for this config, what is left to tell ORT, and feeds in the types it takes."""
+    from workbench.prepare.feeds import cast_feeds
+    from workbench.prepare.preparing import prepare
+
+    chosen = config or Config()
+    if not chosen.prepares:
+        return loaded, chosen, fed.feeds
+    prepared = prepare(loaded, chosen, calibration=calibration, cancel=cancel)
+    return prepared.model, prepared.config, cast_feeds(fed.feeds, prepared.model) or fed.feeds
 
 
 def _opened(model: Any, inputs: Given, seed: int) -> tuple[Model, Inputs]:

@@ -1,0 +1,119 @@
+"""Layer errors, sensitivity and the search on a model with a planted outlier layer, with real ORT."""
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import numpy_helper
+
+import workbench as wb
+from tests.precision_models import OUTLIER, inputs, planted
+
+pytestmark = pytest.mark.real
+
+STATIC = wb.Config(precision=wb.StaticInt8(per_channel=False))
+DATA = {"x": inputs()}
+QUIET = {"progress": False, "data": DATA, "calibration": DATA}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return wb.load(planted(tmp_path_factory.mktemp("planted") / "planted.onnx"))
+
+
+@pytest.fixture(scope="module")
+def told(model):
+    return wb.sensitivity(model, STATIC, **QUIET)
+
+
+def test_the_planted_layer_has_the_worst_weights(model):
+    frame = wb.layer_errors(model, STATIC, **QUIET).to_frame()
+    assert frame.loc[0, "node"] == OUTLIER
+    assert frame.loc[0, "weight_db"] < frame.loc[1:, "weight_db"].min() - 10
+    assert frame.loc[0, "outlier_ratio"] > 8
+
+
+def test_weight_errors_are_what_rounding_to_eight_bits_gives(model):
+    """Against the arithmetic written out: symmetric int8, one scale a tensor."""
+    rows = wb.layer_errors(model, STATIC, **QUIET).weights_frame().set_index("weight")
+    for tensor in onnx.load(model.path).graph.initializer:
+        value = numpy_helper.to_array(tensor).astype(np.float64)
+        scale = np.abs(value).max() / 127
+        noise = np.clip(np.rint(value / scale), -128, 127) * scale - value
+        expected = 20 * np.log10(np.linalg.norm(value) / np.linalg.norm(noise))
+        assert rows.loc[tensor.name, "sqnr_db"] == pytest.approx(expected, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    "precision", [wb.DynamicInt8(), wb.WeightOnly(), wb.Float16(), wb.StaticInt8(format="qoperator")]
+)
+def test_every_precision_has_layer_errors(model, precision):
+    found = wb.layer_errors(model, wb.Config(precision=precision), **QUIET)
+    assert len(found.record.layers) == 4
+    assert found.to_frame()["output_db"].notna().any()
+
+
+def test_alone_the_planted_layer_causes_the_error(told):
+    frame = told.to_frame()
+    assert frame.loc[0, "layer"] == OUTLIER
+    assert frame.loc[0, "error_alone"] > 3 * frame.loc[1, "error_alone"]
+    assert told.record.whole_error == pytest.approx(frame.loc[0, "error_alone"], rel=0.3)
+    assert frame["gain_ms"].notna().all()
+    assert told.record.latency_how == "estimated from profiles"
+
+
+def test_left_out_the_error_falls_most_without_it(model):
+    frame = wb.sensitivity(model, STATIC, mode="left out", latency=None, **QUIET).to_frame()
+    assert frame.loc[0, "layer"] == OUTLIER
+    assert frame["gain_ms"].isna().all()
+
+
+def test_the_search_finds_the_planted_layer_and_meets_its_budget(model, told):
+    budget = 0.05
+    assert told.record.whole_error > budget
+    found = told.propose(max_error=budget, remeasure=False, progress=False)
+    assert found.met
+    assert found.excluded == (OUTLIER,)
+    assert found.error <= budget
+    assert found.config.precision.exclude == (OUTLIER,)
+    assert _error(model, found.config) <= budget  # measured once more, by plain sessions in this process
+    assert len(found.to_frame()) >= 1
+
+
+def _error(model, config):
+    plain = ort.InferenceSession(model.path, providers=["CPUExecutionProvider"])
+    path = wb.prepare(model, config, calibration=DATA).model.path
+    quantized = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
+    ours, theirs = (session.run(None, {"x": DATA["x"][:16]})[0] for session in (plain, quantized))
+    return np.linalg.norm(theirs - ours) / np.linalg.norm(ours)
+
+
+def test_a_budget_that_nothing_meets_is_said(told):
+    found = told.propose(max_error=0.0, remeasure=False, progress=False)
+    assert not found.met or found.error == 0
+
+
+def test_a_model_without_a_precision_has_no_layers_to_ask(model):
+    with pytest.raises(wb.ConfigError, match="no precision"):
+        wb.layer_errors(model, wb.Config(), **QUIET)
+    with pytest.raises(wb.ConfigError, match="cannot leave out"):
+        wb.sensitivity(model, wb.Config(precision=wb.Float16()), **QUIET)
+    with pytest.raises(wb.ConfigError, match="no error"):
+        wb.exclude_for(model, STATIC, max_error=-1)
+
+
+def test_results_are_saved_and_reopened(told, model, tmp_path):
+    errors = wb.layer_errors(model, STATIC, **QUIET)
+    for at, result in enumerate((told, errors)):
+        again = wb.open(result.save(tmp_path / f"{at}.ortbench"))
+        assert again.record == result.record
+        assert again.figure().data
+        assert again.still().to_png()[:4] == b"\x89PNG"
+    with pytest.raises(wb.ConfigError, match="not at hand"):
+        wb.open(tmp_path / "0.ortbench").propose(max_error=0.1)
+
+
+def test_unsigned_weights_do_not_wrap_around():
+    """ORT's tool subtracts the zero point in 8 bits; an embedding then seemed to be all noise."""
+    found = wb.layer_errors("char-gpt", wb.Config(precision=wb.StaticInt8()), items=1, progress=False)
+    assert found.weights_frame()["sqnr_db"].min() > 25

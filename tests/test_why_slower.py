@@ -1,0 +1,128 @@
+"""Why a config is slower, on real models: the reasons that are known to be true are given."""
+
+import platform
+
+import pytest
+
+import workbench as wb
+from tests.precision_models import residual
+from workbench.config import Config
+from workbench.explain.slower.pair import Pair
+from workbench.explain.slower.reasons import why_slower
+from workbench.explain.slower.side import observe
+from workbench.measure.machine import read_machine
+
+pytestmark = pytest.mark.real
+
+
+def told(model, config):
+    """Without a comparison: reasons do not depend on it."""
+    feeds = model.inputs(seed=0).feeds
+    sides = [
+        observe(model, one, feeds, label) for label, one in (("float32", Config()), ("candidate", config))
+    ]
+    return why_slower(model.name, Pair(*sides, read_machine()), "not compared")
+
+
+def kinds(record):
+    return {one.kind for one in record.reasons}
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return wb.load("digits-conv")
+
+
+def test_dynamic_int8_of_convolutions(digits):
+    record = told(digits, Config(precision=wb.DynamicInt8()))
+    worst = record.reasons[0]
+    assert worst.kind == "convolutions quantized while running"
+    assert worst.node_count == 6
+    assert worst.share > 0.3
+    assert record.integer_nodes == 7
+
+
+def test_static_int8_that_fuses_whole_has_no_layer_in_float(digits):
+    record = told(digits, Config(precision=wb.StaticInt8()))
+    assert not kinds(record) & {
+        "layers left in float",
+        "quantize and dequantize left",
+        "convolutions quantized while running",
+        "few integer kernels",
+    }
+    assert record.integer_nodes == 8
+
+
+@pytest.mark.skipif(
+    platform.machine().lower() not in ("x86_64", "amd64"), reason="signed is slow on x86 alone"
+)
+def test_signed_activations_on_x86(tmp_path):
+    model = wb.load(residual(tmp_path / "residual.onnx"))
+    signed = Config(precision=wb.StaticInt8(activation="int8", weight="int8", per_channel=False))
+    record = told(model, signed)
+    left = {one.kind: one for one in record.reasons}.get("layers left in float")
+    assert left is not None
+    assert "activation='uint8'" in left.fix
+    unsigned = told(model, Config(precision=wb.StaticInt8(activation="uint8")))
+    assert "layers left in float" not in kinds(unsigned)
+
+
+def test_float16_on_the_cpu_counts_the_casts_that_ran(tmp_path):
+    model = wb.load(residual(tmp_path / "residual.onnx"))
+    record = told(model, Config(precision=wb.Float16()))
+    casts = {one.kind: one for one in record.reasons}.get("casts")
+    assert casts is None or casts.node_count > 0
+    assert record.integer_nodes == 0
+    assert not kinds(record) & {"layers left in float", "quantizing while running"}
+
+
+def test_a_comparison_knows_its_model_and_a_reopened_one_is_given_it(digits, tmp_path):
+    result = wb.compare(
+        digits, Config(), Config(precision=wb.DynamicInt8()), budget_s=3, progress=False, keep=False
+    )
+    why = wb.why_slower(result)
+    assert why.reasons[0].kind == "convolutions quantized while running"
+    again = wb.open(why.save(tmp_path / "why.ortbench"))
+    assert again.record == why.record
+    assert again.still().to_png()[:4] == b"\x89PNG"
+    reopened = wb.open(result.save(tmp_path / "result.ortbench"))
+    with pytest.raises(wb.ConfigError, match="model at hand"):
+        wb.why_slower(reopened)
+    with pytest.raises(wb.ConfigError, match="no candidate"):
+        wb.why_slower(result, label="A")
+
+
+def test_accuracy_is_kept_with_a_comparison(digits, tmp_path):
+    given = Config(precision=wb.Given("digits-conv-qat"))
+    result = wb.compare(digits, Config(), given, budget_s=3, progress=False, keep=False)
+    assert result.precision_frame()["error_from"].dropna().unique().tolist() == ["the timed inputs"]
+    table = result.accuracy(items=40, progress=False)
+    assert result.accuracy().record == table.record
+    reopened = wb.open(result.save(tmp_path / "result.ortbench"))
+    assert reopened.accuracy().record == table.record
+    frame = reopened.precision_frame()
+    assert frame["error_from"].dropna().unique().tolist() == ["the evaluation"]
+    assert frame["accuracy"].notna().all()
+    assert frame.loc[1, "file_bytes"] == wb.load("digits-conv-qat").path.stat().st_size
+    assert reopened.precision_figure().data
+    assert reopened.precision_still().to_png()[:4] == b"\x89PNG"
+    with pytest.raises(wb.WorkbenchError, match="not at hand"):
+        reopened.accuracy("digits-conv")
+
+
+def test_the_gate_returns_the_original_and_says_why(digits):
+    slow = wb.keep_if_better(digits, Config(precision=wb.DynamicInt8()), budget_s=3, progress=False)
+    assert not slow
+    assert slow.model is digits
+    assert slow.config == Config()
+    assert slow.reason
+    wrong = wb.keep_if_better(
+        digits,
+        Config(precision=wb.Given("digits-conv-qat")),
+        max_error=0.001,
+        items=20,
+        budget_s=3,
+        progress=False,
+    )
+    assert not wrong.kept
+    assert {check.what: check.passed for check in wrong.checks}["error"] is False

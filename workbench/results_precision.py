@@ -1,0 +1,154 @@
+"""What notebooks call about a precision as a whole: `why_slower` and `keep_if_better`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.explain.slower.pair import Pair
+from workbench.explain.slower.reasons import why_slower as reasons_of
+from workbench.explain.slower.side import observe
+from workbench.judge.gate import Budget, Check, checks, speed
+from workbench.measure.limits import Limits, Progress
+from workbench.prepare.preparing import prepare
+from workbench.results import compare
+from workbench.shown.comparison import Comparison
+from workbench.shown.kept import Kept
+from workbench.shown.whose import about_of
+from workbench.shown.why import WhySlower
+
+if TYPE_CHECKING:
+    from workbench.models import Inputs, Model
+
+OnProgress = bool | Callable[[Progress], None]
+
+
+def why_slower(
+    subject: Comparison | Model | Any,
+    config: Config | None = None,
+    *,
+    baseline: Config | None = None,
+    label: str | None = None,
+    model: Model | Any = None,
+    inputs: Inputs | Any = None,
+    calibration: Any = None,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> WhySlower:
+    """Why a quantized or 16-bit config is slower, or no faster, than the same without: reasons with a fix.
+
+    `subject` is a comparison (its first candidate, unless `label` tells another) or a model with a `config`,
+    which is then compared with `baseline` (by default the same config in float). Where the time goes is read
+    from a profile of both. A comparison from a bundle needs the `model` too.
+
+    >>> import workbench as wb
+    >>> wb.why_slower.__name__
+    'why_slower'
+    """
+    from workbench.models import Inputs, load
+
+    if isinstance(subject, Comparison):
+        comparison: Comparison = subject
+        known = model if model is not None else getattr(subject, "_model", None)
+        if known is None:
+            raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
+        loaded = load(known)
+        calibration = calibration if calibration is not None else getattr(subject, "_calibration", None)
+    else:
+        loaded = load(subject)
+        if config is None:
+            raise ConfigError("there is no config to explain", "give it: wb.why_slower(model, wb.Config(…))")
+        plain = baseline or config.replace(precision=None, fusion=None, saved_graph=None)
+        comparison = compare(
+            loaded, plain, config, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
+            progress=progress, cancel=cancel, limits=limits, keep=False,
+        )  # fmt: skip
+    runs = {run.label: run for run in comparison.runs}
+    wanted = label or comparison.verdict.label
+    if wanted not in runs or wanted == comparison.runs[0].label:
+        raise ConfigError(
+            f"{wanted!r} is no candidate of this comparison", f"give one of {', '.join(list(runs)[1:])}"
+        )
+    first, other = comparison.runs[0], runs[wanted]
+    for run in (first, other):
+        if run.failure is not None:
+            raise ConfigError(f"{run.label} could not be measured: {run.failure.problem}", run.failure.fix)
+    given = inputs if inputs is not None else getattr(subject, "_inputs", None)
+    fed = given if isinstance(given, Inputs) else loaded.inputs(given, seed=seed)
+    sides = [
+        observe(
+            loaded, run.config, fed.feeds, run.label, calibration=calibration, cancel=cancel, limits=limits
+        )
+        for run in (first, other)
+    ]
+    times = [run.latency.median_s for run in (first, other)]
+    verdict = next(one for one in comparison.verdicts if one.label == wanted)
+    known_times = (times[0], times[1]) if times[0] is not None and times[1] is not None else None
+    told = reasons_of(
+        loaded.name,
+        Pair(sides[0], sides[1], comparison.record.machine),
+        f"verdict: {verdict.kind}",
+        known_times,
+    )
+    return WhySlower(told, about_of(loaded, other.config, fed))
+
+
+def keep_if_better(
+    model: Model | Any,
+    config: Config,
+    *,
+    baseline: Config | None = None,
+    min_speedup: float = 1.0,
+    max_error: float | None = None,
+    max_accuracy_drop: float | None = None,
+    data: Any = None,
+    metric: str | Callable[[Any, Any], Any] | None = None,
+    items: int | None = None,
+    inputs: Inputs | Any = None,
+    calibration: Any = None,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> Kept:
+    """Keep a prepared model only when it was measured faster and within the budgets; else the original.
+
+    `min_speedup`: the whole interval of the speed-up must reach it. `max_error`: of the worst output, as a
+    share of its size (0.01 is 1 %). `max_accuracy_drop`: as a share too, and the whole interval of the paired
+    difference must be within it. What is not settled is not kept, and the reason says so.
+
+    >>> import workbench as wb
+    >>> wb.keep_if_better.__name__
+    'keep_if_better'
+    """
+    from workbench.models import load
+
+    budget = Budget(min_speedup, max_error, max_accuracy_drop)
+    loaded = load(model)
+    plain = baseline or config.replace(precision=None, fusion=None, saved_graph=None)
+    comparison = compare(
+        loaded, plain, config, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
+        progress=progress, cancel=cancel, limits=limits, keep=False,
+    )  # fmt: skip
+    failed = comparison.runs[1].failure
+    if failed is not None:
+        found: tuple[Check, ...] = (Check("speed", False, f"it could not be run: {failed.problem}"),)
+        return Kept(loaded, plain, config, found, comparison, None)
+    table = None
+    if max_error is not None or max_accuracy_drop is not None:
+        table = comparison.accuracy(data, metric=metric, items=items, progress=progress, cancel=cancel)
+        record = table.record
+        found = checks(comparison.verdict, record, comparison.verdict.label, budget)
+    else:
+        found = (speed(comparison.verdict, min_speedup),)
+    if all(check.passed is True for check in found):
+        prepared = prepare(loaded, config, calibration=calibration, cancel=cancel)
+        return Kept(prepared.model, prepared.config, config, found, comparison, table)
+    return Kept(loaded, plain, config, found, comparison, table)

@@ -1,0 +1,231 @@
+"""What limits a run: memory, the machine's peaks, starting, threads; as notebooks hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from workbench.errors import WorkbenchError
+from workbench.explain.coldstart.coldstart import ColdStart as ColdStartRecord
+from workbench.explain.memory.memory import Memory as MemoryRecord
+from workbench.explain.memory.settings import MemorySettings as SettingsRecord
+from workbench.explain.roofline.peaks import Peaks as PeakRow
+from workbench.explain.roofline.peaks import PeakTable
+from workbench.explain.roofline.roofline import Roofline as RooflineRecord
+from workbench.explain.threads.scaling import ThreadScaling as ThreadScalingRecord
+from workbench.records.kinds import Part
+from workbench.shown.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class OfRuns(Result):
+    """A record a run: the first is the main one of its bundle, the others are its parts, named by label."""
+
+    kind: ClassVar[str]
+
+    @property
+    def by_label(self) -> dict[str, Any]:
+        """The record of each run."""
+        return dict(self._labelled())
+
+    def _labelled(self) -> Iterator[tuple[str, Any]]:
+        yield self._label(self.record, "A"), self.record
+        for part in self.parts:
+            if part.kind == self.kind:
+                yield self._label(part.record, part.label or "B"), part.record
+
+    def _label(self, record: Any, otherwise: str) -> str:
+        return str(getattr(record, "label", "") or otherwise)
+
+    @classmethod
+    def of(cls, found: dict[str, Any], **about: Any) -> Any:
+        """From records by label."""
+        if not found:
+            raise WorkbenchError(f"There is no {cls.kind} to show.", "Give at least one run.")
+        first, *rest = found.items()
+        parts = tuple(Part(f"{cls.kind}/{label}", record, None) for label, record in rest)
+        return cls(first[1], parts=parts, **about)
+
+    def to_frame(self) -> pd.DataFrame:
+        """All runs, with a column `label`."""
+        import pandas as pd
+
+        frames = [
+            record.to_frame().drop(columns="label", errors="ignore") for record in self.by_label.values()
+        ]
+        for frame, label in zip(frames, self.by_label, strict=True):
+            frame.insert(0, "label", label)
+        found: pd.DataFrame = pd.concat(frames, ignore_index=True)
+        return found
+
+    def __str__(self) -> str:
+        return "; ".join(f"{label}: {record}" for label, record in self.by_label.items())
+
+
+class Memory(OfRuns):
+    """Memory over one run, node by node. Made by `wb.memory`.
+
+    >>> import workbench as wb
+    >>> wb.Memory.__name__
+    'Memory'
+    """
+
+    kind = "memory"
+    record: MemoryRecord
+
+    def figure(self) -> go.Figure | None:
+        """Over the nodes of the run; of several runs the last."""
+        from workbench.figures.memory import memory_figure
+
+        return memory_figure(list(self.by_label.values())[-1])
+
+    def still(self) -> Scene:
+        """The totals of each run."""
+        from workbench.figures.pictures import memory_scene
+
+        return memory_scene(self.by_label)
+
+
+class Roofline(OfRuns):
+    """Each node's time against the least that this machine needs. Made by `wb.roofline`.
+
+    >>> import workbench as wb
+    >>> wb.Roofline.__name__
+    'Roofline'
+    """
+
+    kind = "roofline"
+    record: RooflineRecord
+
+    def figure(self) -> go.Figure | None:
+        """A point a node; of several runs the last."""
+        from workbench.figures.roofline import roofline_figure
+
+        return roofline_figure(list(self.by_label.values())[-1])
+
+    def still(self) -> Scene:
+        """The slowest nodes and their limits."""
+        from workbench.figures.pictures import roofline_scene
+
+        label, record = list(self.by_label.items())[-1]
+        return roofline_scene(record, label)
+
+
+class ColdStarts(OfRuns):
+    """Configs from no process to a steady one. Made by `wb.cold_start`.
+
+    >>> import workbench as wb
+    >>> wb.ColdStarts.__name__
+    'ColdStarts'
+    """
+
+    kind = "cold start"
+    record: ColdStartRecord
+
+    def figure(self) -> go.Figure:
+        """The steps of each run, stacked."""
+        from workbench.figures.coldstart import cold_start_figure
+
+        return cold_start_figure(list(self.by_label.values()))
+
+    @property
+    def starts(self) -> tuple[ColdStartRecord, ...]:
+        """One a config."""
+        return tuple(self.by_label.values())
+
+    def still(self) -> Scene:
+        """The steps side by side."""
+        from workbench.figures.pictures import cold_start_scene
+
+        return cold_start_scene(list(self.by_label.values()))
+
+    def __str__(self) -> str:
+        return "; ".join(
+            f"{label}: {one.until_first_answer_s * 1e3:,.4g} ms from nothing to the first answer, "
+            f"{one.load_s * 1e3:,.4g} ms of them loading"
+            for label, one in self.by_label.items()
+        )
+
+
+class Peaks(Result):
+    """The best that ORT reaches on this machine, a row a thread count. Made by `wb.peaks`.
+
+    >>> import workbench as wb
+    >>> wb.Peaks.__name__
+    'Peaks'
+    """
+
+    record: PeakTable
+
+    @property
+    def rows(self) -> tuple[PeakRow, ...]:
+        """One a thread count."""
+        return self.record.rows
+
+    def still(self) -> Scene:
+        """As bars."""
+        from workbench.figures.pictures import peaks_scene
+
+        return peaks_scene(self.record)
+
+    def __str__(self) -> str:
+        return "; ".join(
+            f"{row.threads} thread{'s' * (row.threads != 1)}: {_giga(row.float32_flops)} G/s in float32, "
+            f"{_giga(row.int8_flops)} G/s in int8, {_giga(row.bytes_per_s)} GB/s"
+            for row in self.record.rows
+        )
+
+
+class MemorySettings(Result):
+    """Memory pattern, arena and prepacking, each turned over alone. Made by `wb.memory_settings`.
+
+    >>> import workbench as wb
+    >>> wb.MemorySettings.__name__
+    'MemorySettings'
+    """
+
+    record: SettingsRecord
+
+    def figure(self) -> go.Figure:
+        """Memory and latency of each."""
+        from workbench.figures.memory_settings import memory_settings_figure
+
+        return memory_settings_figure(self.record)
+
+    def still(self) -> Scene:
+        """Memory at the peak of each."""
+        from workbench.figures.pictures import memory_settings_scene
+
+        return memory_settings_scene(self.record)
+
+
+class Threads(Result):
+    """Latency and processor time against thread counts. Made by `wb.threads`.
+
+    >>> import workbench as wb
+    >>> wb.Threads.__name__
+    'Threads'
+    """
+
+    record: ThreadScalingRecord
+
+    def figure(self) -> go.Figure:
+        """Both, the knee marked."""
+        from workbench.figures.threads import threads_figure
+
+        return threads_figure(self.record)
+
+    def still(self) -> Scene:
+        """Latency as bars."""
+        from workbench.figures.pictures import threads_scene
+
+        return threads_scene(self.record)
+
+
+def _giga(rate: float | None) -> str:
+    return "not measured" if rate is None else f"{rate / 1e9:,.1f}"

@@ -1,0 +1,100 @@
+"""From a bundle to the result that it holds, whatever that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.kinds import KINDS
+from workbench.records.bundle import Bundle
+from workbench.records.history import History as RecordHistory
+
+
+def result_of(bundle: Bundle) -> Any:
+    """The result with its methods."""
+    return _OPENERS[bundle.kind](bundle)
+
+
+class History(RecordHistory):
+    """The history file, whose entries open as results with their methods."""
+
+    kinds = KINDS
+
+    def open(self, id_or_prefix: str) -> Any:
+        """The result with this id, or with the only id that begins so."""
+        return result_of(self.bundle(id_or_prefix))
+
+
+def _comparison(bundle: Bundle) -> Any:
+    from workbench.shown.comparison import Comparison
+
+    return Comparison(bundle.record, bundle.structure, parts=bundle.parts)
+
+
+def _explanation(bundle: Bundle) -> Any:
+    from workbench.shown.explanation import Explanation
+
+    return _plain(Explanation, bundle)
+
+
+def _ablation(bundle: Bundle) -> Any:
+    from workbench.shown.ablation import Ablation
+
+    return _plain(Ablation, bundle)
+
+
+def _levels(bundle: Bundle) -> Any:
+    from workbench.shown.levels import Levels
+
+    return _plain(Levels, bundle)
+
+
+def _profile(bundle: Bundle) -> Any:
+    from workbench.shown.profile import Profile
+
+    return Profile.reopened(bundle.record, bundle.about)
+
+
+def _limit(bundle: Bundle) -> Any:
+    from workbench.shown import limits
+
+    found = {
+        "memory": limits.Memory,
+        "roofline": limits.Roofline,
+        "peaks": limits.Peaks,
+        "cold start": limits.ColdStarts,
+        "thread scaling": limits.Threads,
+        "memory settings": limits.MemorySettings,
+    }
+    return _plain(found[bundle.kind], bundle)
+
+
+def _precision(bundle: Bundle) -> Any:
+    from workbench.shown.accuracy import AccuracyTable
+    from workbench.shown.layers import LayerErrors, Sensitivity
+    from workbench.shown.why import WhySlower
+
+    found = {
+        "accuracy": AccuracyTable,
+        "layer errors": LayerErrors,
+        "sensitivity": Sensitivity,
+        "why slower": WhySlower,
+    }
+    return _plain(found[bundle.kind], bundle)
+
+
+def _plain(cls: Callable[..., Any], bundle: Bundle) -> Any:
+    return cls(bundle.record, bundle.about, structure=bundle.structure, parts=bundle.parts)
+
+
+_OPENERS: dict[str, Callable[[Bundle], Any]] = {
+    "comparison": _comparison,
+    "explanation": _explanation,
+    "ablation": _ablation,
+    "levels": _levels,
+    "profile": _profile,
+    **dict.fromkeys(
+        ("memory", "roofline", "peaks", "cold start", "thread scaling", "memory settings"), _limit
+    ),
+    **dict.fromkeys(("accuracy", "layer errors", "sensitivity", "why slower"), _precision),
+}

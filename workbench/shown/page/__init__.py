@@ -1,0 +1,1 @@
+"""A result as one HTML file that opens anywhere, offline, and asks for nothing."""

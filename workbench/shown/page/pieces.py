@@ -1,0 +1,108 @@
+"""Pieces of an exported page: text, tables, figures, views. Every text is escaped here and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import WorkbenchError
+from workbench.figures.words import one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+MOST_ROWS = 300
+MOST_LETTERS = 300  # in a cell
+ABSENT = "–"  # noqa: RUF001  # a dash, as tables have it
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A sentence; `kind` is a class of ours."""
+    mark = f' class="{kind}"' if kind else ""
+    return f"<p{mark}>{escape(one_line(text, 4000))}</p>"
+
+
+def absent(text: str) -> str:
+    """What is not in this result, and how it would get there."""
+    return paragraph(text, "absent")
+
+
+def facts(rows: Iterable[tuple[str, object]]) -> str:
+    """Names and values, one under the other; None is left out."""
+    told = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(one_line(str(value), 400))}</dd>"
+        for name, value in rows
+        if value is not None
+    )
+    return f"<dl>{told}</dl>"
+
+
+def table(frame: pd.DataFrame, caption: str, *, most: int = MOST_ROWS, opened: bool = False) -> str:
+    """A table behind its caption; of a long one the first rows, and a sentence that says so."""
+    shown = frame.head(most)
+    kinds = [_is_number(frame[name]) for name in frame.columns]
+    heads = "".join(f'<th scope="col">{escape(one_line(str(name), 80))}</th>' for name in frame.columns)
+    body = "".join(
+        "<tr>" + "".join(map(_cell, row, kinds)) + "</tr>" for row in shown.itertuples(index=False, name=None)
+    )
+    count = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
+    cut = paragraph(f"The first {most:,} of {len(frame):,} rows.", "note") if len(frame) > most else ""
+    return (
+        f"<details{' open' if opened else ''}><summary>{escape(caption)} "
+        f'<span class="note">({count})</span></summary>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>{cut}</details>"
+    )
+
+
+def plot(figure: go.Figure, label: str) -> str:
+    """A live figure; its data waits for plotly.js, which the page holds once."""
+    told = json.dumps(json.loads(figure.to_json()), separators=(",", ":")).replace("<", "\\u003c")
+    height, said = round(figure.layout.height or 450), escape(one_line(label))
+    return (
+        f'<figure class="plot" role="group" aria-label="{said}" style="min-height:{height}px">'
+        f'<script type="application/json">{told}</script></figure>'
+    )
+
+
+def picture(scene: Scene) -> str:
+    """A still picture, as SVG."""
+    return f'<figure class="picture">{scene.to_svg()}</figure>'
+
+
+def each(makers: Sequence[Callable[[], str]]) -> str:
+    """Pieces in order; one that cannot be made says why in its place."""
+    found = []
+    for make in makers:
+        try:
+            found.append(make())
+        except WorkbenchError as error:
+            found.append(absent(f"{_sentence(error.problem)} {_sentence(error.fix)}"))
+    return "".join(found)
+
+
+def _sentence(text: str) -> str:
+    whole = text[:1].upper() + text[1:]
+    return whole if whole.endswith((".", "!", "?", ")")) else f"{whole}."
+
+
+def _cell(value: Any, is_number: bool) -> str:
+    if value is None or str(value) in ("<NA>", "NaT") or value != value:  # pandas' own absence has no truth
+        return f'<td class="none" title="not known">{ABSENT}</td>'
+    if isinstance(value, bool):
+        return f"<td>{'yes' if value else 'no'}</td>"
+    if isinstance(value, float):
+        return f'<td class="number">{value:.5g}</td>'
+    if isinstance(value, int):
+        return f'<td class="number">{value:,}</td>'
+    kind = ' class="number"' if is_number else ""
+    return f"<td{kind}>{escape(one_line(str(value), MOST_LETTERS))}</td>"
+
+
+def _is_number(column: Any) -> bool:
+    return getattr(column, "dtype", None) is not None and column.dtype.kind in "if"
