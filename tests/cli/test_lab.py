@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from workbench.cli import notebooks
-from workbench.cli.lab import STARTER, options, surroundings
+from workbench.cli.lab import TOUR, options, surroundings, tour
 from workbench.cli.notebooks import SHIPPED, shipped_folder, writable_copy
 from workbench.errors import WorkbenchError
 
@@ -50,6 +50,51 @@ def test_an_update_replaces_only_what_was_left_alone(shipped: Path, tmp_path: Pa
     assert contents(target) == {"one.ipynb": "my own work", "more/two.ipynb": "2, better", "three.ipynb": "3"}
 
 
+def notebook(source: str, *outputs: str) -> str:
+    """A notebook as JupyterLab saves it after a run: with outputs, counts and metadata of its own."""
+    cell = nbformat.v4.new_code_cell(source, execution_count=1 if outputs else None, id="one")
+    cell.outputs = [nbformat.v4.new_output("stream", text=text) for text in outputs]
+    return nbformat.writes(nbformat.v4.new_notebook(cells=[cell], metadata={"theirs": len(outputs)}))
+
+
+def test_running_a_notebook_is_no_edit_and_its_results_are_kept(shipped: Path, tmp_path: Path) -> None:
+    (shipped / "run.ipynb").write_text(notebook("1"))
+    target = writable_copy(tmp_path / "mine")
+    (target / "run.ipynb").write_text(notebook("1", "what it said"))
+    writable_copy(target)
+    assert "what it said" in (target / "run.ipynb").read_text(), "nothing is new, so nothing is touched"
+    (shipped / "run.ipynb").write_text(notebook("2"))
+    writable_copy(target)
+    assert (target / "run.ipynb").read_text() == notebook("2")
+    assert "what it said" in (target / "run (before 1).ipynb").read_text()
+
+
+def test_an_edited_notebook_is_never_replaced(shipped: Path, tmp_path: Path) -> None:
+    (shipped / "run.ipynb").write_text(notebook("1"))
+    target = writable_copy(tmp_path / "mine")
+    (target / "run.ipynb").write_text(notebook("1 + 1", "2"))
+    (shipped / "run.ipynb").write_text(notebook("2"))
+    writable_copy(target)
+    assert (target / "run.ipynb").read_text() == notebook("1 + 1", "2")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 1}', '{"cells": ["x"]}'])
+def test_what_only_looks_like_a_notebook_is_compared_as_it_is(
+    shipped: Path, tmp_path: Path, text: str
+) -> None:
+    (shipped / "odd.ipynb").write_text(text)
+    target = writable_copy(tmp_path / "mine")
+    (shipped / "odd.ipynb").write_text(text + " ")
+    writable_copy(target)
+    assert (target / "odd.ipynb").read_text() == text + " "
+
+
+def test_the_cell_that_opens_by_itself_shows_the_workbench() -> None:
+    told = tour()
+    assert told["path"] == TOUR
+    assert "wb.Workbench(" in told["source"]
+
+
 def test_a_damaged_list_loses_no_work(shipped: Path, tmp_path: Path) -> None:
     target = writable_copy(tmp_path / "mine")
     (target / SHIPPED).write_text("{")
@@ -79,8 +124,8 @@ def test_the_server_is_for_this_user_only(tmp_path: Path) -> None:
     assert len(told["IdentityProvider.token"]) >= 32
     again = options(tmp_path, "127.0.0.1", 8888, False)
     assert f"--IdentityProvider.token={told['IdentityProvider.token']}" not in again
-    assert STARTER in told["LabApp.default_url"]
-    assert (shipped_folder() / STARTER).is_file()
+    assert TOUR in told["LabApp.default_url"]
+    assert (shipped_folder() / TOUR).is_file()
 
 
 def test_kernels_find_a_checkout_and_users_settings_stay() -> None:

@@ -17,6 +17,14 @@ from tests.models import tiny
 pytestmark = [pytest.mark.real, pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")]
 
 
+@pytest.fixture(autouse=True)
+def heeds_interrupts() -> Iterator[None]:
+    """What a shell starts in the background ignores SIGINT, and so would all that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def command(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A comparison that would take minutes, some way into its measuring."""

@@ -11,6 +11,8 @@ import pytest
 
 import workbench as wb
 from tests.records.examples import block, comparison, process, run
+from tests.shown.examples import about
+from tests.views.build import hostile
 from workbench.cli import main
 from workbench.cli.text import in_full
 from workbench.config import Config
@@ -100,3 +102,17 @@ def test_percentiles_and_throughput_stand_with_their_intervals() -> None:
 def test_runs_that_took_no_time_have_no_throughput() -> None:
     stopped = replace(run("B"), processes=(process(0, (block(0, (0.0, 0.0)),)),))
     assert "not known: some runs took no time" in in_full(replace(comparison(), runs=(run("A"), stopped)))
+
+
+def test_any_result_is_shown_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = wb.Explanation(hostile(), about()).save(tmp_path / "explained.ortbench")
+    assert main(["show", str(bundle)]) == 0
+    shown = capsys.readouterr().out
+    assert "2 source nodes" in shown
+    assert "\u202e" not in shown
+    page = tmp_path / "page.html"
+    assert main(["report", str(bundle), "-o", str(page)]) == 0
+    assert capsys.readouterr().out.strip() == str(page)
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert main(["report", "nothing-of-that-name", "-o", str(page)]) == 2
+    assert "no record" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The command line: `workbench compare | show | history | doctor | samples | lab`."""
+"""The command line: `workbench compare | show | report | history | doctor | samples | lab`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from workbench import __version__
-from workbench.cli import comparing, lab, showing
+from workbench.cli import comparing, lab, reporting, showing
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.models.display import printable
 
@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     comparing.add_to(commands)
     showing.add_to(commands)
+    reporting.add_to(commands)
     lab.add_to(commands)
     return top
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 import secrets
@@ -11,12 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from workbench.cli.notebooks import writable_copy
+from workbench.cli.notebooks import shipped_folder, writable_copy
 
 if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
     from workbench.cli.commands import Commands
 
-STARTER = "00_first_comparison.ipynb"
+HERE = Path(__file__).resolve().parent
+TOUR = "00_tour.ipynb"
 
 
 def add_to(commands: Commands) -> None:
@@ -34,13 +38,12 @@ def run(arguments: argparse.Namespace) -> NoReturn:
     from jupyterlab.labapp import LabApp
 
     folder = writable_copy(arguments.folder)
-    os.environ.update(surroundings(Path(__file__).resolve().parents[2], os.environ))
+    os.environ.update(surroundings(HERE.parents[1], os.environ))
     told = options(folder, arguments.ip, arguments.port, not arguments.no_browser)
     server = LabApp.initialize_server(told)
-    print(
-        f"Open {server.display_url.split()[0].partition('?')[0]}?token={server.identity_provider.token}",
-        flush=True,
-    )
+    # The page opens the workbench in the tour: see jupyter/labextensions.
+    server.web_app.settings.setdefault("page_config_data", {})["workbenchTour"] = json.dumps(tour())
+    server.io_loop.add_callback(_say_where, server)  # when it listens, which is also when its port is known
     server.start()
     logging.shutdown()
     sys.stdout.flush()
@@ -49,9 +52,21 @@ def run(arguments: argparse.Namespace) -> NoReturn:
     )  # kernels are stopped by now; idle threads of the server can keep a normal exit waiting for ever
 
 
+def tour() -> dict[str, str]:
+    """Which notebook opens with the workbench, and the cell that shows it, as shipped: no other is run."""
+    book = json.loads((shipped_folder() / TOUR).read_text(encoding="utf-8"))
+    cell = next(cell for cell in book["cells"] if cell["cell_type"] == "code")
+    return {"path": TOUR, "source": "".join(cell["source"])}
+
+
+def _say_where(server: ServerApp) -> None:
+    address = server.display_url.split()[0].partition("?")[0]
+    print(f"Open {address}?token={server.identity_provider.token}", flush=True)
+
+
 def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:
     """What the server and its kernels find: our defaults for JupyterLab, and us, also from a checkout."""
-    added = {"JUPYTER_CONFIG_PATH": Path(__file__).with_name("jupyter")}
+    added = {"JUPYTER_CONFIG_PATH": HERE / "jupyter"}
     if "site-packages" not in place.parts and "dist-packages" not in place.parts:
         added["PYTHONPATH"] = place
     return {
@@ -70,7 +85,8 @@ def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
         "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,  # containers
         "JupyterApp.answer_yes": True,  # Ctrl-C stops at once
         "IdentityProvider.token": secrets.token_hex(24),  # whatever a configuration file says
-        "LabApp.default_url": f"/lab/tree/{STARTER}",
+        "LabApp.default_url": f"/lab/tree/{TOUR}",
+        "LabApp.extra_labextensions_path": HERE / "jupyter" / "labextensions",
         # Nothing leaves the machine by itself: no news, no look-up of updates, no list of extensions. (That
         # JupyterLab asks about its news all the same is turned off in jupyter/labconfig.)
         "LabApp.news_url": None,

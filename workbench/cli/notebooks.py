@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.home import data_folder
 
-SHIPPED = ".shipped.json"  # which bytes we wrote, so that an update replaces only what the user left alone
+SHIPPED = ".shipped.json"  # which cells we wrote, so that an update replaces only what the user left alone
 
 
 def shipped_folder() -> Path:
@@ -35,12 +37,15 @@ def writable_copy(target: Path | None = None) -> Path:
             if not file.is_file() or "/." in f"/{name}" or "__pycache__" in name:
                 continue
             mine = target / name
-            if not mine.exists() or _digest(mine) == written.get(name):
-                mine.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(
-                    file, mine
-                )  # contents only: a read-only install must not make read-only copies
-                written[name] = _digest(mine)
+            if mine.exists():
+                ours = _digest(mine) == written.get(name)
+                if _digest(mine) == _digest(file) or not ours:  # nothing new, or the user's own work
+                    continue
+                if _was_run(mine):
+                    mine.replace(_free_name(mine))  # what it showed is the user's too
+            mine.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, mine)  # contents only: a read-only install makes no read-only copies
+            written[name] = _digest(mine)
         (target / SHIPPED).write_text(json.dumps(written, indent=1), encoding="utf-8")
     except OSError as error:
         raise WorkbenchError(
@@ -62,4 +67,31 @@ def _written(target: Path) -> dict[str, str]:
 
 
 def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    """Of what an author writes: running a notebook, and its autosave, change no source."""
+    content = file.read_bytes()
+    book = _notebook(file)
+    if book is not None:
+        cells = [(cell.get("cell_type"), "".join(cell.get("source", ""))) for cell in book["cells"]]
+        content = json.dumps(cells).encode("utf-8")
+    return hashlib.sha256(content).hexdigest()
+
+
+def _was_run(file: Path) -> bool:
+    book = _notebook(file) if file.exists() else None
+    return book is not None and any(cell.get("outputs") for cell in book["cells"])
+
+
+def _notebook(file: Path) -> dict[str, Any] | None:
+    """A notebook's content; None for whatever is none."""
+    try:
+        book = json.loads(file.read_bytes()) if file.suffix == ".ipynb" else None
+    except ValueError:
+        return None
+    cells = book.get("cells") if isinstance(book, dict) else None
+    right = isinstance(cells, list) and all(isinstance(cell, dict) for cell in cells)
+    return book if right else None
+
+
+def _free_name(file: Path) -> Path:
+    names = (file.with_name(f"{file.stem} (before {number}){file.suffix}") for number in count(1))
+    return next(name for name in names if not name.exists())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from workbench.cli.commands import Commands
 
 MOST_CHARACTERS = 120  # of a text in the history: a model's name may be a megabyte
-HISTORY_COLUMNS = ["id", "created_utc", "model", "verdict", "ratio", "low", "high", "note"]
+MOST_SHOWN = 60  # rows of a table
+SOURCE = "a bundle (.ortbench), or the start of an id from `workbench history`"
+HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "low", "high", "note"]
 
 
 def add_to(commands: Commands) -> None:
     """The commands and their options."""
-    show = commands.add_parser("show", help="print a saved comparison")
-    show.add_argument("source", help="a bundle (.ortbench) or the start of an id from `workbench history`")
+    show = commands.add_parser("show", help="print a saved result")
+    show.add_argument("source", help=SOURCE)
     show.set_defaults(run=run_show)
 
-    history = commands.add_parser("history", help="list the comparisons made on this machine")
+    history = commands.add_parser("history", help="list the results made on this machine")
     history.add_argument("--model", help="part of the model's name, or the start of its hash")
     history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
     history.add_argument("--delete", metavar="ID", help="forget one for good")
@@ -36,16 +38,28 @@ def add_to(commands: Commands) -> None:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """From a file if there is one of that name, else from the history."""
+    """A comparison in full; of any other result its sentence and its table."""
     import workbench as wb
     from workbench.cli.text import in_full
+    from workbench.models.display import printable
 
-    source = Path(arguments.source)
-    if source.exists() or source.suffix or source.name != arguments.source:
-        print(in_full(wb.open(source).record))
+    result = opened(arguments.source)
+    if isinstance(result, wb.Comparison):
+        print(in_full(result.record))
     else:
-        print(in_full(wb.history().open(arguments.source).record))
+        print(printable(str(result), keep="\n"))
+        print(table(result.to_frame().head(MOST_SHOWN).map(_shortened)))
     return 0
+
+
+def opened(source: str) -> Any:
+    """The result in a file if there is one of that name, else in the history."""
+    import workbench as wb
+
+    path = Path(source)
+    if path.exists() or path.suffix or path.name != source:
+        return wb.open(path)
+    return wb.history().open(source)
 
 
 def run_history(arguments: argparse.Namespace) -> int:
@@ -88,11 +102,15 @@ def run_doctor(arguments: argparse.Namespace) -> int:
 
 def history_table(frame: pd.DataFrame) -> str:
     """Names and notes are anybody's text, and no ratio stands beside outputs that differ."""
-    from workbench.models.display import shorten
-
-    told = frame.map(lambda value: shorten(value, MOST_CHARACTERS) if isinstance(value, str) else value)
+    told = frame.map(_shortened)
     told.loc[told["verdict"] == "outputs differ", ["ratio", "low", "high"]] = float("nan")
     return table(told)
+
+
+def _shortened(value: Any) -> Any:
+    from workbench.models.display import shorten
+
+    return shorten(value, MOST_CHARACTERS) if isinstance(value, str) else value
 
 
 def table(frame: pd.DataFrame) -> str:

@@ -8,6 +8,7 @@ import time
 from importlib import metadata
 
 from workbench import __version__
+from workbench.config import Config
 from workbench.diagnosis.advice import advise
 from workbench.diagnosis.environment import survey
 from workbench.diagnosis.records import Advice, Device, Doctor, ProviderState, Survey
@@ -19,17 +20,20 @@ LOOK_S = 0.3  # long enough for the scheduler's ticks, short enough for a person
 __all__ = ["Advice", "Device", "Doctor", "ProviderState", "Survey", "doctor"]
 
 
-def doctor() -> Doctor:
+def doctor(runtime: str | None = None) -> Doctor:
     """Look at this machine and try every provider of this environment's ONNX Runtime.
+
+    `runtime`: the interpreter of another environment, whose ONNX Runtime is tried instead.
 
     >>> import workbench as wb
     >>> report = wb.doctor()
     >>> [provider.state for provider in report.survey.providers if provider.name == "CPUExecutionProvider"]
     ['works']
     """
+    python = Config(runtime=runtime).interpreter
     machine = read_machine()
     others = _others_cores()  # before our own workers make the machine busy
-    found = survey(machine)
+    found = survey(machine, python)
     return Doctor(machine, _versions(found), found, others, advise(machine, found, others))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from workbench.diagnosis.records import Device, ProviderState, State, Survey
 from workbench.diagnosis.remedies import remedy
@@ -22,29 +23,29 @@ _FOLDERS = re.compile(
 _MOST_CHARACTERS = 600
 
 
-def survey(machine: Machine) -> Survey:
+def survey(machine: Machine, python: str = sys.executable) -> Survey:
     """What works here. A provider that ends its process is reported like one that refuses."""
     try:
-        about = call_job("probe", {}, timeout_s=TIMEOUT_S)
+        about = call_job("probe", {}, timeout_s=TIMEOUT_S, python=python)
     except (WorkerError, RunFailed) as error:
         return Survey(None, None, (), (), (), error.problem)
     return Survey(
         onnxruntime=str(about["version"]),
         build=str(about["build"]),
         distributions=tuple(str(item) for item in about["distributions"]),
-        providers=tuple(try_provider(str(name), machine) for name in about["available"]),
+        providers=tuple(try_provider(str(name), machine, python) for name in about["available"]),
         devices=tuple(Device(*(str(part) for part in device)) for device in about["devices"]),
         problem=None,
     )
 
 
-def try_provider(name: str, machine: Machine) -> ProviderState:
+def try_provider(name: str, machine: Machine, python: str = sys.executable) -> ProviderState:
     """One provider on a model of one node, its log read for what the loader said."""
     logs: list[str] = []
     crash = ""
     state: State
     try:
-        answer = call_job("probe", {"provider": name}, timeout_s=TIMEOUT_S, on_log=logs.append)
+        answer = call_job("probe", {"provider": name}, timeout_s=TIMEOUT_S, on_log=logs.append, python=python)
     except RunFailed as error:
         state, crash = "fails", error.problem
     except WorkerError as error:

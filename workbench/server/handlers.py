@@ -1,0 +1,133 @@
+"""Addresses below `{base URL}workbench/`: a page a model or profile, the files it needs, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from html import escape
+from typing import Any
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import url_path_join
+from tornado import web
+from tornado.iostream import StreamClosedError
+
+import workbench
+from workbench.server import shelf
+from workbench.server.files import MODEL, TRACE, netron_page, packed, speedscope_page, viewer_file
+from workbench.server.shelf import Kind, ShelfError
+
+CHUNK_BYTES = 1 << 20
+AUTH_RESOURCE = "contents"
+DATA: dict[Kind, str] = {"netron": MODEL, "speedscope": TRACE}
+# Nothing from elsewhere, nothing to elsewhere. The viewers style by attribute and draw to blobs.
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "worker-src 'self' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+    ]
+)
+
+
+class Served(JupyterHandler):
+    """What all of them share: the login, the policy, no sniffing, no trace of it elsewhere."""
+
+    auth_resource = AUTH_RESOURCE
+
+    @property
+    def content_security_policy(self) -> str:
+        return POLICY
+
+    def set_default_headers(self) -> None:
+        super().set_default_headers()
+        self.set_header("Referrer-Policy", "no-referrer")
+        self.set_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.set_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.set_header("Cache-Control", "no-store")
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """What is wrong and what to do, in words; nothing of the machine."""
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        told = error.__cause__ if error is not None else None
+        why = str(told) if isinstance(told, ShelfError) else f"{status_code}: {self._reason}"
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.finish(f"<!DOCTYPE html><title>Workbench</title><pre>{escape(why)}</pre>")
+
+
+class Status(Served):
+    """Lets a page find out that this extension is there."""
+
+    @web.authenticated
+    @authorized
+    def get(self) -> None:
+        self.finish({"workbench": workbench.__version__})
+
+
+class Viewer(Served):
+    """A viewer's page under the address of one entry, and everything that the page loads."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, kind: Kind, id: str, name: str) -> None:
+        try:
+            entry = shelf.find(id, kind)
+            if name == "":
+                self._page(entry)
+            elif name == DATA[kind]:
+                await self._data(entry)
+            else:
+                self._file(kind, name)
+        except ShelfError as error:
+            raise web.HTTPError(404) from error
+        except FileNotFoundError as error:
+            raise web.HTTPError(404) from error
+
+    def _page(self, entry: shelf.Entry) -> None:
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        # Netron asks whether it may report to its makers unless this says that it was answered; it reports
+        # nothing as it is served here. Of this address only, and of this tab's life.
+        if entry.kind == "netron":
+            self.set_cookie("consent", "1", path=self.request.path, samesite="Strict")
+        self.finish(netron_page(entry.title) if entry.kind == "netron" else speedscope_page())
+
+    async def _data(self, entry: shelf.Entry) -> None:
+        self.set_header("Content-Type", "application/octet-stream")
+        self.set_header("Content-Disposition", f'attachment; filename="{DATA[entry.kind]}"')
+        self.set_header("Content-Length", str(entry.size_bytes))
+        with shelf.open_file(entry) as file:
+            while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+                self.write(chunk)
+                try:
+                    await self.flush()
+                except StreamClosedError:
+                    logging.getLogger(__name__).debug("the page was closed while its model was sent")
+                    return
+        await self.finish()
+
+    def _file(self, kind: Kind, name: str) -> None:
+        type, content = viewer_file(kind, name)
+        self.set_header("Content-Type", type)
+        self.set_header("Cache-Control", "private, max-age=3600")
+        self.set_header("Vary", "Accept-Encoding")
+        small = packed(kind, name) if "gzip" in self.request.headers.get("Accept-Encoding", "") else None
+        if small is not None:
+            self.set_header("Content-Encoding", "gzip")
+        self.finish(content if small is None else small)
+
+
+def routes(base_url: str) -> list[tuple[str, type[JupyterHandler]]]:
+    """Our addresses and who answers them."""
+    kinds = "|".join(shelf.KINDS)
+    return [
+        (url_path_join(base_url, "workbench", "status"), Status),
+        (url_path_join(base_url, "workbench", rf"({kinds})/([A-Za-z0-9_-]+)/([^/]*)"), Viewer),
+    ]

@@ -1,0 +1,166 @@
+"""The shelf: what the kernel lays out for the server to serve, in a private folder of the user's.
+
+A browser names an entry by its random id and can name nothing else: no path comes from an address. The
+server takes an entry only from a folder and a file that nobody else may write, and a file only while it is
+the one that was laid out: same place on disk, same size, same time of change, and no link.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import stat
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal, get_args
+
+from workbench.errors import WorkbenchError
+from workbench.home import data_folder
+
+Kind = Literal["netron", "speedscope"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LIFE_S = 7 * 24 * 3600.0  # a notebook that stayed open over the weekend still finds its model
+MOST_ENTRY_BYTES = 100_000
+_ID = re.compile(r"[A-Za-z0-9_-]{32}\Z")
+_OURS = (".json", ".onnx", ".trace")  # of an id: its entry, and the file that was made for it
+
+
+class ShelfError(WorkbenchError):
+    """A link whose model or trace is not there any more, or not as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file that may be served, as it was when it was laid out."""
+
+    kind: Kind
+    title: str  # untrusted text
+    path: str
+    size_bytes: int
+    modified_ns: int
+    inode: int
+    device: int
+    expires_s: float  # since the epoch
+    made: bool  # by us and for this, so it ends with its entry
+
+
+def folder() -> Path:
+    """The shelf itself, for its owner only."""
+    place = data_folder() / "shelf"
+    place.mkdir(mode=0o700, exist_ok=True)
+    if not _private(place, directory=True):
+        raise ShelfError(
+            f"{place} can be written by others, or is not yours",
+            "remove it, or set WORKBENCH_HOME to a folder of your own",
+        )
+    return place
+
+
+def new_id() -> str:
+    """An id that cannot be guessed."""
+    return secrets.token_urlsafe(24)
+
+
+def lay_out(kind: Kind, file: Path, title: str, *, id: str | None = None, made: bool = False) -> str:
+    """Allow the server to serve this file; returns the id that the browser will name."""
+    place, id = folder(), id or new_id()
+    clear(place)
+    path = Path(os.path.realpath(file))  # the server follows no links
+    status = path.stat()
+    entry = Entry(
+        kind=kind,
+        title=title,
+        path=str(path),
+        size_bytes=status.st_size,
+        modified_ns=status.st_mtime_ns,
+        inode=status.st_ino,
+        device=status.st_dev,
+        expires_s=time.time() + LIFE_S,
+        made=made,
+    )
+    write_private(place / f"{id}.json", json.dumps(asdict(entry)).encode("utf-8"))
+    return id
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """A new file that only its owner can read."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(content)
+
+
+def find(id: str, kind: Kind) -> Entry:
+    """The entry of this id; refuses one that is expired, damaged, of another kind, or open to others."""
+    gone = ShelfError(
+        "this link is unknown here, or older than a week",
+        "open it again from the notebook; kernel and server must share the same WORKBENCH_HOME",
+    )
+    if not _ID.match(id):
+        raise gone
+    try:
+        path = folder() / f"{id}.json"
+        with _opened(path) as file:
+            told = json.loads(file.read(MOST_ENTRY_BYTES)) if _private(path) else {}
+        entry = Entry(**told)
+        if entry.kind != kind or entry.expires_s < time.time():
+            raise gone
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise gone from error
+    return entry
+
+
+def open_file(entry: Entry) -> BinaryIO:
+    """The file of an entry, while it is the very file that was laid out."""
+    changed = ShelfError(
+        "the file was changed, replaced or removed since this link was made",
+        "open it again from the notebook",
+    )
+    try:
+        file = _opened(Path(entry.path))
+    except OSError as error:
+        raise changed from error
+    status = os.fstat(file.fileno())
+    now = (status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
+    if now != (entry.size_bytes, entry.modified_ns, entry.inode, entry.device):
+        file.close()
+        raise changed
+    return file
+
+
+def clear(place: Path | None = None) -> None:
+    """Remove entries that are expired, and the files that were made for them."""
+    place = place or folder()
+    for path in place.glob("*.json"):
+        with suppress(
+            OSError, ValueError, KeyError, TypeError, RecursionError
+        ):  # another may be clearing too
+            if json.loads(path.read_bytes())["expires_s"] < time.time():
+                for ending in _OURS:
+                    path.with_suffix(ending).unlink(missing_ok=True)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A regular file, neither a link nor something that waits for a writer."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags |= getattr(os, "O_BINARY", 0)
+    if path.is_symlink():  # where the flag does not exist
+        raise OSError("a symbolic link")
+    file = os.fdopen(os.open(path, flags), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError("no regular file")
+    return file
+
+
+def _private(path: Path, *, directory: bool = False) -> bool:
+    """Owned by us and writable by nobody else. Windows says the same by where the user's folder is."""
+    status = path.lstat()
+    right = stat.S_ISDIR(status.st_mode) if directory else stat.S_ISREG(status.st_mode)
+    if sys.platform == "win32":
+        return right
+    return right and status.st_uid == os.getuid() and not status.st_mode & 0o077
