@@ -11,9 +11,12 @@ import hypothesis
 import psutil
 import pytest
 
+from tests.executed import executed as executed  # a fixture
+
 hypothesis.settings.register_profile("workbench", deadline=None)  # a busy machine is no counterexample
 hypothesis.settings.load_profile("workbench")
 
+OPENVINO = "WORKBENCH_OPENVINO_PYTHON"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -43,6 +46,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@pytest.fixture(scope="session")
+def openvino() -> str:
+    """The interpreter of an environment with onnxruntime-openvino: a second provider without a GPU."""
+    python = os.environ.get(OPENVINO)
+    if not python and os.environ.get("CI"):
+        pytest.fail(f"{OPENVINO} is not set: .ci/run makes that environment")
+    if not python:
+        pytest.skip(f"{OPENVINO} names no interpreter with onnxruntime-openvino (see CONTRIBUTING.md)")
+    return python
 
 
 @pytest.fixture

@@ -1,0 +1,110 @@
+"""One Chromium for all tests of a folder, and pages of it that log every request."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.conftest import find_browser
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+# How long a condition may take to come true on a busy machine; shorter while one writes a test.
+PATIENCE_MS = float(os.environ.get("WORKBENCH_PATIENCE_S", "600")) * 1e3
+LOCAL = {"data", "blob", "about", "chrome", "chrome-extension"}  # addresses that are no request
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@contextmanager
+def started_browser() -> Iterator[Browser]:
+    """The system's own Chromium, without a window."""
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Pages:
+    """Opens pages and remembers what they asked for and what they threw."""
+
+    browser: Browser
+    screenshots: Path
+    asked: list[str] = field(default_factory=list)
+    thrown: list[str] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)  # those that a page may ask, beside the fixtures' own
+    contexts: list[BrowserContext] = field(default_factory=list)
+
+    def open(
+        self,
+        url: str | None = None,
+        *,
+        width: int = 1400,
+        height: int = 1000,
+        theme: Literal["light", "dark"] = "light",
+        scale: float = 1,
+        offline: bool = False,
+    ) -> Page:
+        """A page in a profile of its own, so that no test sees another's storage or login."""
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            device_scale_factor=scale,
+            accept_downloads=True,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        context.set_default_timeout(PATIENCE_MS)
+        context.set_offline(offline)
+        context.on("request", lambda request: self.asked.append(request.url))
+        context.on("weberror", lambda error: self.thrown.append(str(error.error)))
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("websocket", lambda socket: self.asked.append(socket.url))
+        if url is not None:
+            page.goto(url)
+        return page
+
+    def strangers(self, *origins: str) -> list[str]:
+        """Requests to anywhere else than these origins ("http://127.0.0.1:8888")."""
+        own = {urlsplit(origin).netloc for origin in (*origins, *self.origins)}
+        parts = [(url, urlsplit(url)) for url in self.asked]
+        return [
+            url
+            for url, part in parts
+            if part.scheme not in LOCAL and part.scheme != "file" and part.netloc not in own
+        ]
+
+    def picture(self, page: Page, name: str, within: str | None = None) -> Path:
+        """A screenshot where a person can look at it afterwards: $WORKBENCH_SCREENSHOTS/NAME.png."""
+        path = self.screenshots / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', name)}.png"
+        if within is None:
+            page.screenshot(path=path)
+        else:
+            page.locator(within).first.screenshot(path=path)
+        return path
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+        self.contexts.clear()
+
+
+def screenshot_folder(otherwise: Path) -> Path:
+    folder = Path(os.environ.get("WORKBENCH_SCREENSHOTS") or otherwise)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

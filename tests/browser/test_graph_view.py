@@ -1,0 +1,231 @@
+"""The graph view in a real browser: in an exported page without a network, and in the real JupyterLab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import tests
+from benchmarks import views
+from benchmarks.graphs import explained
+from tests.browser.conftest import Show
+from tests.browser.harness.axe import faults
+from tests.browser.harness.chromium import Pages
+from tests.views.build import empty, fused, hostile
+from workbench.views.base import View
+from workbench.views.graph import graph_view
+from workbench.views.page import fragment, scripts
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+REPOSITORY = Path(tests.__file__).parent.parent
+MADE = f"""
+import sys
+sys.path.insert(0, {str(REPOSITORY)!r})
+import ipywidgets as W
+from benchmarks import views
+from benchmarks.graphs import explained
+from workbench.views.graph import graph_view
+view = graph_view(explained(60, on_cpu=("Softmax",)), times_s={{"/model/pooler/Tanh": 1e-3}})
+view
+"""
+TOLD = """
+told, sent, ask, choose = W.Label(), W.Label(), W.Button(description="ask"), W.Button(description="choose")
+view.observe(lambda change: setattr(told, "value", f"{view.side} {view.selected}"), names="selected")
+view.observe(lambda change: setattr(sent, "value", repr(view.picture[1:4])), names="picture")
+ask.on_click(lambda _: view.ask_picture())
+choose.on_click(lambda _: setattr(view, "selected", ("/model/pooler/Tanh",)))
+W.VBox([told, sent, ask, choose])
+"""
+
+
+def exported(folder: Path, *views: View) -> str:
+    body = "".join(fragment(view, linked="one") for view in views) + scripts(views)
+    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    path = folder / "page.html"
+    page = f"<!doctype html><html lang=en><head>{head}<title>views</title></head><body><main>{body}</main>"
+    path.write_text(page, encoding="utf-8")
+    return path.as_uri()
+
+
+def painted(page: Page, number: int = 0) -> Locator:
+    """The canvas, once something is drawn on it."""
+    canvas = page.locator(".wbv-stage canvas").nth(number)
+    expect(canvas).to_have_attribute("data-painted", "yes")
+    return canvas
+
+
+def details(page: Page) -> Locator:
+    return page.locator(".wbv-details").first
+
+
+def test_everything_by_keyboard_in_a_page_without_network(pages: Pages, tmp_path: Path) -> None:
+    url = exported(tmp_path, graph_view(explained(60, on_cpu=("Softmax",))))
+    page = pages.open(url, offline=True)
+    canvas = painted(page)
+    assert "49 nodes" in str(canvas.get_attribute("aria-label"))
+    canvas.focus()
+    page.keyboard.press("Enter")
+    expect(details(page)).to_contain_text("input")
+    page.keyboard.press("/")
+    page.keyboard.type("layer.1/attention/softmax")
+    expect(page.locator(".wbv-count")).to_have_text("1 of 2")
+    expect(details(page)).to_contain_text("/model/encoder/layer.1/attention/Softmax")
+    expect(details(page)).to_contain_text("optimized, linked")
+    page.keyboard.press("Enter")
+    expect(page.locator(".wbv-count")).to_have_text("2 of 2")
+    expect(details(page)).to_contain_text("source, linked")
+    pages.picture(page, "graph-view-search")
+    canvas.focus()
+    for key in ("ArrowDown", "ArrowRight", "Shift+ArrowDown", "+", "-", "0"):
+        page.keyboard.press(key)
+    page.keyboard.press("Escape")
+    expect(details(page)).to_contain_text("Click a box")
+    assert pages.thrown == []
+
+
+def test_boxes_open_and_close_on_both_sides(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(explained(600))), offline=True)
+    canvas, live = painted(page), page.locator(".wbv-live")
+    page.get_by_label("Search names").fill("layer.3/output/MatMul")
+    expect(details(page)).to_contain_text("layer.3/output/MatMul")
+    canvas.focus()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    for _ in range(40):  # down to a box
+        if "(" in live.inner_text():
+            break
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(live).to_contain_text("closed" if "opened" not in live.inner_text() else "opened")
+    page.get_by_role("button", name="Open every closed box").click()
+    page.get_by_role("button", name="Close the innermost").click()
+    page.get_by_label("Boxes are coloured").or_(page.locator("select").first).select_option("op")
+    expect(page.locator(".wbv-legend")).to_contain_text("LayerNormalization")
+    pages.picture(page, "graph-view-ops")
+    assert pages.thrown == []
+
+
+def test_a_click_selects_and_a_double_click_opens(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(fused())), offline=True)
+    canvas = painted(page, 1)
+    box = canvas.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    found = page.locator(".wbv-tip:visible")
+    for step in range(0, int(box["height"] / 2), 12):
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + step)
+        if found.count() and "Gemm" in found.inner_text():
+            page.mouse.down()
+            page.mouse.up()
+            break
+    expect(details(page)).to_contain_text("/a/Gemm")
+    expect(details(page)).to_contain_text("2 nodes: /a/MatMul, /a/Add")
+    expect(details(page)).to_contain_text("BiasReluFusion")
+    pages.picture(page, "graph-view-linked")
+    assert pages.thrown == []
+
+
+def test_names_of_strangers_are_texts(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(hostile())), offline=True)
+    canvas = painted(page)
+    canvas.focus()
+    page.get_by_label("Search names").fill("onerror")
+    expect(details(page)).to_contain_text("<img src=x onerror=window.hacked=1>")
+    expect(details(page)).to_contain_text("\\u{202e}")
+    page.locator("select").first.select_option("op")
+    expect(page.locator(".wbv-legend")).to_contain_text("<img src=x")
+    pages.picture(page, "graph-view-hostile")
+    assert page.evaluate("window.hacked === undefined && document.images.length === 0")
+    assert pages.thrown == []
+
+
+def test_the_picture_can_be_downloaded(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(fused())), offline=True)
+    painted(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download this picture").click()
+    assert download.value.suggested_filename == "made.png"
+    data = Path(download.value.path()).read_bytes()
+    assert data.startswith(b"\x89PNG")
+    (pages.screenshots / "graph-view-download.png").write_bytes(data)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_reads_well(pages: Pages, tmp_path: Path, theme: str) -> None:
+    view = graph_view(
+        explained(300, on_cpu=("Softmax",)),
+        times_s={f"/model/encoder/layer.{n}/output/MatMul": n * 1e-4 for n in range(12)},
+    )
+    page = pages.open(exported(tmp_path, view), theme="dark" if theme == "dark" else "light", offline=True)
+    painted(page)
+    page.locator("select").nth(0).select_option("provider")
+    page.locator("select").nth(1).select_option("partitions")
+    pages.picture(page, f"graph-view-partitions-{theme}")
+    page.locator("select").nth(1).select_option("modules")
+    page.locator("select").nth(0).select_option("time")
+    expect(page.locator(".wbv-legend")).to_contain_text("ms")
+    pages.picture(page, f"graph-view-time-{theme}")
+    assert faults(page, "main") == []
+    assert pages.thrown == []
+
+
+def test_a_narrow_output_is_enough(pages: Pages, tmp_path: Path) -> None:
+    url = exported(tmp_path, graph_view(explained(300)))
+    page = pages.open(url, width=360, height=1400, offline=True)
+    painted(page, 1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    pages.picture(page, "graph-view-narrow")
+    assert pages.thrown == []
+
+
+def test_nothing_is_shown_as_nothing(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(empty())), offline=True)
+    painted(page)
+    expect(details(page)).to_contain_text("There is nothing to show")
+    pages.picture(page, "graph-view-empty")
+    assert pages.thrown == []
+
+
+def test_views_of_a_page_share_their_selection(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(fused()), graph_view(fused())), offline=True)
+    painted(page, 3)
+    page.get_by_label("Search names").first.fill("softmax")
+    expect(page.locator(".wbv-details").nth(1)).to_contain_text("/a/Softmax")
+    assert pages.thrown == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_python_and_the_browser_share_the_selection(show: Show, pages: Pages, theme: str) -> None:
+    book = show(MADE, TOLD, theme=theme, height=1500)
+    page = book.page
+    canvas, told, sent = (
+        painted(page),
+        book.output(1).locator(".widget-label").nth(0),
+        book.output(1).locator(".widget-label").nth(1),
+    )
+    canvas.focus()
+    page.keyboard.press("/")
+    page.keyboard.type("layer.1/attention/Softmax")
+    expect(told).to_have_text("0 ('/model/encoder/layer.1/attention/Softmax',)")
+    canvas.focus()
+    page.keyboard.press("0")
+    page.keyboard.press("0")  # which would restart the kernel
+    book.output(1).get_by_role("button", name="choose").click()
+    expect(details(page)).to_contain_text("/model/pooler/Tanh")
+    book.output(1).get_by_role("button", name="ask").click()
+    expect(sent).to_have_text("b'PNG'")
+    canvas.scroll_into_view_if_needed()
+    pages.picture(page, f"graph-view-lab-{theme}")
+    assert faults(page, ".wbv") == []
+
+
+def test_the_benchmark_measures_a_small_view(browser: Browser, tmp_path: Path) -> None:
+    name, make = views.PARTS["graph"](200)
+    row = views.measure(name, make, tmp_path, browser)
+    assert row["view"].startswith("graph, ")
+    assert row["first_paint_s"] > 0
+    assert row["pan_frames_per_s"] > 0

@@ -1,0 +1,60 @@
+"""The panels where there is little room, and with a model of many nodes."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Show
+from tests.browser.harness.chromium import Pages
+from tests.browser.harness.lab import Lab
+from tests.browser.test_panels import START, answered_ms, button, compared, opened, tab
+from tests.models.long import layers
+
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
+
+NARROW = ".jp-OutputArea-output { max-width: 360px !important; box-sizing: border-box; }"
+BEYOND = """() => {
+  const panels = document.querySelector('.wbp');
+  const edge = panels.getBoundingClientRect().right + 1;
+  const seen = [...panels.querySelectorAll('button, input, select, a, img, canvas, .wbp-verdict, .main-svg')];
+  return seen.filter((one) => one.offsetParent && one.getBoundingClientRect().right > edge)
+    .map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 40)}`);
+}"""
+NODES = 12_000
+
+
+def test_an_output_of_360_pixels_is_enough(show: Show, pages: Pages) -> None:
+    page = opened(show, width=700).page
+    page.add_style_tag(content=NARROW)
+    assert page.locator(".wbp").first.bounding_box()["width"] <= 360
+    compare = button(page, "Compare")
+    compare.click(trial=True)  # nothing lies over it
+    compare.click()
+    compared(page)
+    tab(page, "latency")
+    expect(page.locator(".wbp-tabs .js-plotly-plot .main-svg").first).to_be_visible()
+    pages.picture(page, "panels-360")
+    assert page.evaluate(BEYOND) == []
+    sticks_out = page.evaluate(
+        "(() => { const b = document.querySelector('.wbp'); return b.scrollWidth - b.clientWidth; })()"
+    )
+    assert sticks_out <= 1
+
+
+def test_twelve_thousand_nodes_are_opened_explained_and_drawn(show: Show, pages: Pages, lab: Lab) -> None:
+    file = lab.folder / "long.onnx"
+    onnx.save(layers(NODES), file)
+    page = show(START.format(budget=2.0).replace("digits-conv", str(file))).page
+    expect(page.locator(".wbp-headline")).to_contain_text("long")
+    expect(page.locator(".wbp-headline")).to_contain_text("12,000")
+    button(page, "Explain").click()
+    expect(page.locator(".wbp-doing")).to_contain_text("Explain")
+    assert answered_ms(page), "clicks are answered meanwhile"
+    expect(page.locator(".wbp-progress")).to_have_count(0)
+    tab(page, "graph")
+    expect(page.locator(".wbp-page:visible canvas").first).to_be_visible()
+    expect(page.locator(".wbp-page:visible .wbp-error")).to_have_count(0)
+    pages.picture(page, "panels-12000")
+    assert answered_ms(page), "and with the graph on the screen"

@@ -1,0 +1,44 @@
+"""The shipped notebooks as they are after a run; run once for all tests that look at them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from workbench.cli.notebooks import shipped_folder
+
+NAMES = sorted(path.name for path in shipped_folder().rglob("*.ipynb"))
+ROOT = Path(__file__).parents[1]
+Executed = Callable[[str], Path]
+
+
+@pytest.fixture(scope="session")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
+    """Gives the path of this notebook, executed. Elsewhere: browser tests hold this event loop."""
+    folder = tmp_path_factory.mktemp("executed")
+
+    def run(name: str) -> Path:
+        if not (folder / name).exists():
+            command = [sys.executable, "-m", "docs.publish", "--whole", "--to", str(folder), name]
+            done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+            assert done.returncode == 0, done.stderr
+        return folder / name
+
+    return run
+
+
+def sections(book: nbformat.NotebookNode) -> dict[str, list[nbformat.NotebookNode]]:
+    """The code cells below each heading."""
+    found: dict[str, list[nbformat.NotebookNode]] = {}
+    title = ""
+    for cell in book.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            title = cell.source.splitlines()[0].removeprefix("## ")
+        elif cell.cell_type == "code":
+            found.setdefault(title, []).append(cell)
+    return found

@@ -1,0 +1,209 @@
+"""The configure column: every knob has a control, and what a person does reaches the config."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as W
+import pytest
+
+import workbench as wb
+from workbench.config import KNOBS, pass_help, shipped_passes
+from workbench.panels.configure import Configure
+from workbench.panels.presets import PRESETS
+from workbench.panels.sections.graph import Graph
+from workbench.panels.sections.inputs import Inputs
+from workbench.panels.sections.precision import Precision
+from workbench.panels.sections.providers import Providers
+from workbench.panels.sections.section import Section
+
+OWN = {"disabled_passes", "providers", "free_dimensions", "session_entries", "run_entries"}
+
+
+@pytest.fixture
+def column(bench: wb.Workbench) -> Configure:
+    bench.state.doctor = wb.Doctor.__new__(wb.Doctor)  # nobody asks the machine in these tests
+    object.__setattr__(bench.state.doctor, "survey", type("Survey", (), {"providers": ()})())
+    made = Configure(bench)
+    for section in made.sections:
+        section.toggle()
+    return made
+
+
+def section(column: Configure, kind: type) -> Any:
+    return next(one for one in column.sections if isinstance(one, kind))
+
+
+def test_every_knob_has_its_control(column: Configure) -> None:
+    built = {field for one in column.sections for field in (*one.controls, *one.parts)}
+    assert built | OWN == {knob.field for knob in KNOBS}
+
+
+def test_every_pass_has_its_sentence() -> None:
+    assert not [name for name in shipped_passes().names if not pass_help(name)]
+
+
+def test_a_dropdown_sets_and_unsets(bench: wb.Workbench, column: Configure) -> None:
+    level = section(column, Graph).controls["level"].widget
+    level.index = 2
+    assert bench.b == wb.Config(level="basic")
+    level.index = 0
+    assert bench.b == wb.Config()
+
+
+def test_threads_are_unset_or_a_number(bench: wb.Workbench, column: Configure) -> None:
+    control = next(one for one in column.sections if one.group == "threads").controls["intra_op_threads"]
+    chosen, unset, slider, box = control.widget.children
+    chosen.value = True
+    assert bench.b.intra_op_threads == 1
+    box.value = 64
+    assert bench.b.intra_op_threads == 64
+    assert slider.value == slider.max
+    chosen.value = False
+    assert bench.b.intra_op_threads is None
+    assert unset.layout.display is None
+
+
+def test_the_panels_follow_the_config(bench: wb.Workbench, column: Configure) -> None:
+    bench.b = wb.Config(level="extended", disabled_passes=("GeluFusionL2",))
+    graph = section(column, Graph)
+    assert graph.controls["level"].widget.value == "extended"
+    assert graph.passes.picked == ["GeluFusionL2"]
+    bench.state.editing = "A"
+    assert graph.passes.picked == []
+    assert bench.a == wb.Config()
+    assert "level extended" not in graph.header.description
+
+
+def test_a_pass_is_left_out(bench: wb.Workbench, column: Configure) -> None:
+    section(column, Graph).passes.picked = ["ConstantFolding"]
+    assert bench.b.disabled_passes == ("ConstantFolding",)
+
+
+def test_an_error_stands_where_it_belongs(bench: wb.Workbench, column: Configure) -> None:
+    threads = next(one for one in column.sections if one.group == "threads")
+    threads.controls["affinity"].widget.value = "9;9;9"
+    assert "Fix:" in threads.status.value
+    assert bench.state.refused
+    assert not [one for one in column.sections if one is not threads and one.status.value]
+    bench.set("intra_op_threads", 4)
+    assert not bench.state.refused
+    assert threads.controls["affinity"].widget.value == ""
+
+
+def test_precision_brings_its_own_knobs(bench: wb.Workbench, column: Configure) -> None:
+    precision = section(column, Precision)
+    part = precision.parts["precision"]
+    part.kind.value = "static_int8"
+    assert bench.b.precision == wb.StaticInt8()
+    part.controls["calibrator"].widget.value = "percentile"
+    part.controls["percentile"].widget.value = "99.5"
+    part.controls["exclude"].widget.value = "one\n two \n"
+    assert bench.b.precision == wb.StaticInt8(
+        calibrator="percentile", percentile=99.5, exclude=("one", "two")
+    )
+    assert precision.calibration.layout.display is None
+    part.controls["percentile"].widget.value = "many"
+    assert "percentile" in precision.status.value
+    part.kind.value = ""
+    assert bench.b.precision is None
+
+
+def test_single_fusions_are_switched(bench: wb.Workbench, column: Configure) -> None:
+    part = section(column, Graph).parts["fusion"]
+    part.kind.value = "transformer"
+    bench.set("fusion", wb.TransformerFusion(options={"enable_gelu": False}))
+    options = part.controls["options"]
+    box = options.widget.children[1].children[0].children[0].children[0]
+    assert (box.description, box.value) == ("enable_gelu", "off")
+    box.value = "on"
+    assert bench.b.fusion == wb.TransformerFusion(options={"enable_gelu": True})
+
+
+def test_providers_are_added_moved_told_and_dropped(bench: wb.Workbench, column: Configure) -> None:
+    providers = section(column, Providers)
+    for name in ("CUDAExecutionProvider", "CPUExecutionProvider"):
+        providers.choice.value = name
+        providers.add.click()
+    assert [one.short_name for one in bench.b.providers] == ["cuda", "cpu"]
+    options = providers.cards[0, "CUDAExecutionProvider"][3]
+    options.begin("cudnn_conv_algo_search")
+    assert bench.b.providers[0].option("cudnn_conv_algo_search") == "EXHAUSTIVE"
+    options.kept["cudnn_conv_algo_search"][1].value = "HEURISTIC"
+    assert bench.b.providers[0].option("cudnn_conv_algo_search") == "HEURISTIC"
+    options.begin("no_such_option")
+    options.kept["no_such_option"][1].value = "1"
+    assert "no_such_option" in providers.status.value
+    providers._move(1, 0)
+    assert [one.short_name for one in bench.b.providers] == ["cpu", "cuda"]
+    providers._drop(0)
+    assert [one.short_name for one in bench.b.providers] == ["cuda"]
+
+
+def test_what_has_the_focus_is_kept(bench: wb.Workbench, column: Configure) -> None:
+    """A widget that is made anew while somebody types in it throws them out."""
+    bench.b = wb.Config(providers=[wb.Provider("cuda", device_id=1), "cpu"])
+    providers = section(column, Providers)
+    before, row = providers.list.children, providers.cards[0, "CUDAExecutionProvider"][3].rows.children
+    bench.set("providers", [wb.Provider("cuda", device_id=2), "cpu"])
+    assert providers.list.children == before
+    assert providers.cards[0, "CUDAExecutionProvider"][3].rows.children == row
+
+
+def test_presets_copies_and_undo(bench: wb.Workbench, column: Configure) -> None:
+    for preset in PRESETS:
+        column.presets.value = preset.name
+        assert bench.b == preset.make()
+        assert column.presets.index == 0
+    column.acts["B → A"].click()
+    assert bench.a == bench.b
+    assert "the same" in column.difference.value
+    column.acts["↶ undo"].click()
+    assert bench.a == wb.Config()
+    column.acts["A ⇄ B"].click()
+    assert bench.b == wb.Config()
+    assert not column.acts["↶ undo"].disabled
+
+
+def test_sizes_of_inputs_and_what_ort_is_told(bench: wb.Workbench, column: Configure) -> None:
+    inputs = section(column, Inputs)
+    (name, (size, fixed)), *_ = inputs.sizes.items()
+    size.value = "8"
+    assert bench.state.dims == ((name, 8),)
+    fixed.value = "4"
+    assert bench.b.free_dimensions == ((name, 4),)
+    fixed.value = "many"
+    assert "whole number" in inputs.status.value
+    size.value = ""
+    assert bench.state.dims == ()
+    bench.drawer.settle()
+    bench.painter.settle()
+    assert "float32" in inputs.preview.value
+
+
+def test_every_button_and_control_says_what_it_does(column: Configure) -> None:
+    """A tooltip on each; a text or a tooltip is what a screen reader reads."""
+    seen: list[W.Widget] = []
+
+    def walk(widget: W.Widget) -> None:
+        seen.append(widget)
+        for child in getattr(widget, "children", ()):
+            walk(child)
+
+    walk(column.widget)
+    mute = [
+        one
+        for one in seen
+        if isinstance(one, W.Button | W.Dropdown | W.Text | W.IntSlider) and not one.tooltip
+    ]
+    assert not [f"{type(one).__name__} {one.description!r}" for one in mute]
+
+
+def test_a_section_is_built_when_it_is_opened(bench: wb.Workbench) -> None:
+    made: Section = Configure(bench).sections[0]
+    assert not made.body.children
+    made.toggle()
+    assert made.body.children
+    assert made.header.description.startswith("▾")
+    made.toggle()
+    assert made.header.description.startswith("▸")

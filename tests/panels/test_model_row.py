@@ -1,0 +1,89 @@
+"""The model row without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from tests.models import tiny
+from workbench.models.samples import sample_names
+from workbench.panels.model_row import ModelRow, completions
+from workbench.panels.uploads import keep, plain_name
+
+
+def settle(bench: wb.Workbench) -> None:
+    job = bench._opening.running
+    if job is not None:
+        job.finished.wait()
+    bench.drawer.settle()
+    bench.painter.settle()
+
+
+def test_a_sample_is_opened_with_its_card() -> None:
+    bench = wb.Workbench()
+    row = ModelRow(bench)
+    assert {value for _, value in row.samples.options} == {"", *sample_names()}
+    row.samples.value = "digits-conv"
+    settle(bench)
+    assert bench.state.model.name == "digits-conv"
+    assert "teaches" in row.headline.value
+    assert row.netron.relative.startswith("workbench/netron/")
+
+
+def test_a_file_that_is_no_model_is_told_in_the_row(tmp_path: Path) -> None:
+    bench = wb.Workbench()
+    row = ModelRow(bench)
+    (tmp_path / "bad<b>.onnx").write_bytes(b"no model")
+    row.load(str(tmp_path / "bad<b>.onnx"))
+    settle(bench)
+    assert "Fix:" in row.status.value
+    assert "<b>.onnx" not in row.status.value
+    assert bench.state.model is None
+
+
+def test_paths_complete(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "notes.txt").touch()
+    assert set(completions(f"{tmp_path}/")) == {str(model), f"{tmp_path / 'folder'}/"}
+    assert completions(f"{tmp_path}/ti") == (str(model),)
+    assert completions("/no/such/folder/x") == ()
+    assert completions("https://example.org/x.onnx") == ()
+
+
+def test_recent_ones_are_offered(bench: wb.Workbench, model: Path) -> None:
+    assert str(model) in ModelRow(bench).path.options
+
+
+def test_an_upload_is_opened(tmp_path: Path) -> None:
+    path = tiny.save_external(tiny.mlp(), tmp_path)
+    bench = wb.Workbench()
+    row = ModelRow(bench)
+    files = [
+        {"name": one.name, "content": memoryview(one.read_bytes())}
+        for one in (path, tmp_path / "tiny.onnx.data")
+    ]
+    row._uploaded(tuple(files))
+    settle(bench)
+    assert bench.state.model_error is None
+    assert bench.state.model.external
+    assert row.upload.value == ()
+
+
+@pytest.mark.parametrize("name", ["../../x.onnx", "..\\..\\x.onnx", "/etc/x.onnx"])
+def test_an_upload_stays_in_its_folder(name: str) -> None:
+    kept = keep([{"name": name, "content": b"anything"}])
+    assert kept.name == "x.onnx"
+    assert kept.parent.parent.name == "uploads"
+
+
+@pytest.mark.parametrize("name", ["", "..", "x\0.onnx", "/", "a" * 300])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(wb.ModelError):
+        plain_name(name)
+
+
+def test_two_models_at_once_are_refused() -> None:
+    with pytest.raises(wb.ModelError, match="2 models"):
+        keep([{"name": "a.onnx", "content": b"a"}, {"name": "b.onnx", "content": b"b"}])

@@ -1,0 +1,238 @@
+"""The results column without a browser: tabs, tables, the linked selection, pinning, the history."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as W
+import pandas as pd
+import pytest
+
+import workbench as wb
+from tests.figures.examples import HOSTILE, ordinary
+from workbench.errors import Cancelled
+from workbench.panels.jobs import Job
+from workbench.panels.layout import Layout
+from workbench.panels.results.figure import PLOTLY
+from workbench.panels.results.history import HistoryPage
+from workbench.panels.results.naming import file_name
+from workbench.panels.results.page import Page
+from workbench.panels.results.piece import PieceBox
+from workbench.panels.results.verdict import verdict_html
+from workbench.panels.running import export
+from workbench.panels.table import Table, cell
+
+
+def shown(name: str = "tiny") -> wb.Workbench:
+    """A bench with a hand-made comparison in its results."""
+    record = ordinary()
+    bench = wb.Workbench()
+    assert bench.panels
+    bench.show(wb.Comparison(replace(record, model=replace(record.model, name=name))))
+    settle(bench)
+    return bench
+
+
+def settle(bench: wb.Workbench) -> None:
+    bench.drawer.settle()
+    bench.painter.settle()
+
+
+def page(bench: wb.Workbench, place: int) -> Page:
+    found: Any = bench.panels.results.pages[place]
+    return found
+
+
+def only(box: PieceBox) -> W.Widget:
+    (widget,) = box.body.children
+    return widget
+
+
+def test_a_result_is_drawn_in_the_tab_that_is_looked_at() -> None:
+    bench = shown()
+    latency = page(bench, 0)
+    assert list(latency.boxes) == ["every sample", "percentiles", "in time order", "distribution", "runs"]
+    (output,) = latency.boxes["every sample"].body.children
+    assert output.outputs[0]["data"][PLOTLY]["data"]
+    assert not latency.boxes["distribution"].body.children, "what nobody looks at is not drawn"
+    bench.panels.results.tabs.selected_index = 1
+    assert latency.content.children == ()
+    assert "Press Explain" in page(bench, 1).content.children[0].value
+
+
+def test_a_figure_follows_the_width_of_its_place() -> None:
+    (output,) = page(shown(), 0).boxes["every sample"].body.children
+    assert output.outputs[0]["data"][PLOTLY]["config"] == {"responsive": True}
+
+
+def test_every_figure_has_its_table() -> None:
+    bench = shown()
+    latency = page(bench, 0)
+    for title in latency.boxes:
+        latency.which.value = title
+        box = latency.boxes[title]
+        settle(bench)
+        if not isinstance(only(box), Table):
+            box.twin.click()
+            settle(bench)
+        table = only(box)
+        assert isinstance(table, Table)
+        assert table.rows
+
+
+def test_what_is_marked_in_one_view_is_marked_in_all() -> None:
+    bench = wb.Workbench()
+    frame = pd.DataFrame({"node": ["one", "two"], "time_s": [0.001, 0.002]})
+    first, second = (Table.of_frame(frame, "nodes", "node") for _ in range(2))
+    bench.link_selection(first, "picked")
+    bench.link_selection(second, "picked")
+    first.picked = ["two"]
+    assert second.picked == ["two"]
+    assert bench.state.selected == ("two",)
+
+
+def test_a_table_shows_units_and_what_is_absent() -> None:
+    frame = pd.DataFrame(
+        {"node": ["x"], "self_s": [0.0025], "peak_bytes": [2**20], "runs_per_s": [3.0], "no": [None]}
+    )
+    table = Table.of_frame(frame, "a table", "node")
+    assert [one["name"] for one in table.columns] == ["node", "self (ms)", "peak (MiB)", "runs per s", "no"]
+    assert table.rows == [["x", 2.5, 1.0, 3.0, None]]
+    assert json.loads(json.dumps(table.rows)) == table.rows
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(float("nan"), None), (float("inf"), "inf"), (2**60, str(2**60)), (True, "yes"), (("a", "b"), "a, b")],
+)
+def test_a_cell_is_a_number_or_a_line_or_nothing(value: object, told: object) -> None:
+    assert cell(value) == told
+
+
+def test_a_table_of_many_rows_is_cut_and_says_so() -> None:
+    table = Table.of_frame(pd.DataFrame({"n": range(12_000)}), "many")
+    assert (len(table.rows), table.total) == (5_000, 12_000)
+
+
+def test_texts_of_strangers_are_text() -> None:
+    record = ordinary()
+    doubt = wb.Comparison(record).doubts
+    hostile = replace(record, model=replace(record.model, name=HOSTILE), verdicts=(
+        replace(record.verdicts[0], kind="unknown", ratio=None, reason=HOSTILE),))  # fmt: skip
+    told = verdict_html(wb.Comparison(hostile))
+    assert "<img" not in told
+    assert "&lt;img" in told
+    assert doubt == ()
+    bench = shown(HOSTILE)
+    assert bench.panels.results.actions.path.value == f"{file_name(HOSTILE)}.ortbench"
+    assert "/" not in file_name("../../etc/passwd")
+
+
+def test_pinning_asks_the_page_for_a_cell() -> None:
+    bench = shown()
+    asked: list[dict[str, Any]] = []
+    bench.page.bridge.send = lambda content, _=None: asked.append(content)
+    box = page(bench, 0).boxes["every sample"]
+    box.pin.click()
+    settle(bench)
+    assert asked[0]["kind"] == "cell"
+    assert asked[0]["root"] == bench.panels.root.model_id
+    scope_code = asked[0]["source"]
+    assert scope_code.startswith("import workbench as wb")
+    assert scope_code.endswith("result.latency_figure()")
+    data = asked[0]["outputs"][0]["data"]
+    assert "text/html" not in data
+    assert data["text/plain"]
+    bench.page.bridge._answer(None, {"id": asked[0]["id"], "failed": "no notebook within reach"}, None)
+    settle(bench)
+    assert "Not pinned" in box.status.value
+    assert "Run this in a cell" in box.status.value
+
+
+def test_the_verdict_is_pinned_with_its_picture() -> None:
+    bench = shown()
+    asked: list[dict[str, Any]] = []
+    bench.page.bridge.send = lambda content, _=None: asked.append(content)
+    bench.panels.results.actions.buttons["Pin verdict"].click()
+    settle(bench)
+    assert {"image/png", "text/plain"} <= asked[0]["outputs"][0]["data"].keys()
+
+
+@pytest.mark.usefixtures("own_home")
+def test_the_history_is_listed_opened_set_side_by_side_and_forgotten() -> None:
+    record = ordinary()
+    for number in range(2):
+        wb.history().add(replace(record, id=f"2026010{number}-000000-abcdef"))
+    bench = wb.Workbench()
+    assert isinstance(bench.panels, Layout)
+    history = HistoryPage(bench)
+    history.show()
+    assert history.table is not None
+    assert history.table.total == 2
+    history.buttons["Open"].click()
+    assert "Nothing is picked" in history.status.value
+    first, second = (row[0] for row in history.table.rows)
+    history.table.picked = [first]
+    history.buttons["Open"].click()
+    assert bench.result.record.id == first
+    assert "wb.history().open" in bench.code("result")
+    history.buttons["Use its configs"].click()
+    assert bench.b == record.runs[1].config
+    history.table.picked = [first, second]
+    history.buttons["Side by side"].click()
+    assert history.beside.children[0].total == 4
+    history.buttons["Delete"].click()
+    history.sure.click()
+    assert len(wb.history()) == 0
+
+
+def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) -> None:
+    bench = shown()
+    sent: list[tuple[dict[str, Any], Any]] = []
+    bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
+    actions = bench.panels.results.actions
+    actions.path.value = str(tmp_path / "mine.ortbench")
+    actions.buttons["Export HTML"].click()
+    assert actions.buttons["Export HTML"].disabled, "one at a time"
+    job = bench.jobs.running
+    assert job is not None
+    job.finished.wait()
+    settle(bench)
+    (asked, (data,)) = sent[0]
+    assert (asked["kind"], asked["name"], asked["mime"]) == ("download", "mine.html", "text/html")
+    assert (tmp_path / "mine.html").read_bytes() == data
+    assert data.lstrip().lower().startswith(b"<!doctype html")
+    bench.page.bridge._answer(None, {"id": asked["id"], "ok": True}, None)
+    settle(bench)
+    assert "mine.html is in your downloads" in actions.status.value
+    assert not actions.buttons["Export HTML"].disabled
+    assert actions.path.value == str(tmp_path / "mine.ortbench"), "what was typed stays"
+
+
+def test_an_export_that_fails_says_so_where_it_was_asked_for(tmp_path: Path) -> None:
+    bench = shown()
+    (tmp_path / "file").write_text("in the way")
+    told: list[Exception] = []
+    with pytest.raises(wb.WorkbenchError):
+        bench.export(tmp_path / "file" / "page.html", lambda *_: None, told.append, wait=True)
+    assert len(told) == 1
+    assert bench.state.run_error is None, "the verdict has no trouble"
+
+
+def test_a_cancelled_export_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    job = Job("Export HTML")
+    job.cancel.set()
+    (tmp_path / "page.html").write_text("before")
+    with pytest.raises(Cancelled):
+        export(wb.Comparison(ordinary()), tmp_path / "page.html", job)
+    assert (tmp_path / "page.html").read_text() == "before"
+
+
+def test_the_verdict_stands_once_above_the_figure_and_in_a_pinned_one() -> None:
+    box = page(shown(), 0).boxes["every sample"]
+    (output,) = box.body.children
+    assert "faster" not in output.outputs[0]["data"][PLOTLY]["layout"]["title"]["text"]
+    assert "1.83× faster" in box.bundle()[PLOTLY]["layout"]["title"]["text"]

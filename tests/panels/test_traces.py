@@ -1,0 +1,61 @@
+"""The flame tab's buttons: each profile in speedscope, its trace as a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.figures.examples import ordinary
+from tests.shown.examples import parts
+from tests.views.build import fused
+from workbench.panels.results.page import Page
+from workbench.panels.results.traces import TraceTools
+
+FLAME = 3
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> wb.Workbench:
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    return wb.Workbench()
+
+
+def tools(bench: wb.Workbench, result: wb.Comparison) -> TraceTools:
+    results = bench.panels.results
+    bench.show(result)
+    results.tabs.selected_index = FLAME
+    settle(bench)
+    page = results.pages[FLAME]
+    assert isinstance(page, Page)
+    assert isinstance(page.tools, TraceTools)
+    return page.tools
+
+
+def settle(bench: wb.Workbench) -> None:
+    bench.drawer.settle()
+    bench.painter.settle()
+
+
+def test_without_a_profile_there_is_nothing_to_open(bench: wb.Workbench) -> None:
+    assert tools(bench, wb.Comparison(ordinary())).row.children == ()
+
+
+def test_each_profile_opens_in_speedscope_and_can_be_downloaded(bench: wb.Workbench) -> None:
+    found = tools(bench, wb.Comparison(ordinary(), parts=parts(fused())))
+    assert list(found.links) == ["A", "B"]
+    addresses = {link.relative for link in found.links.values()}
+    assert len(addresses) == 2
+    assert all(one.startswith("workbench/speedscope/") for one in addresses)
+    sent: list[tuple[dict[str, Any], Any]] = []
+    bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
+    found.buttons["B"].click()
+    settle(bench)
+    (asked, (data,)) = sent[0]
+    assert asked["kind"] == "download"
+    assert asked["name"].endswith("-B.trace.json")
+    assert "/" not in asked["name"]
+    assert json.loads(data)[0]["ph"] == "X"

@@ -1,0 +1,25 @@
+"""What every handler runs inside: ipywidgets swallows what a handler raises, so it is shown instead."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import ipywidgets as W
+
+from workbench.errors import WorkbenchError
+from workbench.panels.markup import bug_html, error_html
+
+
+@contextmanager
+def shown_in(status: W.HTML) -> Iterator[None]:
+    """Show any error in `status`; re-raise those that are our own bug."""
+    status.value = ""
+    try:
+        yield
+    except WorkbenchError as error:
+        status.value = error_html(error)
+    except Exception:
+        status.value = bug_html(traceback.format_exc())
+        raise

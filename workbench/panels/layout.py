@@ -1,0 +1,33 @@
+"""All panels in their places: the model on top, the configs on the left, the results on the right."""
+
+from __future__ import annotations
+
+import ipywidgets as W
+
+from workbench.panels.bench import Bench
+from workbench.panels.configure import Configure
+from workbench.panels.markup import bug_html
+from workbench.panels.model_row import ModelRow
+from workbench.panels.results.results import Results
+from workbench.panels.run_row import RunRow
+from workbench.panels.style import STYLE
+
+
+class Layout:
+    """Makes the panels and holds them."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.model_row, self.configure, self.run_row = ModelRow(bench), Configure(bench), RunRow(bench)
+        self.results = Results(bench)
+        self.trouble = W.HTML()
+        bench.state.observe(self._troubled, names="trouble")
+        left = W.VBox([self.configure.widget, self.run_row.widget])
+        body = W.HBox([left, self.results.widget])
+        body.add_class("wbp-body")
+        bridge = bench.page.bridge
+        self.root = W.VBox([W.HTML(STYLE), self.model_row.widget, body, self.trouble, bridge])
+        self.root.add_class("wbp")
+        bench.page.root = self.root.model_id
+
+    def _troubled(self, change: dict[str, str]) -> None:
+        self.trouble.value = bug_html(change["new"]) if change["new"] else ""

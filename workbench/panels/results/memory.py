@@ -1,0 +1,51 @@
+"""The memory tab: what the process holds, what lives when, and what a start costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.panels.bench import Bench
+from workbench.panels.results.page import Tab
+from workbench.panels.results.parts import COLD_START, SETTINGS, parts
+from workbench.panels.results.parts import MEMORY as BY_NODE
+from workbench.panels.results.piece import Piece
+
+COLUMNS = ["label", "load_s", "first_run_s", "peak_rss_bytes"]
+
+
+def pieces(bench: Bench) -> list[Piece]:
+    """From the comparison, from the profiles, from starts."""
+    found: list[Piece] = []
+    result = bench.state.result
+    if result is not None:
+        found.append(
+            Piece(
+                "resident memory and load", "result.to_frame()", str(result), None, lambda: resident(result)
+            )
+        )
+    for label, one in parts(bench, "memory").items():
+        found.append(
+            Piece(f"what lives when, {label}", "result.memory()", str(one), one.figure, one.to_frame, "node")
+        )
+    for label, one in parts(bench, "memory settings").items():
+        found.append(
+            Piece(f"settings, {label}", f"settings_{label.lower()}", str(one), one.figure, one.to_frame)
+        )
+    for label, one in parts(bench, "cold start").items():
+        found.append(Piece(f"cold start, {label}", "result.cold_start()", str(one), one.figure, one.to_frame))
+    return found
+
+
+def resident(result: Any) -> Any:
+    """The columns of the runs that are about memory and loading."""
+    frame = result.to_frame()
+    return frame[[name for name in COLUMNS if name in frame.columns]]
+
+
+MEMORY = Tab(
+    "memory",
+    "Peak memory and load time come with Compare, what lives when with Memory by node, the steps of a start "
+    "with Cold start.",
+    pieces,
+    (BY_NODE, COLD_START, SETTINGS),
+)

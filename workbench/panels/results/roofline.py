@@ -1,0 +1,38 @@
+"""The roofline and threads tabs: how far nodes are from what this machine can do, and how it scales."""
+
+from __future__ import annotations
+
+from workbench.panels.bench import Bench
+from workbench.panels.results.page import Tab
+from workbench.panels.results.parts import ROOFLINE, THREADS, parts
+from workbench.panels.results.piece import Piece
+
+
+def pieces(bench: Bench) -> list[Piece]:
+    """One for each config."""
+    return [
+        Piece(f"roofline, {label}", f"roofline_{label.lower()}", str(one), one.figure, one.to_frame, "node")
+        for label, one in parts(bench, "roofline").items()
+    ]
+
+
+def scaling(bench: Bench) -> list[Piece]:
+    """Of the configs that it was asked for."""
+    return [
+        Piece(f"threads, {label}", f"threads_{label.lower()}", str(one), one.figure, one.to_frame)
+        for label, one in parts(bench, "threads").items()
+    ]
+
+
+ROOFLINE_TAB = Tab(
+    "roofline",
+    "What this machine can do at most is measured first, then each node is set against it.",
+    pieces,
+    (ROOFLINE,),
+)
+THREADS_TAB = Tab(
+    "threads",
+    "Latency and processor time of 1, 2, 4… threads, with spinning and without.",
+    scaling,
+    (THREADS,),
+)

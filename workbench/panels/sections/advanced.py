@@ -1,0 +1,31 @@
+"""Everything else that a session and a run can be told by key."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import ipywidgets as W
+
+from workbench.config import Config
+from workbench.config.plan import AFFINITY, SPINNING
+from workbench.panels.options import Options, known_options
+from workbench.panels.sections.section import Section
+
+
+class Advanced(Section):
+    """Entries of the session and of every run, found in the catalogue or typed in."""
+
+    group = "advanced"
+    hint = "Any other entry that a session or a run of ORT takes"
+
+    def build(self) -> list[W.Widget]:
+        hidden = (*SPINNING, AFFINITY)  # these have knobs of their own
+        self.session = Options(known_options("session", hidden=hidden), partial(self.set, "session_entries"))
+        self.run = Options(known_options("run"), partial(self.set, "run_entries"))
+        session, run = W.HTML("<b>session entries</b>"), W.HTML("<b>run entries</b>")
+        return [*super().build(), session, self.session.widget, run, self.run.widget]
+
+    def show(self, config: Config) -> None:
+        super().show(config)
+        self.session.show(dict(config.session_entries))
+        self.run.show(dict(config.run_entries))

@@ -1,0 +1,19 @@
+"""Sections that are nothing but their knobs."""
+
+from __future__ import annotations
+
+from workbench.panels.sections.section import Section
+
+
+class Threads(Section):
+    """How many threads, and how they wait."""
+
+    group = "threads"
+    hint = "How many threads ORT uses, where they run and how they wait"
+
+
+class Memory(Section):
+    """Patterns, reuse and the arena."""
+
+    group = "memory"
+    hint = "How ORT plans and keeps memory"

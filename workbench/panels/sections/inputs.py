@@ -1,0 +1,122 @@
+"""What the model is fed with, and which of its free dimensions ORT is told."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import ipywidgets as W
+
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.models.declared import TensorType
+from workbench.panels.bench import Bench
+from workbench.panels.markup import error_html, text
+from workbench.panels.sections.section import Section
+
+MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a file
+
+
+class Inputs(Section):
+    """Sizes and data are common to A and B; what ORT is told of the sizes is not."""
+
+    group = "inputs"
+    hint = "Sizes of the free dimensions, the data, and how they reach ORT"
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench)
+        bench.state.observe(lambda _: self.refresh(), names=["dims", "seed", "given"])
+
+    def build(self) -> list[W.Widget]:
+        self.sizes: dict[str, tuple[W.Text, W.Text]] = {}
+        self.grid, self.preview = W.VBox([]), W.HTML()
+        self.seed = W.BoundedIntText(
+            min=0, max=2**31 - 1, description="seed", tooltip="Of random inputs. Default 0."
+        )
+        self.given = W.Text(
+            description="data", placeholder="path of an .npz; empty: random inputs", continuous_update=False,
+            tooltip="A file that numpy.savez wrote, with an array for every input",
+        )  # fmt: skip
+        self.listen(self.seed, partial(setattr, self.state, "seed"))
+        self.listen(self.given, lambda path: setattr(self.state, "given", path.strip()))
+        return [self.grid, self.seed, self.given, self.preview, *super().build()]
+
+    def show(self, config: Config) -> None:
+        super().show(config)
+        names = dimensions(self.state.model)
+        if list(self.sizes) != names:
+            self.sizes = {name: (self._size(name), self._fixed(name)) for name in names}
+            head = W.HTML(
+                '<div class="wbp-note">free dimension: its size in the inputs, and what ORT is told</div>'
+            )
+            self.grid.children = [head, *map(self._row, names)] if names else []
+        for name, (size, fixed) in self.sizes.items():
+            size.value = str(dict(self.state.dims).get(name, ""))
+            fixed.value = str(dict(config.free_dimensions).get(name, ""))
+        self.seed.value, self.given.value = self.state.seed, self.state.given
+        self.bench.preview(self._previewed)
+
+    def summary(self) -> str:
+        state = self.state
+        sizes = [f"{name}={size}" for name, size in state.dims]
+        own = [state.given] if state.given else [f"seed {state.seed}"] if state.seed else []
+        return ", ".join([*sizes, *own, *filter(None, [super().summary()])])
+
+    def _row(self, name: str) -> W.Widget:
+        row = W.HBox([W.Label(value=name), *self.sizes[name]])
+        row.add_class("wbp-dimension")
+        return row
+
+    def _size(self, name: str) -> W.Text:
+        box = W.Text(
+            placeholder="chosen", continuous_update=False, tooltip=f"Size of {name} in the inputs of A and B"
+        )
+        self.listen(box, partial(self._sized, name))
+        return box
+
+    def _fixed(self, name: str) -> W.Text:
+        box = W.Text(
+            placeholder="left free",
+            continuous_update=False,
+            tooltip=f"Tell ORT that {name} always has this size",
+        )
+        self.listen(box, partial(self._fix, name))
+        return box
+
+    def _sized(self, name: str, given: str) -> None:
+        others = {key: size for key, size in self.state.dims if key != name}
+        self.state.dims = tuple({**others, **whole(name, given)}.items())
+
+    def _fix(self, name: str, given: str) -> None:
+        others = {key: size for key, size in self.config.free_dimensions if key != name}
+        self.bench.set("free_dimensions", {**others, **whole(name, given)})
+
+    def _previewed(self, inputs: Any, error: Exception | None) -> None:
+        if error is not None:
+            self.preview.value = error_html(error)
+            return
+        lines = (
+            [f"<li><b>{text(name)}</b> {text(shown)}</li>" for name, shown in inputs.shapes] if inputs else []
+        )
+        guesses = [f"<li><i>{text(one)}</i></li>" for one in inputs.guesses] if inputs else []
+        self.preview.value = f'<ul class="wbp-note">{"".join([*lines, *guesses])}</ul>'
+
+
+def dimensions(model: Any) -> list[str]:
+    """The names of a model's free dimensions, in the order of its inputs."""
+    if model is None:
+        return []
+    kinds = [declared.type for declared in model.describe().inputs]
+    found = [dim for kind in kinds if isinstance(kind, TensorType) for dim in kind.dims or ()]
+    return list(dict.fromkeys(dim for dim in found if isinstance(dim, str)))[:MOST_DIMENSIONS]
+
+
+def whole(name: str, given: str) -> dict[str, int]:
+    """A size from a text; none from an empty one."""
+    if not given.strip():
+        return {}
+    if not given.strip().isdecimal() or not 0 < int(given) < 2**31:
+        raise ConfigError(
+            f"The size of {name!r} cannot be {given[:40]!r}.", "Write a whole number such as 8."
+        )
+    return {name: int(given)}

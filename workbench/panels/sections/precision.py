@@ -1,0 +1,30 @@
+"""The arithmetic: 8-bit integers, 4-bit weights, 16-bit floats, and what static int8 is calibrated on."""
+
+from __future__ import annotations
+
+import ipywidgets as W
+
+from workbench.config import Config, StaticInt8
+from workbench.panels.sections.section import Section
+
+
+class Precision(Section):
+    """What is done to the file before ORT loads it."""
+
+    group = "precision"
+    hint = "Quantization and 16-bit floats, made before ORT loads the model, and kept in a cache"
+
+    def build(self) -> list[W.Widget]:
+        self.calibration = W.Text(
+            description="calibration", placeholder="the sample's own data, else random",
+            tooltip="What static int8 measures its ranges on: an .npz file, or a folder of images or .npy "
+            "files. Default: a trained sample's own set, else random data, which is said.",
+            continuous_update=False,
+        )  # fmt: skip
+        self.listen(self.calibration, lambda path: setattr(self.state, "calibration", path.strip()))
+        return [*super().build(), self.calibration]
+
+    def show(self, config: Config) -> None:
+        super().show(config)
+        self.calibration.value = self.state.calibration
+        self.calibration.layout.display = None if isinstance(config.precision, StaticInt8) else "none"

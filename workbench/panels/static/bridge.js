@@ -1,0 +1,119 @@
+// What only the page can do: put a cell into the notebook, save a file, fill the clipboard.
+// Python sends {id, kind, …} with a custom message; the answer is {id, ok} or {id, failed: "why"}.
+
+function place(context, root) {
+  const cells = context.model.toJSON().cells;
+  const shows = (cell) =>
+    (cell.outputs || []).some((output) => {
+      const view = output.data && output.data["application/vnd.jupyter.widget-view+json"];
+      return view && view.model_id === root;
+    });
+  let at = cells.findIndex(shows);
+  if (at < 0) return -1;
+  const pinned = (cell) => cell && ((cell.metadata && cell.metadata.tags) || []).includes("workbench-pin");
+  do at += 1;
+  while (pinned(cells[at]));
+  return at;
+}
+
+function insertCell(model, asked) {
+  const context = model.widget_manager && model.widget_manager.context;
+  if (!context || !context.model || !context.model.sharedModel) throw new Error("no notebook within reach");
+  const at = place(context, asked.root);
+  if (at < 0) throw new Error("the cell of the panels was not found");
+  context.model.sharedModel.insertCell(at, {
+    cell_type: "code",
+    source: asked.source,
+    metadata: { trusted: true, tags: ["workbench-pin"] },
+    outputs: asked.outputs,
+    execution_count: null,
+  });
+}
+
+function download(asked, buffers) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(buffers, { type: asked.mime }));
+  link.download = asked.name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+async function copy(text) {
+  if (navigator.clipboard && window.isSecureContext) {
+    try {
+      return await navigator.clipboard.writeText(text);
+    } catch (error) {
+      // not allowed here, or the page has not the focus: the old way below
+    }
+  }
+  const box = document.createElement("textarea");
+  box.value = text;
+  box.style.position = "fixed";
+  box.style.opacity = "0";
+  document.body.append(box);
+  box.select();
+  const done = document.execCommand("copy");
+  box.remove();
+  if (!done) throw new Error("the browser does not let the page fill the clipboard");
+}
+
+function initialize({ model }) {
+  model.on("msg:custom", async (asked, buffers) => {
+    try {
+      if (asked.kind === "cell") insertCell(model, asked);
+      else if (asked.kind === "download") download(asked, buffers);
+      else if (asked.kind === "copy") await copy(asked.text);
+      model.send({ id: asked.id, ok: true });
+    } catch (error) {
+      model.send({ id: asked.id, failed: String((error && error.message) || error) });
+    }
+  });
+}
+
+// JupyterLab takes single letters as commands (B adds a cell, D D deletes one) unless a text box has the focus.
+// ipywidgets gives a control without a description only a title, which not every screen reader reads.
+function nameControls(panels) {
+  for (const node of panels.querySelectorAll(":is(input, select, textarea)[title]:not([aria-label])")) {
+    const label = node.id && panels.querySelector(`label[for="${CSS.escape(node.id)}"]`);
+    if (!label || !label.textContent.trim()) node.setAttribute("aria-label", node.title);
+  }
+}
+
+// A figure that was drawn before its place had a size is 700 pixels wide; a responsive one hears of `resize`.
+const fitting = new ResizeObserver((seen) => {
+  const wrong = seen.some(({ target }) => {
+    const drawn = target.querySelector(".main-svg");
+    return drawn && target.clientWidth > 0 && Math.abs(drawn.clientWidth - target.clientWidth) > 1;
+  });
+  if (wrong) requestAnimationFrame(() => window.dispatchEvent(new Event("resize")));
+});
+
+function fitFigures(panels) {
+  for (const plot of panels.querySelectorAll(".js-plotly-plot:has(.main-svg):not([data-wbp-fits])")) {
+    plot.setAttribute("data-wbp-fits", "");
+    fitting.observe(plot);
+  }
+}
+
+function render({ el }) {
+  const guard = () => {
+    const panels = el.closest(".wbp");
+    if (!panels) return requestAnimationFrame(guard); // not in the page yet
+    const tidy = () => {
+      nameControls(panels);
+      fitFigures(panels);
+    };
+    new MutationObserver(tidy).observe(panels, { childList: true, subtree: true });
+    tidy();
+    panels.addEventListener("focusin", (event) => {
+      if (event.target.matches("select, input, tr, canvas")) {
+        event.target.setAttribute("data-lm-suppress-shortcuts", "true");
+      }
+    });
+  };
+  guard();
+}
+
+export default { initialize, render };

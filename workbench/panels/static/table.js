@@ -1,0 +1,161 @@
+// A table to read, sort, narrow and pick from. Texts come from models of strangers: textContent only.
+
+const MOST_SHOWN = 250; // rows in the page; narrowing or sorting brings up the others
+
+function el(name, props, ...children) {
+  const node = Object.assign(document.createElement(name), props);
+  node.append(...children);
+  return node;
+}
+
+function shown(value) {
+  if (value === null || value === undefined) return "–";
+  if (typeof value !== "number") return String(value);
+  if (Number.isInteger(value)) return value.toLocaleString("en-US");
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size >= 1e6 || (size < 1e-4 && size > 0)) return value.toExponential(3);
+  return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 8 });
+}
+
+function compare(a, b) {
+  const none = (x) => x === null || x === undefined;
+  if (none(a) || none(b)) return none(a) - none(b); // absent ones last
+  return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+}
+
+function render({ model, el: root }) {
+  const id = `wbt${Math.random().toString(36).slice(2)}`;
+  let sorted = null; // {column, down}
+  const search = el("input", { type: "search", placeholder: "narrow…" });
+  search.setAttribute("aria-label", "narrow the rows");
+  const count = el("span", { className: "wbt-count" });
+  count.setAttribute("role", "status");
+  const bar = el("div", { className: "wbt-bar" }, search, count);
+  const table = el("table");
+  const scroll = el("div", { className: "wbt-scroll", tabIndex: 0 }, table);
+  scroll.setAttribute("role", "group");
+  root.classList.add("wbt");
+  root.append(bar, scroll);
+
+  const data = () => model.get("rows");
+  const keyOf = (row) => (model.get("key") < 0 ? null : String(row[model.get("key")]));
+
+  function visible() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let rows = data().filter((row) => {
+      const text = row.join(" ").toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    const picked = new Set(model.get("picked"));
+    if (sorted) {
+      rows = [...rows].sort((a, b) => compare(a[sorted.column], b[sorted.column]) * (sorted.down ? -1 : 1));
+    } else if (picked.size && !model.get("mark")) {
+      rows = [...rows.filter((row) => picked.has(keyOf(row))), ...rows.filter((row) => !picked.has(keyOf(row)))];
+    }
+    return rows;
+  }
+
+  function toggle(key, alone) {
+    const before = model.get("picked");
+    const had = before.includes(key);
+    const others = alone ? [] : before.filter((one) => one !== key);
+    model.set("picked", had && (!alone || before.length === 1) ? others : [...others, key]);
+    model.save_changes();
+  }
+
+  function headCell(column, index) {
+    const button = el("button", { type: "button", textContent: column.name });
+    button.dataset.column = String(index);
+    const now = sorted && sorted.column === index;
+    button.append(el("span", { textContent: now ? (sorted.down ? " ▼" : " ▲") : "", ariaHidden: "true" }));
+    button.onclick = () => {
+      sorted = now && sorted.down ? null : { column: index, down: !!now };
+      draw();
+      const again = [...table.querySelectorAll("thead button")].find((one) => one.dataset.column === String(index));
+      if (again) again.focus();
+    };
+    const cell = el("th", { scope: "col", title: column.help || "" }, button);
+    cell.setAttribute("aria-sort", now ? (sorted.down ? "descending" : "ascending") : "none");
+    if (column.number) cell.className = "wbt-number";
+    return cell;
+  }
+
+  function bodyRow(row, picked) {
+    const mark = model.get("mark");
+    const key = keyOf(row);
+    const on = key !== null && picked.has(key);
+    const line = el("tr");
+    if (mark) {
+      const box = el("input", { type: "checkbox", checked: mark === "off" ? !on : on });
+      box.setAttribute("aria-label", shown(row[model.get("key")]));
+      box.onchange = () => toggle(key, false);
+      line.append(el("td", {}, box));
+    }
+    const columns = model.get("columns");
+    row.forEach((value, index) => {
+      if (index === model.get("under")) return;
+      const cell = el("td", { textContent: shown(value) });
+      if (columns[index] && columns[index].number) cell.className = "wbt-number";
+      else cell.className = cell.textContent.length > 26 ? "wbt-long" : "wbt-short";
+      if (value === null) cell.title = "not known";
+      if (index === 0 && model.get("under") >= 0) {
+        cell.append(el("div", { className: "wbt-under", textContent: shown(row[model.get("under")]) }));
+      }
+      line.append(cell);
+    });
+    if (!mark && key !== null) {
+      line.tabIndex = -1;
+      line.classList.toggle("wbt-picked", on);
+      line.setAttribute("aria-selected", String(on));
+      line.onclick = (event) => toggle(key, !(event.ctrlKey || event.metaKey || event.shiftKey));
+    }
+    return line;
+  }
+
+  function draw() {
+    const picked = new Set(model.get("picked"));
+    const rows = visible();
+    const head = el("tr");
+    if (model.get("mark")) head.append(el("th", { scope: "col", textContent: model.get("mark_name") }));
+    model.get("columns").forEach((column, index) => index !== model.get("under") && head.append(headCell(column, index)));
+    const body = el("tbody");
+    body.append(...rows.slice(0, MOST_SHOWN).map((row) => bodyRow(row, picked)));
+    const first = body.querySelector("tr[tabindex]");
+    if (first) first.tabIndex = 0;
+    const top = scroll.scrollTop;
+    table.replaceChildren(el("caption", { textContent: model.get("caption"), id }), el("thead", {}, head), body);
+    if (!model.get("mark") && model.get("key") >= 0) table.setAttribute("role", "grid");
+    scroll.setAttribute("aria-labelledby", id);
+    scroll.scrollTop = top;
+    const all = model.get("total");
+    const now = Math.min(rows.length, MOST_SHOWN);
+    count.textContent = now === all ? `${all.toLocaleString("en-US")} rows` : `${now.toLocaleString("en-US")} of ${all.toLocaleString("en-US")} rows`;
+    bar.hidden = all <= 8;
+  }
+
+  table.addEventListener("keydown", (event) => {
+    const line = event.target.closest("tr[tabindex]");
+    if (!line || event.target !== line) return;
+    const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling }[event.key];
+    if (next) {
+      line.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+      event.preventDefault();
+    } else if (event.key === "Enter" || event.key === " ") {
+      const at = [...line.parentNode.children].indexOf(line);
+      line.click();
+      const again = table.querySelectorAll("tbody tr")[at];
+      if (again) again.focus();
+      event.preventDefault();
+    }
+  });
+  search.addEventListener("input", draw);
+  const names = ["rows", "columns", "picked", "caption"];
+  for (const name of names) model.on(`change:${name}`, draw);
+  draw();
+  return () => names.forEach((name) => model.off(`change:${name}`, draw));
+}
+
+export default { render };

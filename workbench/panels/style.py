@@ -1,0 +1,7 @@
+"""The look of the panels: JupyterLab's own colours, so that its light and dark themes both read well."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+STYLE = f"<style>{resources.files(__package__).joinpath('static', 'panels.css').read_text('utf-8')}</style>"

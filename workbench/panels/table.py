@@ -1,0 +1,114 @@
+"""The table twin of a figure: sorted, narrowed and picked from in the page, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets as t
+
+from workbench.figures.words import one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 5_000  # that are sent to the page; the CSV has them all
+MOST_LETTERS = 300  # of a cell
+
+
+class Table(anywidget.AnyWidget):
+    """`picked` holds keys of rows: those marked by a click, or those with a check."""
+
+    _esm = resources.files(__package__).joinpath("static", "table.js").read_text("utf-8")
+
+    columns: t.List[Any] = t.List().tag(sync=True)
+    rows: t.List[Any] = t.List().tag(sync=True)
+    total = t.Int(0).tag(sync=True)
+    caption = t.Unicode("").tag(sync=True)
+    key = t.Int(-1, help="the column that names a row; -1: rows cannot be picked").tag(sync=True)
+    mark = t.Enum(("", "on", "off"), "", help="a check in each row for what is picked, or is not").tag(
+        sync=True
+    )
+    under = t.Int(-1, help="a column that stands below the first one, in small letters").tag(sync=True)
+    mark_name = t.Unicode("").tag(sync=True)
+    picked = t.List(t.Unicode()).tag(sync=True)
+
+    @classmethod
+    def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> Table:
+        """A DataFrame as it is, cut to what a page bears."""
+        cut = frame.head(MOST_ROWS)
+        names = [str(name) for name in cut.columns]
+        units = [unit_of(name) for name in names]
+        rows = [
+            [scaled(cell(value), unit) for value, unit in zip(row, units, strict=True)]
+            for row in cut.itertuples(index=False)
+        ]
+        numbers = [
+            all(isinstance(row[at], int | float | None) for row in rows) for at in range(len(cut.columns))
+        ]
+        return cls(
+            columns=[
+                {"name": head_of(name, unit), "number": number}
+                for name, unit, number in zip(names, units, numbers, strict=True)
+            ],
+            rows=rows,
+            total=len(frame),
+            caption=one_line(caption),
+            key=names.index(key) if key in names else -1,
+        )
+
+    @classmethod
+    def of_rows(
+        cls, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str, **traits: Any
+    ) -> Table:
+        """Rows of our own."""
+        shown = [[cell(value) for value in row] for row in rows]
+        return cls(
+            columns=[{"name": name, "number": False} for name in columns],
+            rows=shown,
+            total=len(shown),
+            caption=caption,
+            **traits,
+        )
+
+
+UNITS = (  # of a column, by the end of its name: what it is shown in, and how many of these make one
+    ("_us", "µs", 1.0), ("_ms", "ms", 1.0), ("_s", "ms", 1e3),
+    ("_bytes", "MiB", 2.0**-20), ("_db", "dB", 1.0),
+)  # fmt: skip
+RATES = ("per_s",)
+
+
+def unit_of(name: str) -> tuple[str, str, float] | None:
+    """The unit in a column's name; what is a number a second has none that could be scaled."""
+    return None if name.endswith(RATES) else next((one for one in UNITS if name.endswith(one[0])), None)
+
+
+def head_of(name: str, unit: tuple[str, str, float] | None) -> str:
+    """A column's name as people write it."""
+    if unit is None:
+        return one_line(name.replace("_", " "), 60)
+    return f"{one_line(name.removesuffix(unit[0]).replace('_', ' '), 50)} ({unit[1]})"
+
+
+def scaled(value: Any, unit: tuple[str, str, float] | None) -> Any:
+    """A number in the unit that is shown; anything else as it is."""
+    return value * unit[2] if unit is not None and isinstance(value, int | float) else value
+
+
+def cell(value: Any) -> Any:
+    """What the page gets: a number, a line of text, or nothing where nothing is known."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if hasattr(value, "item"):  # a NumPy scalar
+        return cell(value.item())
+    if isinstance(value, int | float):
+        return value if math.isfinite(value) and abs(value) < 2**53 else str(value)
+    if isinstance(value, list | tuple):
+        return one_line(", ".join(map(str, value[:50])), MOST_LETTERS)
+    return one_line(str(value), MOST_LETTERS) if str(value) not in ("NaT", "<NA>") else None

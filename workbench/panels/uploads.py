@@ -1,0 +1,46 @@
+"""Files that came through the browser, kept in the cache under the hash of what they hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from workbench.errors import ModelError
+from workbench.home import cache_folder
+
+MODELS = (".onnx", ".ort")
+
+
+def keep(files: Sequence[Mapping[str, Any]]) -> Path:
+    """Write a model and the data files that came with it into a folder of their own; the model's path."""
+    contents = {plain_name(file["name"]): bytes(file["content"]) for file in files}
+    models = [name for name in contents if name.endswith(MODELS)]
+    if len(models) != 1:
+        raise ModelError(
+            f"{len(contents)} files were uploaded, with {len(models)} models among them.",
+            "Upload one .onnx file, together with its data files where it has any.",
+        )
+    digest = hashlib.sha256()
+    for name, data in sorted(contents.items()):
+        digest.update(f"{len(name)} {name} {len(data)} ".encode() + data)
+    folder = cache_folder() / "uploads" / digest.hexdigest()[:24]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in contents.items():
+            (folder / name).write_bytes(data)
+    except OSError as error:
+        raise ModelError(
+            f"The upload cannot be written to {folder}: {error.strerror}",
+            "Make room there, or set WORKBENCH_HOME.",
+        ) from error
+    return folder / models[0]
+
+
+def plain_name(name: object) -> str:
+    """The name alone: a browser's file may call itself anything, and must not leave its folder."""
+    last = PurePosixPath(str(name).replace("\\", "/")).name
+    if last in ("", ".", "..") or "\0" in last or len(last.encode("utf-8", "replace")) > 200:
+        raise ModelError(f"{str(name)[:80]!r} is no name for a file.", "Rename it and upload it again.")
+    return last
