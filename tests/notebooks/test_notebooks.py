@@ -1,33 +1,92 @@
-"""Every shipped notebook runs from top to bottom, in a kernel of its own, and shows what it promises."""
+"""Every shipped notebook runs from top to bottom, and what it shows survives being shared."""
 
 from __future__ import annotations
 
-import os
+import base64
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
-import workbench
-from workbench.cli.lab import surroundings
+from docs.publish import MOST_BYTES, strip
+from tests.executed import NAMES, ROOT, Executed, sections
 from workbench.cli.notebooks import shipped_folder
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
+MOST_NOTEBOOK_BYTES = 5_000_000
+MOST_HTML_BYTES = 10_000_000
+PNG_START = b"\x89PNG\r\n"
 
-@pytest.mark.parametrize("path", sorted(shipped_folder().rglob("*.ipynb")), ids=lambda path: path.stem)
-def test_it_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in surroundings(Path(workbench.__file__).parents[1], os.environ).items():
-        monkeypatch.setenv(name, value)
+
+@pytest.fixture(params=NAMES)
+def path(request: pytest.FixtureRequest, executed: Executed) -> Path:
+    return executed(request.param)
+
+
+def test_it_runs_and_stays_small(path: Path) -> None:
     book = nbformat.read(path, as_version=4)
-    client = NotebookClient(
-        book, timeout=None, store_widget_state=False, resources={"metadata": {"path": str(tmp_path)}}
+    cells = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in cells)
+    assert not [out for cell in cells for out in cell.outputs if out.output_type == "error"]
+    assert path.stat().st_size < MOST_NOTEBOOK_BYTES
+
+
+def test_each_section_shows_a_figure_or_a_table_without_a_kernel(path: Path) -> None:
+    for title, cells in sections(nbformat.read(path, as_version=4)).items():
+        kinds = {kind for cell in cells for out in cell.outputs for kind in out.get("data", {})}
+        if any(out for cell in cells for out in cell.outputs):
+            assert kinds & {"image/png", "text/html"}, f"{title}: {kinds}"
+
+
+def test_a_picture_has_its_sentence_and_no_html_that_would_hide_it(path: Path) -> None:
+    book = nbformat.read(path, as_version=4)
+    shown = [out.data for cell in book.cells for out in cell.get("outputs", []) if "data" in out]
+    pictures = [data for data in shown if "image/png" in data]
+    assert len(pictures) >= 3
+    for data in pictures:
+        assert base64.b64decode(data["image/png"]).startswith(PNG_START)
+        assert len(data["text/plain"].strip()) > 20, "a picture without its sentence of numbers"
+        assert "text/html" not in data
+    for data in shown:
+        assert "application/vnd.plotly.v1+json" not in data or "image/png" in data, "drawn by a page only"
+
+
+def test_as_html_it_needs_no_network_and_no_output_is_empty(path: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--output-dir", str(tmp_path), str(path)]
+    subprocess.run(command, check=True, capture_output=True)
+    page = (tmp_path / path.with_suffix(".html").name).read_text(encoding="utf-8")
+    assert len(page) < MOST_HTML_BYTES
+    areas = re.findall(
+        r'<div class="jp-OutputArea-child.*?(?=<div class="jp-OutputArea-child|\Z)', page, re.S
     )
-    client.execute()
-    shown = [output for cell in book.cells for output in cell.get("outputs", []) if "data" in output]
-    figures = [output.data for output in shown if "application/vnd.plotly.v1+json" in output.data]
-    assert figures, "a result without a figure"
-    for data in figures:
-        assert data["text/plain"].strip(), "a figure without its sentence of numbers"
-        assert "text/html" not in data, "HTML beside a figure hides its picture where notebooks are shared"
+    assert areas
+    for area in areas:
+        text = re.sub(r"<(script|style).*?</\1>", "", area, flags=re.S)
+        assert re.search(r"<img |<table|<svg", text) or re.sub(r"<[^>]+>|\s", "", text), area[:500]
+
+
+def test_published_it_is_small_and_shows_the_same(path: Path) -> None:
+    book = nbformat.read(path, as_version=4)
+    before = pictures(book)
+    made = nbformat.writes(strip(book))
+    assert len(made) < MOST_BYTES
+    assert pictures(nbformat.reads(made, as_version=4)) == before
+    assert "widget-view" not in made
+    nbformat.validate(nbformat.reads(made, as_version=4))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_published_is_what_is_shipped(name: str) -> None:
+    shipped = nbformat.read(shipped_folder() / name, as_version=4)
+    published = nbformat.read(ROOT / "docs" / "published" / name, as_version=4)
+    again = "publish it again: python -m docs.publish"
+    assert [cell.source for cell in published.cells] == [cell.source for cell in shipped.cells], again
+    assert pictures(published) >= 3
+
+
+def pictures(book: nbformat.NotebookNode) -> int:
+    return sum("image/png" in out.get("data", {}) for cell in book.cells for out in cell.get("outputs", []))

@@ -1,0 +1,97 @@
+"""Runs the shipped notebooks and writes them with their pictures, to be read where no kernel is.
+
+`python -m docs.publish` writes docs/published/, on a machine that should then have nothing else to do.
+`python -m docs.publish --to FOLDER --whole NAME.ipynb` runs one and keeps all that it showed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from PIL import Image
+
+import workbench
+from workbench.cli.lab import surroundings
+
+HERE = Path(__file__).parent
+MOST_BYTES = 600_000
+COLORS = 64  # figures are flat; a picture shrinks to a third
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LIVE = ("application/vnd.plotly.v1+json", WIDGET)  # for a kernel or a page
+PNG = "image/png"
+
+
+def main() -> None:
+    told = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    told.add_argument("names", nargs="*", help="file names; default: all shipped notebooks")
+    told.add_argument("--to", type=Path, default=HERE / "published")
+    told.add_argument("--whole", action="store_true", help="keep what only a page or a kernel can show")
+    arguments = told.parse_args()
+    arguments.to.mkdir(parents=True, exist_ok=True)
+    for path in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
+        if not arguments.names or path.name in arguments.names:
+            book = run(path)
+            target = arguments.to / path.name
+            nbformat.write(book if arguments.whole else strip(book), target)
+            size = target.stat().st_size
+            print(f"{target}: {size:,} bytes")
+            if not arguments.whole and size > MOST_BYTES:
+                raise SystemExit(f"{target} is larger than {MOST_BYTES:,} bytes: show less in it")
+
+
+def run(path: Path) -> nbformat.NotebookNode:
+    """The notebook as executed in a folder and a kernel of its own. An error in a cell is an error here."""
+    os.environ.update(surroundings(Path(workbench.__file__).parents[1], os.environ))
+    book = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        where = {"metadata": {"path": folder}}
+        NotebookClient(book, timeout=None, store_widget_state=False, resources=where).execute()
+        assert folder not in nbformat.writes(book), "an output names a folder of this machine"
+    return book
+
+
+def strip(book: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Only what a code host shows: pictures, tables, text."""
+    book.metadata.pop("widgets", None)
+    for cell in book.cells:
+        cell.metadata.pop("execution", None)  # when it ran
+        cell.outputs = [each for each in map(_stripped, cell.get("outputs", [])) if each is not None]
+        if cell.cell_type != "code":
+            del cell["outputs"]
+    return book
+
+
+def _stripped(output: Any) -> Any | None:
+    if output.output_type == "stream":
+        return output if output.name == "stdout" else None  # progress bars
+    data = output.data
+    if output.output_type == "display_data" and set(data) == {WIDGET, "text/plain"}:
+        return None  # a progress bar that has come to its end
+    for kind in LIVE:
+        data.pop(kind, None)
+    if PNG in data:
+        data[PNG] = _small(data[PNG])
+    return output if data else None
+
+
+def _small(picture: str) -> str:
+    """The same picture with few colours."""
+    opened = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA")
+    page = Image.new("RGBA", opened.size, "white")
+    page.alpha_composite(opened)  # a code host may be dark
+    flat, made = page.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE), io.BytesIO()
+    flat.save(made, "PNG", optimize=True)
+    smaller = base64.b64encode(made.getvalue()).decode("ascii")
+    return min(picture, smaller, key=len)
+
+
+if __name__ == "__main__":
+    main()
