@@ -1,7 +1,8 @@
 """How much of what ORT did is explained: `python -m benchmarks.explain [--nodes] [--json FILE] [MODEL …]`.
 
-Without models: the light ones of the onnx package. `--nodes`: every node test of the onnx package
-that this ORT loads. `--chain N`: a made graph of N nodes, against the time that ORT itself needs for it.
+Without models: the light ones of the onnx package; models are files or samples. `--nodes`: every node test
+of the onnx package that this ORT loads. `--chain N`: a made graph of N nodes, and how many times ORT's own
+loading it takes to open, describe and explain it, by turns in the same run (`--rounds`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import onnx
@@ -19,10 +21,19 @@ from onnx import ModelProto, helper
 
 from workbench.config import Config
 from workbench.errors import WorkbenchError
-from workbench.explain.explanation import Explained, conclude
-from workbench.explain.observe import job_of, named_structure, observe, read_answer
+from workbench.explain.explanation import Explained, conclude, explain
+from workbench.explain.observe import (
+    chain_question,
+    first_question,
+    named_structure,
+    observe,
+    read_chain,
+    read_first,
+    source_graph,
+)
 from workbench.explain.provenance.account import FATES
-from workbench.models import Model
+from workbench.models import Model, load
+from workbench.worker.launch import Worker, WorkerFolder
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 NEWEST_IR, NEWEST_OPSET = 13, 26  # that ORT 1.31 takes
@@ -32,11 +43,13 @@ def explain_here(path: Path, budget_s: float = 120.0) -> Explained:
     """As `wb.explain`, with the job in this process: 1,800 tiny models do not pay for a process each."""
     from workbench.worker.snapshots import run
 
-    with tempfile.TemporaryDirectory() as folder:
-        model = Model(path, path.stem)
+    with tempfile.TemporaryDirectory() as name:
+        folder, model = Path(name), Model(path, path.stem)
         structure = named_structure(model)
-        answer = run(**job_of(model, structure, Config(), Path(folder), budget_s))
-        return conclude(path.stem, Config(), read_answer(answer, structure))
+        first = run(**first_question(model, Config(), folder))
+        seen = read_first(first, source_graph(structure))
+        chain = run(**chain_question(model, structure, Config(), folder, first, budget_s))
+        return conclude(path.stem, Config(), read_chain(seen, chain))
 
 
 def row(name: str, told: Explained, elapsed_s: float) -> dict[str, Any]:
@@ -54,12 +67,48 @@ def row(name: str, told: Explained, elapsed_s: float) -> dict[str, Any]:
     }
 
 
-def of_models(paths: list[Path]) -> Iterator[dict[str, Any]]:
-    for path in paths:
+def of_models(names: list[str]) -> Iterator[dict[str, Any]]:
+    for name in names:
         began = time.perf_counter()
-        model = Model(path, path.stem)
-        told = conclude(path.stem, Config(), observe(model, Config()))
-        yield row(path.stem, told, time.perf_counter() - began)
+        model = load(name)
+        told = conclude(model.name, Config(), observe(model, Config(), passes=True))
+        yield row(model.name, told, time.perf_counter() - began)
+
+
+def ort_load_s(path: Path) -> float:
+    """What ORT itself needs to load and optimize a model when told nothing, in a fresh process."""
+    with WorkerFolder() as folder, Worker(folder, name="plain") as worker:
+        worker.hello(timeout_s=60)
+        body = {"model": str(path), "plan": Config().plan().to_dict()}
+        return float(worker.request("load", body, stage="load", timeout_s=600).body["load_s"])
+
+
+def against_ort(path: Path, rounds: int) -> None:
+    """By turns: ORT alone, then everything up to the first explanation, process start included."""
+    rows = []
+    for number in range(rounds):
+        ort_s = ort_load_s(path)
+        began = time.perf_counter()
+        model = load(str(path))
+        model.describe()
+        described_s = time.perf_counter() - began
+        told = explain(model, Config())
+        first_s = time.perf_counter() - began
+        rows.append((ort_s, described_s, first_s))
+        print(
+            f"round {number + 1}: ORT loads in {ort_s:.3f} s; described after {described_s:.3f} s, explained "
+            f"after {first_s:.3f} s ({told.provenance.unknown} unknown, {told.provenance.untraced} untraced)",
+            flush=True,
+        )
+    ort_s, described_s, first_s = (median(column) for column in zip(*rows, strict=True))
+    began = time.perf_counter()
+    explain(load(str(path)), Config(), passes=True)
+    whole_s = time.perf_counter() - began
+    print(
+        f"{len(told.source.nodes)} nodes, medians of {rounds} rounds: ORT {ort_s:.3f} s, open and describe "
+        f"{described_s:.3f} s, explain {first_s:.3f} s = {first_s / ort_s:.2f} times ORT's own load; "
+        f"every pass followed {whole_s:.3f} s = {whole_s / ort_s:.2f} times"
+    )
 
 
 def node_tests() -> Iterator[tuple[str, ModelProto]]:
@@ -129,23 +178,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("models", nargs="*", type=Path)
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--nodes", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="take only each so many-th node test")
     parser.add_argument("--chain", type=int, default=0)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        paths = (
-            [chain(asked.chain, Path(folder))]
-            if asked.chain
-            else asked.models or sorted(LIGHT.glob("*.onnx"))
-        )
-        for one in of_nodes(asked.every) if asked.nodes else of_models(paths):
-            rows.append(one)
-            if not asked.nodes or one.get("unknown") or one.get("untraced") or one.get("exact") is False:
-                print(one, flush=True)
+    if asked.chain:
+        with tempfile.TemporaryDirectory() as folder:
+            against_ort(chain(asked.chain, Path(folder)), asked.rounds)
+        return
+    names = asked.models or [str(path) for path in sorted(LIGHT.glob("*.onnx"))]
+    for one in of_nodes(asked.every) if asked.nodes else of_models(names):
+        rows.append(one)
+        if not asked.nodes or one.get("unknown") or one.get("untraced") or one.get("exact") is False:
+            print(one, flush=True)
     print(summary(rows))
     if asked.json:
         asked.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("model", nargs="?", default="resnet50")
     parser.add_argument("--threads", type=int, default=1)
     asked = parser.parse_args()
-    table = peaks((asked.threads,))
+    table = peaks((asked.threads,)).record
     print(table.to_frame().to_string(index=False))
     found = roofline(profile(asked.model, Config(intra_op_threads=asked.threads)), table.rows[0])
     print(found)
