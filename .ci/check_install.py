@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,10 @@ def main(checkout: str) -> None:
     assert len(wb.samples()) > 0
     builds = [item for item in ("onnxruntime", "onnxruntime-gpu") if installed(item)]
     assert len(builds) == 1, f"both builds of ONNX Runtime are installed: {builds}"
+
+    listed = [sys.executable, "-m", "jupyter", "server", "extension", "list"]
+    told = subprocess.run(listed, capture_output=True, text=True, check=True)
+    assert re.search(r"workbench\.server\b.*OK", told.stdout + told.stderr), "Jupyter Server does not load us"
 
     folder = Path(wb.__file__ or "").parent
     before = files(folder)

@@ -7,11 +7,15 @@ import sys
 import zipfile
 from pathlib import Path
 
+SERVER_CONFIG = "etc/jupyter/jupyter_server_config.d/ort-workbench.json"  # so that Jupyter Server loads us
+
 
 def main(wheel: str) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    top = {name.split("/")[0] for name in names if ".dist-info" not in name}
+    top = {name.split("/")[0] for name in names if ".dist-info/" not in name and ".data/" not in name}
     assert top == {"workbench", "sample_models"}, f"the wheel installs {sorted(top)}"
+    data = {name.partition(".data/data/")[2] for name in names if ".data/" in name}
+    assert data == {SERVER_CONFIG}, f"beside the packages the wheel installs {sorted(data)}"
     tracked = subprocess.run(
         ["git", "ls-files", "workbench", "sample_models", "notebooks"],
         capture_output=True,
