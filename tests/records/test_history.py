@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from tests.records.examples import CONFIGS, comparison, failed_run, names, run
 from workbench.errors import HistoryError
 from workbench.records import ComparisonRecord, History
-from workbench.records.database import writing
+from workbench.records.database import reading, writing
 
 
 @pytest.fixture
@@ -186,6 +188,34 @@ def test_any_name_and_note(tmp_path_factory: pytest.TempPathFactory, name: str, 
     history.add(made("a", model=name), note=note)
     assert history.open("a").model.name == name
     assert history.entries(model=name)[0].id == "a"
+
+
+def test_a_history_that_is_being_created_meanwhile_is_not_taken_for_a_stranger(
+    history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process creates the tables between our looks at the file's id and at its tables."""
+    history.path.touch()
+    tried = []
+
+    class Interrupted(sqlite3.Connection):
+        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+            if sql == "PRAGMA user_version" and not tried:
+                tried.append(sql)
+                with contextlib.suppress(HistoryError):  # held off by our look: it would try again
+                    History(history.path, patience_s=0.0).add(made("theirs"))
+            return super().execute(sql, *values)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3,
+        "connect",
+        lambda *args, **options: connect(*args, **options, **({} if tried else {"factory": Interrupted})),
+    )
+    with reading(history.path, 1.0) as connection:
+        assert connection is None
+    assert tried
+    history.add(made("ours"))
+    assert "ours" in {entry.id for entry in history.entries()}
 
 
 def test_threads_may_share_one(history: History) -> None:

@@ -120,9 +120,7 @@ def _choose_journal(connection: sqlite3.Connection, path: Path) -> None:
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
     """True for a history, False for an empty file, an error for anything else."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    application, version, tables = _identity(connection)
     if application == version == tables == 0:
         return False
     if application != APPLICATION_ID:
@@ -136,6 +134,21 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
             "Update ort-workbench, or set WORKBENCH_HOME to another folder.",
         )
     return True
+
+
+def _identity(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """Its application id, version and number of tables as of one moment: others may be creating it."""
+    alone = not connection.in_transaction
+    if alone:
+        connection.execute("BEGIN")
+    try:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        if alone:
+            connection.execute("ROLLBACK")
+    return application, version, tables
 
 
 def _create(connection: sqlite3.Connection) -> None:
