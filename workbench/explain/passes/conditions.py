@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from workbench.explain.graph import Graph, Node
 
-MOST_BETWEEN = 5  # nodes between the product of an attention and its Softmax
-SCALED_AND_MASKED = (("Div", "Add"), ("Div", "Where"), ("Div",))  # what AttentionFusion knows there
-
 
 def half_first(graph: Graph, mul: Node) -> str | None:
     """Of a Gelu, the Mul that follows 1 + erf."""
@@ -30,24 +27,6 @@ def summands(graph: Graph, add: Node) -> str | None:
     return None
 
 
-def attention(graph: Graph, product: Node, softmax: Node) -> str | None:
-    """What stands between the product and the Softmax, and how the heads are split."""
-    told = []
-    between = _between(graph, product, softmax)
-    if between is not None and between not in SCALED_AND_MASKED:
-        here = ", then ".join(between) or "nothing"
-        told.append(
-            f"between the product and the Softmax stands {here}, where ORT's AttentionFusion looks for Div, "
-            "then Add or Where"
-        )
-    split = _before(graph, product, "Reshape")
-    if split is not None and len(split.inputs) > 1 and not is_constant(graph, split.inputs[1]):
-        told.append("the Reshape that splits the heads takes a shape that the graph computes")
-    if split is None:
-        told.append("no Reshape splits the heads before the product")
-    return "; ".join(told) or None
-
-
 def is_constant(graph: Graph, name: str) -> bool:
     """Through what exporters put between: Identity, Cast, ConstantOfShape…"""
     for _ in range(8):
@@ -60,31 +39,6 @@ def is_constant(graph: Graph, name: str) -> bool:
             return True
         name = maker.inputs[0] if maker.inputs else ""
     return False
-
-
-def _between(graph: Graph, product: Node, softmax: Node) -> tuple[str, ...] | None:
-    """Operators on the shortest way from one to the other, in the order they run."""
-    waiting: list[tuple[Node, tuple[str, ...]]] = [(softmax, ())]
-    while waiting:
-        node, path = waiting.pop(0)
-        for name in node.inputs:
-            maker = graph.producers.get(name)
-            if maker is product:
-                return path
-            if maker is not None and len(path) < MOST_BETWEEN:
-                waiting.append((maker, (maker.op_type, *path)))
-    return None
-
-
-def _before(graph: Graph, product: Node, op_type: str) -> Node | None:
-    """The first of a kind before the left factor, through Transpose, Mul and the like."""
-    name = product.inputs[0] if product.inputs else ""
-    for _ in range(MOST_BETWEEN):
-        maker = graph.producers.get(name)
-        if maker is None or maker.op_type == op_type:
-            return maker
-        name = maker.inputs[0] if maker.inputs else ""
-    return None
 
 
 def _dims(graph: Graph, name: str) -> tuple[int | str | None, ...] | None:

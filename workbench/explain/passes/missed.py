@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from workbench.explain.graph import Graph
 from workbench.explain.observe import KERNELS, Observation
 from workbench.explain.passes.patterns import Occurrence, occurrences
 from workbench.explain.provenance import Account
 
 MOST_REASONS = 3
+# What it found, where it begins, and a fusion for one family of models that tries everywhere
+NO_REASON = ("Total ", "Matched ", "Start ", "Pass ", "Fused ", "MobileClip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +69,25 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
             f"{' and '.join(place.passes)} did not run at this level or with these passes disabled",
             "the config",
         )
-    if place.blocked is not None:
-        return place.blocked, "the graph"
+    blocked = place.blocked if place.later is None else place.later(_then(place, observation))
+    if blocked is not None:
+        return blocked, "the graph"
     said = [
         text
         for one in observation.applied
         if one.name in place.passes
         for text in one.said
-        if not text.startswith(("Total ", "Matched "))
+        if not text.startswith(NO_REASON)
     ]
     here = [text for text in said if any(f"[{key}]" in text or f"'{key}'" in text for key in place.nodes)]
     words = _few(here or said)
     return (words, "ORT") if words else (None, None)
+
+
+def _then(place: Occurrence, observation: Observation) -> Graph:
+    """The graph after the basic level, where the nodes are still in it."""
+    basic = observation.basic
+    return basic if all(key in basic.by_key for key in place.nodes) else observation.prepared
 
 
 def _few(texts: Iterable[str]) -> str:

@@ -6,20 +6,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from workbench.explain.graph import Graph, Node
-from workbench.explain.passes.conditions import attention, half_first, is_constant, summands
+from workbench.explain.passes.attention import attention
+from workbench.explain.passes.conditions import half_first, is_constant, summands
 
 ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "Clip", "HardSigmoid")
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One place where a pattern stands. `blocked`: the condition that fails there, where we can see it."""
+    """One place where a pattern stands. `blocked`: the condition that fails there, where we can see it.
+
+    `later` says what fails in the graph after the basic level, for fusions that look at it only then.
+    """
 
     pattern: str
     nodes: tuple[str, ...]
     fused_ops: tuple[str, ...]  # any of them in the optimized graph means it worked
     passes: tuple[str, ...]  # that would have done it
     blocked: str | None
+    later: Callable[[Graph], str | None] | None = None
 
 
 def occurrences(graph: Graph) -> Iterator[Occurrence]:
@@ -39,12 +44,14 @@ def _attention(graph: Graph, node: Node) -> Occurrence | None:
     before = _before(graph, node, "MatMul", steps=5)
     if after is None or before is None:
         return None
+    keys = (before.key, node.key, after.key)
     return Occurrence(
         "attention",
-        (before.key, node.key, after.key),
+        keys,
         ("Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention", "PackedAttention"),
         ("AttentionFusion", "GroupQueryAttentionFusion"),
-        attention(graph, before, node),
+        None,
+        lambda seen: attention(seen, keys),
     )
 
 
@@ -119,13 +126,30 @@ def _conv_activation(graph: Graph, node: Node) -> Occurrence | None:
     conv = graph.producers.get(node.inputs[0]) if node.op_type in ACTIVATIONS and node.inputs else None
     if conv is not None and conv.op_type == "BatchNormalization":
         conv = graph.producers.get(conv.inputs[0])
-    if conv is None or conv.op_type != "Conv":
+    if conv is None or conv.op_type != "Conv" or _is_gate(graph, node):
         return None
     blocked = _one_reader(graph, conv)
     if node.op_type == "Clip" and any(name and not is_constant(graph, name) for name in node.inputs[1:]):
         blocked = "the bounds of the Clip are no constants"
     return Occurrence("conv + activation", (conv.key, node.key), ("Conv", "FusedConv"),
                       ("ConvActivationFusion", "NchwcTransformer"), blocked)  # fmt: skip
+
+
+def _silu(graph: Graph, node: Node) -> Occurrence | None:
+    if not _is_gate(graph, node):
+        return None
+    mul = next(one for one in graph.readers[node.outputs[0]] if node.inputs[0] in one.inputs)
+    readers = len(graph.readers[node.outputs[0]])
+    return Occurrence("silu", (node.key, mul.key), ("QuickGelu",), ("QuickGeluFusion",),
+                      f"{node.key} has {readers} readers" if readers > 1 else None)  # fmt: skip
+
+
+def _is_gate(graph: Graph, node: Node) -> bool:
+    """A Sigmoid that multiplies what it is of: SiLU, which ORT fuses by itself and not into a Conv."""
+    return node.op_type == "Sigmoid" and any(
+        one.op_type == "Mul" and node.inputs[0] in one.inputs
+        for one in graph.readers.get(node.outputs[0], ())
+    )
 
 
 def _qdq(graph: Graph, node: Node) -> Occurrence | None:
@@ -148,7 +172,8 @@ def _qdq(graph: Graph, node: Node) -> Occurrence | None:
 
 
 _FINDERS: tuple[Callable[[Graph, Node], Occurrence | None], ...] = (
-    _attention, _layer_norm, _gelu, _skip_layer_norm, _conv_bn, _conv_activation, _qdq,
+    _attention, _layer_norm, _gelu, _skip_layer_norm, _conv_bn, _conv_activation,
+    _silu, _qdq,
 )  # fmt: skip
 
 
