@@ -45,7 +45,7 @@ def _told(graph: Graph, product: Node, softmax: Node, after: Node) -> Iterator[s
             f"between the product and the Softmax stands {here}, where it looks for Div by the root of the "
             "head's size, then Add of the mask"
         )
-    roots = []
+    roots: list[str] = []
     for what, reader, position in (("query", product, 0), ("key", product, 1), ("value", after, 1)):
         split = _before(graph, reader.inputs[position] if len(reader.inputs) > position else "")
         if split is None:
