@@ -13,6 +13,7 @@ import pytest
 
 import workbench as wb
 from tests.figures.examples import HOSTILE, ordinary
+from tests.shown import examples
 from workbench.errors import Cancelled
 from workbench.panels.jobs import Job
 from workbench.panels.layout import Layout
@@ -187,6 +188,42 @@ def test_the_history_is_listed_opened_set_side_by_side_and_forgotten() -> None:
     history.buttons["Delete"].click()
     history.sure.click()
     assert len(wb.history()) == 0
+
+
+@pytest.mark.usefixtures("own_home")
+def test_an_empty_history_says_so() -> None:
+    history = HistoryPage(wb.Workbench())
+    history.show()
+    assert history.status.value == ""
+    assert "Nothing yet" in history.list.children[0].value
+
+
+@pytest.mark.usefixtures("own_home")
+@pytest.mark.parametrize("name", ["Open", "Use its configs", "Side by side"])
+def test_the_history_says_so_when_what_is_picked_is_no_comparison(name: str) -> None:
+    wb.Peaks(examples.peaks(), examples.about()).keep()
+    history = HistoryPage(wb.Workbench())
+    history.show()
+    assert history.table is not None
+    history.table.picked = [row[0] for row in history.table.rows]
+    history.buttons[name].click()
+    assert "is no comparison" in history.status.value
+    assert "Show it in a cell" in history.status.value
+
+
+@pytest.mark.usefixtures("own_home")
+def test_what_is_picked_after_delete_was_pressed_is_not_deleted() -> None:
+    for number in range(2):
+        wb.history().add(replace(ordinary(), id=f"2026010{number}-000000-abcdef"))
+    history = HistoryPage(wb.Workbench())
+    history.show()
+    assert history.table is not None
+    first, second = (row[0] for row in history.table.rows)
+    history.table.picked = [first]
+    history.buttons["Delete"].click()
+    history.table.picked = [first, second]
+    history.sure.click()
+    assert [entry.id for entry in wb.history().entries()] == [second]
 
 
 def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) -> None:

@@ -23,7 +23,11 @@ from workbench.explain.roofline.roofline import NodeLimit, Roofline
 from workbench.explain.threads.scaling import ThreadPoint, ThreadScaling
 from workbench.records.about import About
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 from workbench.records.kinds import Part, about_comparison
+from workbench.records.layers import LayerError, LayerErrorsRecord, TensorError, WeightError
+from workbench.records.reasons import Reason, WhySlowerRecord
+from workbench.records.sensitivity import LayerSensitivity, SensitivityRecord
 
 
 def about() -> About:
@@ -88,6 +92,43 @@ def threads() -> ThreadScaling:
 
 def peaks() -> PeakTable:
     return PeakTable((Peaks(1, 1e10, 4e10, None), Peaks(2, None, None, 2e10)))
+
+
+def accuracy() -> AccuracyRecord:
+    mean = Mean(0.97, 0.95, 0.99, 100, "Wilson")
+    output = OutputFidelity(
+        "B", "logits", None, 100, 1000, 1.0, 0.1, 0.1, 20.0, mean, mean, 3, "named so", mean, mean, 0, 0, 0, 0
+    )
+    scores = (
+        Score("A", replace(mean, value=0.98), None, None),
+        Score("B", mean, Paired(-0.01, -0.02, 0.0, 0, 1, 0.5, "Tango"), None),
+    )
+    data = DataRecord("the evaluation set of tiny", 100, 100, 1, True)
+    configs, note = ("ORT told nothing", "static int8"), "a note"
+    return AccuracyRecord("tiny", ("A", "B"), configs, data, "top-1 accuracy", scores, (output,), (note,))
+
+
+def layer_errors() -> LayerErrorsRecord:
+    layer = LayerError("/conv/Conv", "Conv", 20.0, None, 10.0, 3.0)
+    tensor = TensorError("/conv/Conv_output", "/conv/Conv", 10.0, 30.0, -1.0, 1.0, 9.0, 64)
+    weight = WeightError("conv.weight", 20.0, -0.5, 0.5, 2.0, 72)
+    return LayerErrorsRecord(
+        "tiny", "static int8", "by name", 8, "data", True, (layer,), (tensor,), (weight,), ("a note",)
+    )
+
+
+def sensitivity() -> SensitivityRecord:
+    one = LayerSensitivity("/conv", ("/conv/Conv",), ("Conv",), 0.01, 1e-5, None, None, None)
+    none = replace(one, name="/head", error=None, gain_s=None, problem="ONNX Runtime refused it")
+    return SensitivityRecord(
+        "tiny", "static int8", "alone", 0.1, (one, none), "estimated", 16, "data", True, ("a note",)
+    )
+
+
+def why_slower() -> WhySlowerRecord:
+    reason = Reason("casts", "it casts in 1 place", 1e-3, 0.5, 1, ("/conv/Cast",), "leave it out")
+    times = (1e-3, 2e-3, "verdict: slower")
+    return WhySlowerRecord("tiny", "ORT told nothing", "static int8", *times, 1, 0.2, 3, (reason,))
 
 
 def parts(told: Explained | None = None) -> tuple[Part, ...]:

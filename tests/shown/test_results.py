@@ -40,6 +40,10 @@ def made() -> dict[str, Any]:
         "cold start": wb.ColdStarts.of(two, about=about),
         "memory settings": wb.MemorySettings(examples.settings(), about),
         "thread scaling": wb.Threads(examples.threads(), about),
+        "accuracy": wb.AccuracyTable(examples.accuracy(), about),
+        "layer errors": wb.LayerErrors(examples.layer_errors(), about),
+        "sensitivity": wb.Sensitivity(examples.sensitivity(), about),
+        "why slower": wb.WhySlower(examples.why_slower(), about),
     }
 
 
@@ -85,7 +89,7 @@ def test_the_history_keeps_it(kind: str) -> None:
 
 
 def test_every_kind_opens_as_something() -> None:
-    assert set(KINDS.names) <= set(opening._OPENERS)
+    assert set(KINDS.names) == set(opening._OPENERS) == set(RESULTS)
 
 
 def test_views_and_results_of_a_reopened_comparison(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.template import apply, set_title
+from workbench.figures.words import plain
 
 if TYPE_CHECKING:
     from workbench.explain.levels import LevelsRecord
@@ -48,14 +49,16 @@ def levels_figure(record: LevelsRecord) -> go.Figure:
     figure = apply(make_subplots(rows=1, cols=2, horizontal_spacing=0.12))
     first, second = style_of_run(0), style_of_run(1)
     outline = {"color": TEXT, "width": 1}
+    names = [plain(level) for level in data.levels]
     figure.add_bar(
-        x=data.levels, y=data.nodes, marker={"color": first.color, "line": outline}, row=1, col=1,
+        x=names, y=data.nodes, marker={"color": first.color, "line": outline}, row=1, col=1,
         hovertemplate="%{x}: %{y} nodes<extra></extra>",
     )  # fmt: skip
     figure.add_bar(
-        x=data.levels, y=data.median_ms, row=1, col=2,
+        x=names, y=data.median_ms, row=1, col=2,
         marker={"color": second.color, "pattern": {"shape": second.pattern}, "line": outline},
-        customdata=data.speedup, hovertemplate="%{x}: %{y:.4g} ms, %{customdata}<extra></extra>",
+        customdata=[plain(words) for words in data.speedup],
+        hovertemplate="%{x}: %{y:.4g} ms, %{customdata}<extra></extra>",
     )  # fmt: skip
     figure.update_yaxes(title_text="nodes", row=1, col=1)
     figure.update_yaxes(title_text="median latency (ms)", row=1, col=2)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import ipywidgets as W
 
 from workbench.panels.bench import Bench
+from workbench.panels.buttons import Act, buttons_of
 from workbench.panels.guard import shown_in
 from workbench.panels.markup import text
 from workbench.panels.presets import PRESETS
@@ -36,14 +35,14 @@ class Configure:
         self.explained = W.ToggleButton(description="?", tooltip="Explain every knob", value=False)
         self.explained.add_class("wbp-icon")
         self.status = W.HTML()
-        acts: tuple[tuple[str, str, Callable[[], None]], ...] = (
+        acts: tuple[Act, ...] = (
             ("A → B", "Make B the same as A", lambda: state.change(b=state.a)),
             ("B → A", "Make A the same as B", lambda: state.change(a=state.b)),
             ("A ⇄ B", "Swap A and B", lambda: state.change(a=state.b, b=state.a)),
             ("↶ undo", "Undo the last change of a config", state.undo),
             ("↷ redo", "Redo what was undone", state.redo),
         )
-        self.acts = {sign: self._button(sign, hint, act) for sign, hint, act in acts}
+        self.acts = buttons_of(acts, self.status)
         begin, moves = W.HBox([self.presets, self.explained]), W.HBox(list(self.acts.values()))
         begin.add_class("wbp-presets")
         moves.add_class("wbp-moves")
@@ -64,16 +63,6 @@ class Configure:
         self.explained.observe(lambda change: self._explain(change["new"]), names="value")
         state.observe(self._show, names=["a", "b", "editing", "past", "future"])
         self._show()
-
-    def _button(self, sign: str, hint: str, act: Callable[[], None]) -> W.Button:
-        button = W.Button(description=sign, tooltip=hint)
-        button.add_class("wbp-small")
-        button.on_click(lambda _: self._do(act))
-        return button
-
-    def _do(self, act: Callable[[], None]) -> None:
-        with shown_in(self.status):
-            act()
 
     def _begin(self, name: str) -> None:
         """Put a preset in the place of the config that is shown."""

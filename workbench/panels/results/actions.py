@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as W
 
 from workbench.panels.bench import Bench
-from workbench.panels.guard import shown_in
+from workbench.panels.buttons import Act, buttons_of
 from workbench.panels.markup import note_html
 from workbench.panels.results.codebox import CodeBox
 from workbench.panels.results.naming import file_name
@@ -29,7 +28,7 @@ class Actions:
         )
         self.status = W.HTML()
         self.shown: Any = None  # the result whose name the path has
-        acts: tuple[tuple[str, str, Callable[[], None]], ...] = (
+        acts: tuple[Act, ...] = (
             ("Copy as Python", "The code that does exactly this", self.code.toggle),
             ("Pin verdict", "Keep verdict and figure in a cell below that survives sharing", self._pin),
             (
@@ -44,23 +43,13 @@ class Actions:
                 self._export,
             ),
         )
-        self.buttons = {name: self._button(name, hint, act) for name, hint, act in acts}
+        self.buttons = buttons_of(acts, self.status)
         code, pin, save, download, export = self.buttons.values()
         row = W.HBox([code, pin, self.path, save, download, export])
         row.add_class("wbp-actions")
         self.widget = W.VBox([row, self.code.widget, self.status])
         self.state.observe(self._show, names=["result", "model", "job"])
         self._show()
-
-    def _button(self, name: str, hint: str, act: Callable[[], None]) -> W.Button:
-        button = W.Button(description=name, tooltip=hint)
-        button.add_class("wbp-small")
-        button.on_click(lambda _: self._do(act))
-        return button
-
-    def _do(self, act: Callable[[], None]) -> None:
-        with shown_in(self.status):
-            act()
 
     def _show(self, _: object = None) -> None:
         result = self.state.result

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as W
 
 from workbench.panels.bench import Bench
+from workbench.panels.buttons import small_button
 from workbench.panels.markup import error_html, text
+from workbench.panels.results.csv import csv_of
 from workbench.panels.results.figure import PLOTLY, figure_bundle, output_of
 from workbench.panels.table import Table
 
@@ -38,11 +40,11 @@ class PieceBox:
         self.drawn: Any = None
         self.as_table = piece.draw is None
         self.body, self.status = W.VBox([]), W.HTML()
-        self.twin = self._button("Table", "The same in numbers", self._turn)
-        self.pin = self._button(
+        self.twin = small_button("Table", "The same in numbers", self._turn)
+        self.pin = small_button(
             "Pin to notebook", "Keep it below, in a cell that survives sharing", self._pin
         )
-        self.csv = self._button("CSV", "Save the table as a file", self._download)
+        self.csv = small_button("CSV", "Save the table as a file", self._download)
         both = piece.draw is not None and piece.table is not None
         head = W.HBox(
             [
@@ -55,12 +57,6 @@ class PieceBox:
         head.add_class("wbp-piece-head")
         self.widget = W.VBox([head, self.body, self.status])
         self.widget.add_class("wbp-piece")
-
-    def _button(self, name: str, hint: str, act: Callable[[], None]) -> W.Button:
-        button = W.Button(description=name, tooltip=hint)
-        button.add_class("wbp-small")
-        button.on_click(lambda _: act())
-        return button
 
     def show(self) -> None:
         """Draw it in the drawer's thread and put it in its place."""
@@ -123,7 +119,7 @@ class PieceBox:
     def _download(self) -> None:
         def make() -> None:
             assert self.piece.table is not None
-            data = self.piece.table().to_csv(index=False).encode("utf-8", "replace")
+            data = csv_of(self.piece.table()).encode("utf-8", "replace")
             self.bench.page.download(
                 f"{self.piece.title.replace(' ', '-')}.csv", "text/csv", data, self.status
             )
