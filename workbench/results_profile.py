@@ -199,16 +199,12 @@ def roofline(
     >>> wb.roofline.__name__
     'roofline'
     """
-    from workbench.config.config import usable_cores
-
-    chosen = config or Config()
-    count = chosen.intra_op_threads or usable_cores()
     made = (
         model
         if isinstance(model, Profile)
-        else profile(model, chosen, inputs=inputs, seed=seed, budget_s=budget_s, cancel=cancel, keep=False)
+        else profile(model, config, inputs=inputs, seed=seed, budget_s=budget_s, cancel=cancel, keep=False)
     )
-    return made.roofline(peaks or measure_peaks((count,), cancel=cancel).rows[0])
+    return made.roofline(peaks, cancel=cancel)
 
 
 def cold_start(

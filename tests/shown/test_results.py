@@ -16,6 +16,9 @@ from tests.figures.examples import failed, ordinary
 from tests.shown import examples
 from tests.views.build import fused
 from workbench.errors import ConfigError, WorkbenchError
+from workbench.explain.memory.memory import Memory as MemoryRecord
+from workbench.explain.memory.memory import NodeMemory
+from workbench.figures.scene import Text
 from workbench.kinds import KINDS
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import Part
@@ -144,6 +147,48 @@ def test_several_runs_are_one_result() -> None:
     with pytest.raises(WorkbenchError, match="no memory to show"):
         wb.Memory.of({})
     assert issubclass(wb.Memory, OfRuns)
+
+
+def labels_drawn(figure: Any) -> set[str]:
+    return {each.text for each in figure.layout.annotations}
+
+
+def remembering() -> Any:
+    """Memory of a run in which everything was told."""
+    nodes = tuple(NodeMemory(n, f"n{n}", "Add", 48, 64, 128, 32, 96) for n in range(3))
+    return MemoryRecord(nodes, 1000, 96, 128, 256)
+
+
+@pytest.mark.parametrize("kind", ["memory", "roofline"])
+def test_runs_stand_side_by_side_on_the_same_axes_also_when_reopened(kind: str, tmp_path: Path) -> None:
+    made = {"memory": remembering, "roofline": examples.roofline}[kind]
+    parts = tuple(Part(f"{kind}/{label}", made(), examples.about()) for label in "AB")
+    result = getattr(wb.Comparison(ordinary(), parts=parts), kind)()
+    for one in (result, wb.open(result.save(tmp_path / "both.ortbench"))):
+        assert list(one.by_label) == ["A", "B"]
+        assert set(one.to_frame()["label"]) == {"A", "B"}
+        figure = one.figure()
+        assert labels_drawn(figure) == {"<b>A</b>", "<b>B</b>"}
+        assert {trace.xaxis for trace in figure.data} == {"x", "x2"}
+        assert figure.layout.yaxis2.matches == "y"
+        names = [trace.name for trace in figure.data if trace.showlegend]
+        assert len(names) == len(set(names)) == len(figure.data) / 2  # the legend says each once
+        texts = [mark.text for mark in one.still().marks if isinstance(mark, Text)]
+        assert [text for text in texts if text == "B" or text.startswith("B: ")]
+
+
+def test_labels_survive_where_the_baseline_failed(tmp_path: Path) -> None:
+    records = {label: examples.parts()[2].record for label in ("B", "C")}
+    result = wb.Memory.of(records, about=examples.about())
+    again = wb.open(result.save(tmp_path / "some.ortbench"))
+    assert list(again.by_label) == ["B", "C"]
+    assert again.by_label == records
+    assert list(wb.Memory.of({"B": records["B"]}).by_label) == ["B"]
+
+
+def test_equal_runs_are_both_there() -> None:
+    record = examples.parts()[2].record
+    assert list(wb.Memory.of({"A": record, "B": record}).by_label) == ["A", "B"]
 
 
 def test_a_part_is_replaced_by_one_of_its_name() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import plotly.graph_objects as go
 
 from workbench.explain.memory.memory import Memory, NodeMemory
 from workbench.figures.palette import BLUE, GREEN, PURPLE, VERMILLION
-from workbench.figures.template import apply, set_title
+from workbench.figures.side_by_side import name_axes, place, plots_of_runs
+from workbench.figures.template import set_title
 from workbench.figures.words import plain
 
 MIB = 1 << 20
@@ -18,15 +21,28 @@ _LINES = (
 )
 
 
-def memory_figure(memory: Memory) -> go.Figure:
-    """Lines over the nodes in the order they ran; what the trace does not tell has no line."""
-    figure = go.Figure()
+def memory_figure(found: Memory | Mapping[str, Memory]) -> go.Figure:
+    """Lines over the nodes in the order they ran, a plot a run; what the trace does not tell has no line."""
+    runs = {"": found} if isinstance(found, Memory) else dict(found)
+    figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
+    shown: set[str] = set()
+    for index, memory in enumerate(runs.values()):
+        for trace in (*_lines(memory), *_temporaries(memory)):
+            trace.update(legendgroup=trace.name, showlegend=trace.name not in shown)
+            figure.add_trace(trace, **place(index, len(runs)))
+            shown.add(trace.name)
+    name_axes(figure, len(runs), "node, in the order they ran", "memory (MiB)")
+    figure.update_yaxes(rangemode="tozero")
+    if len(runs) > 1:
+        return set_title(figure, [f"{label}; {memory}" for label, memory in runs.items()], "", height)
+    return set_title(figure, ["Memory over a run"], "".join(map(str, runs.values())), height)
+
+
+def _lines(memory: Memory) -> Iterator[go.Scatter]:
     for name, field, color, dash in _LINES:
         sizes = [getattr(node, field) for node in memory.nodes]
-        if all(size is None for size in sizes):
-            continue
-        figure.add_trace(
-            go.Scatter(
+        if any(size is not None for size in sizes):
+            yield go.Scatter(
                 x=[node.position for node in memory.nodes],
                 y=[None if size is None else size / MIB for size in sizes],
                 name=name,
@@ -35,22 +51,19 @@ def memory_figure(memory: Memory) -> go.Figure:
                 customdata=[_label(node) for node in memory.nodes],
                 hovertemplate="%{customdata}<br>%{y:,.4g} MiB<extra></extra>",
             )
-        )
+
+
+def _temporaries(memory: Memory) -> Iterator[go.Bar]:
     scratch = [node.temporary_bytes for node in memory.nodes]
     if any(scratch):
-        figure.add_trace(
-            go.Bar(
-                x=[node.position + 0.5 for node in memory.nodes],
-                y=[None if size is None else size / MIB for size in scratch],
-                name="temporaries of a node",
-                marker={"color": PURPLE, "line": {"width": 0}},
-                customdata=[_label(node) for node in memory.nodes],
-                hovertemplate="%{customdata}<br>%{y:,.4g} MiB beyond its outputs<extra></extra>",
-            )
+        yield go.Bar(
+            x=[node.position + 0.5 for node in memory.nodes],
+            y=[None if size is None else size / MIB for size in scratch],
+            name="temporaries of a node",
+            marker={"color": PURPLE, "line": {"width": 0}},
+            customdata=[_label(node) for node in memory.nodes],
+            hovertemplate="%{customdata}<br>%{y:,.4g} MiB beyond its outputs<extra></extra>",
         )
-    figure.update_xaxes(title_text="node, in the order they ran")
-    figure.update_yaxes(title_text="memory (MiB)", rangemode="tozero")
-    return set_title(apply(figure), ["Memory over a run"], str(memory), PLOT_PIXELS)
 
 
 def _label(node: NodeMemory) -> str:

@@ -132,21 +132,25 @@ def memory_settings_scene(found: MemorySettings) -> Scene:
     return bars_scene(title, rows, lines=str(found).split("; ")[1:])
 
 
-def roofline_scene(found: Roofline, label: str) -> Scene:
-    """The slowest nodes: the time that each takes, and the least that it would at the peaks."""
+def roofline_scene(found: Mapping[str, Roofline]) -> Scene:
+    """The slowest nodes of each run: the time that each takes, and the least that it would at the peaks."""
     took, limit = Look(BLUE, "", "time of a run"), Look(SKY, "/", "at the machine's peaks")
-    slowest = sorted(found.nodes, key=lambda node: -node.time_s)[:MOST_ROWS]
-    rows = []
-    for node in slowest:
-        least = (
-            Bar(None, "limit not known", limit)
-            if node.limit_s is None
-            else Bar(node.limit_s * 1e3, f"{node.limit_s * 1e3:.3g} ms, bound by {node.bound}", limit)
-        )
-        time = Bar(node.time_s * 1e3, f"{node.time_s * 1e3:.3g} ms", took)
-        rows.append(Row(f"{node.node} ({node.op_type})", (time, least)))
-    note = _left_out(len(found.nodes), "nodes")
-    return bars_scene(f"{label}: its slowest nodes and their limits", rows, lines=[str(found)], note=note)
+    rows, several = [], len(found) > 1
+    for label, one in found.items():
+        slowest = sorted(one.nodes, key=lambda node: -node.time_s)[: max(1, MOST_ROWS // len(found))]
+        for node in slowest:
+            least = (
+                Bar(None, "limit not known", limit)
+                if node.limit_s is None
+                else Bar(node.limit_s * 1e3, f"{node.limit_s * 1e3:.3g} ms, bound by {node.bound}", limit)
+            )
+            time = Bar(node.time_s * 1e3, f"{node.time_s * 1e3:.3g} ms", took)
+            name = f"{node.node} ({node.op_type})"
+            rows.append(Row(f"{label}: {name}" if several else name, (time, least)))
+    lines = [f"{label}: {one}" if several else str(one) for label, one in found.items()]
+    count = sum(len(one.nodes) for one in found.values())
+    note = "" if len(rows) == count else f"the slowest {len(rows)} of {count:,} nodes"
+    return bars_scene("The slowest nodes and their limits", rows, lines=lines, note=note)
 
 
 def peaks_scene(table: PeakTable) -> Scene:

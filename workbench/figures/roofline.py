@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import plotly.graph_objects as go
 
 from workbench.explain.roofline.roofline import INT8, NodeLimit, Roofline
 from workbench.figures.palette import BLUE, STRONG, TEXT, VERMILLION
-from workbench.figures.template import apply, set_title
+from workbench.figures.side_by_side import name_axes, place, plots_of_runs
+from workbench.figures.template import set_title
 from workbench.figures.words import plain
 
 MOST_POINTS = 1500
@@ -14,25 +17,40 @@ SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
 PLOT_PIXELS = 380
 
 
-def roofline_figure(found: Roofline) -> go.Figure:
-    """A point a node, its area its time; nodes without operations, or unknown, are in the table only."""
-    drawn = sorted(
-        (n for n in found.nodes if n.flops and n.bytes_moved and n.time_s), key=lambda node: -node.time_s
-    )[:MOST_POINTS]
-    figure = go.Figure()
+def roofline_figure(found: Roofline | Mapping[str, Roofline]) -> go.Figure:
+    """A point a node, its area its time, a plot a run; what computes nothing is in the table only."""
+    runs = {"": found} if isinstance(found, Roofline) else dict(found)
+    figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
+    drawn = {label: _drawn(one) for label, one in runs.items()}
+    shown: set[str] = set()
+    for index, (label, one) in enumerate(runs.items()):
+        for trace in (*_clouds(drawn[label]), *_roofs(one, drawn[label])):
+            key = str(trace.name)  # the peaks of runs with other thread counts are others
+            trace.update(legendgroup=key, showlegend=key not in shown)
+            figure.add_trace(trace, **place(index, len(runs)))
+            shown.add(key)
+    figure.update_xaxes(type="log", dtick="D2" if len(runs) == 1 else 1)
+    figure.update_yaxes(type="log", dtick=1)
+    name_axes(figure, len(runs), "operations a byte moved (1/byte)", "operations a second (G/s)")
+    unseen = sum(len(one.nodes) - len(drawn[label]) for label, one in runs.items())
+    note = f"{unseen} nodes that compute nothing or whose work is not known are only in the table"
+    told = [f"{label}; {one}" if len(runs) > 1 else str(one) for label, one in runs.items()]
+    return set_title(figure, told, note, height)
+
+
+def _drawn(found: Roofline) -> list[NodeLimit]:
+    known = (node for node in found.nodes if node.flops and node.bytes_moved and node.time_s)
+    return sorted(known, key=lambda node: -node.time_s)[:MOST_POINTS]
+
+
+def _clouds(drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
     for name, int8, symbol, color in (
         ("float32 and others", False, "circle", STRONG[0]),
         ("int8", True, "diamond", STRONG[1]),
     ):
         nodes = [node for node in drawn if (node.op_type in INT8) is int8]
         if nodes:
-            figure.add_trace(_points(nodes, name, symbol, color))
-    _roofs(figure, found, drawn)
-    figure.update_xaxes(type="log", dtick="D2", title_text="operations a byte moved (1/byte)")
-    figure.update_yaxes(type="log", dtick=1, title_text="operations a second (G/s)")
-    unseen = len(found.nodes) - len(drawn)
-    note = f"{unseen} nodes that compute nothing or whose work is not known are only in the table"
-    return set_title(apply(figure), [str(found)], note, PLOT_PIXELS)
+            yield _points(nodes, name, symbol, color)
 
 
 def _points(nodes: list[NodeLimit], name: str, symbol: str, color: str) -> go.Scatter:
@@ -62,7 +80,7 @@ def _points(nodes: list[NodeLimit], name: str, symbol: str, color: str) -> go.Sc
     )
 
 
-def _roofs(figure: go.Figure, found: Roofline, drawn: list[NodeLimit]) -> None:
+def _roofs(found: Roofline, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
     peaks = found.peaks
     if peaks.bytes_per_s is None:
         return
@@ -75,13 +93,11 @@ def _roofs(figure: go.Figure, found: Roofline, drawn: list[NodeLimit]) -> None:
             continue
         ridge = peak / peaks.bytes_per_s
         left, right = min(*intensities, ridge) / 2, max(*intensities, ridge) * 2
-        figure.add_trace(
-            go.Scatter(
-                x=[left, ridge, right],
-                y=[left * peaks.bytes_per_s / 1e9, peak / 1e9, peak / 1e9],
-                mode="lines",
-                name=f"{name}, {peak / 1e9:,.0f} G/s",
-                line={"color": color, "dash": dash},
-                hoverinfo="skip",
-            )
+        yield go.Scatter(
+            x=[left, ridge, right],
+            y=[left * peaks.bytes_per_s / 1e9, peak / 1e9, peak / 1e9],
+            mode="lines",
+            name=f"{name}, {peak / 1e9:,.0f} G/s",
+            line={"color": color, "dash": dash},
+            hoverinfo="skip",
         )

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from workbench.figures.scene import Scene
 
 
+FIRST = "A"  # the label of a main record that tells none
+
+
 class OfRuns(Result):
     """A record a run: the first is the main one of its bundle, the others are its parts, named by label."""
 
@@ -34,22 +37,25 @@ class OfRuns(Result):
         return dict(self._labelled())
 
     def _labelled(self) -> Iterator[tuple[str, Any]]:
-        yield self._label(self.record, "A"), self.record
-        for part in self.parts:
-            if part.kind == self.kind:
-                yield self._label(part.record, part.label or "B"), part.record
-
-    def _label(self, record: Any, otherwise: str) -> str:
-        return str(getattr(record, "label", "") or otherwise)
+        own = [part for part in self.parts if part.kind == self.kind]
+        if all(part.label for part in own):
+            yield str(getattr(self.record, "label", "") or FIRST), self.record
+        for part in own:
+            if part.label:
+                yield part.label, part.record
 
     @classmethod
     def of(cls, found: dict[str, Any], **about: Any) -> Any:
         """From records by label."""
         if not found:
             raise WorkbenchError(f"There is no {cls.kind} to show.", "Give at least one run.")
-        first, *rest = found.items()
-        parts = tuple(Part(f"{cls.kind}/{label}", record, None) for label, record in rest)
-        return cls(first[1], parts=parts, **about)
+        first, *others = found
+        main, named = found[first], [f"{cls.kind}/{label}" for label in others]
+        if first != FIRST:  # the baseline failed: a part without a label says that all labels stand beside
+            named = [cls.kind, *(f"{cls.kind}/{label}" for label in found)]
+        records = [found.get(name.partition("/")[2], main) for name in named]
+        parts = tuple(Part(name, record, None) for name, record in zip(named, records, strict=True))
+        return cls(main, parts=parts, **about)
 
     def to_frame(self) -> pd.DataFrame:
         """All runs, with a column `label`."""
@@ -64,6 +70,8 @@ class OfRuns(Result):
         return found
 
     def __str__(self) -> str:
+        if len(self.by_label) == 1:
+            return str(self.record)
         return "; ".join(f"{label}: {record}" for label, record in self.by_label.items())
 
 
@@ -79,10 +87,10 @@ class Memory(OfRuns):
     record: MemoryRecord
 
     def figure(self) -> go.Figure | None:
-        """Over the nodes of the run; of several runs the last."""
+        """Over the nodes of the run; several runs side by side."""
         from workbench.figures.memory import memory_figure
 
-        return memory_figure(list(self.by_label.values())[-1])
+        return memory_figure(self.by_label)
 
     def still(self) -> Scene:
         """The totals of each run."""
@@ -103,17 +111,16 @@ class Roofline(OfRuns):
     record: RooflineRecord
 
     def figure(self) -> go.Figure | None:
-        """A point a node; of several runs the last."""
+        """A point a node; several runs side by side, on the same axes."""
         from workbench.figures.roofline import roofline_figure
 
-        return roofline_figure(list(self.by_label.values())[-1])
+        return roofline_figure(self.by_label)
 
     def still(self) -> Scene:
-        """The slowest nodes and their limits."""
+        """The slowest nodes of each run and their limits."""
         from workbench.figures.pictures import roofline_scene
 
-        label, record = list(self.by_label.items())[-1]
-        return roofline_scene(record, label)
+        return roofline_scene(self.by_label)
 
 
 class ColdStarts(OfRuns):

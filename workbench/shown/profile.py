@@ -93,10 +93,12 @@ class Profile(Data, Result):
         return Memory(memory_of(self), self._about)
 
     def roofline(self, peaks: Peaks | None = None, *, cancel: threading.Event | None = None) -> Roofline:
-        """Each node against this machine's peaks, which are measured now unless given."""
+        """Each node against this machine's peaks, measured now with its config's threads unless given."""
         from workbench.config.config import usable_cores
 
-        row = peaks or measure_peaks((usable_cores(),), cancel=cancel).rows[0]
+        config = None if self._about is None else self._about.config
+        count = (config and config.intra_op_threads) or usable_cores()
+        row = peaks or measure_peaks((count,), cancel=cancel).rows[0]
         return Roofline(roofline(self, row), self._about)
 
     def still(self) -> Scene:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import workbench as wb
 from workbench.panels.bench import Bench
 from workbench.panels.results.page import Tab
 from workbench.panels.results.parts import COLD_START, SETTINGS, parts
@@ -23,10 +24,11 @@ def pieces(bench: Bench) -> list[Piece]:
                 "resident memory and load", "result.to_frame()", str(result), None, lambda: resident(result)
             )
         )
-    for label, one in parts(bench, "memory").items():
-        found.append(
-            Piece(f"what lives when, {label}", "result.memory()", str(one), one.figure, one.to_frame, "node")
-        )
+    seen = parts(bench, "memory")
+    if seen:
+        both = wb.Memory.of({label: one.record for label, one in seen.items()})
+        name = f"what lives when, {' and '.join(seen)}"
+        found.append(Piece(name, "result.memory()", str(both), both.figure, both.to_frame, "node"))
     for label, one in parts(bench, "memory settings").items():
         found.append(
             Piece(f"settings, {label}", f"settings_{label.lower()}", str(one), one.figure, one.to_frame)

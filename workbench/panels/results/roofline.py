@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import workbench as wb
 from workbench.panels.bench import Bench
 from workbench.panels.results.page import Tab
 from workbench.panels.results.parts import ROOFLINE, THREADS, parts
@@ -9,11 +10,13 @@ from workbench.panels.results.piece import Piece
 
 
 def pieces(bench: Bench) -> list[Piece]:
-    """One for each config."""
-    return [
-        Piece(f"roofline, {label}", f"roofline_{label.lower()}", str(one), one.figure, one.to_frame, "node")
-        for label, one in parts(bench, "roofline").items()
-    ]
+    """Of all configs, side by side."""
+    seen = parts(bench, "roofline")
+    if not seen:
+        return []
+    both = wb.Roofline.of({label: one.record for label, one in seen.items()})
+    name = f"roofline, {' and '.join(seen)}"
+    return [Piece(name, "result.roofline()", str(both), both.figure, both.to_frame, "node")]
 
 
 def scaling(bench: Bench) -> list[Piece]:

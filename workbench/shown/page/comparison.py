@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.shown.comparison import Comparison
+    from workbench.shown.limits import OfRuns
 
 MOST_NODES = 200  # rows of a table with a row a node
 _CLASSES = {"faster": "faster", "slower": "slower", "outputs differ": "differ"}
@@ -164,14 +165,8 @@ def _times(result: Comparison, labels: list[str]) -> str:
 
 
 def _memory(result: Comparison) -> str:
-    from workbench.figures.memory import memory_figure
-
     found = result.memory()
-    told = paragraph(str(found))
-    for label, one in found.by_label.items():
-        told += f"<h3>{escape(one_line(label))}</h3>" + plot(memory_figure(one), f"Memory of {label}")
-        told += table(one.to_frame(), "By node", most=MOST_NODES)
-    return told
+    return paragraph(str(found)) + plot(found.figure(), "Memory over a run") + _by_run(found)
 
 
 def _start(result: Comparison) -> str:
@@ -180,13 +175,16 @@ def _start(result: Comparison) -> str:
 
 
 def _roofline(result: Comparison) -> str:
-    from workbench.figures.roofline import roofline_figure
+    found = result.roofline()
+    return plot(found.figure(), str(found)) + _by_run(found)
 
-    told = ""
-    for label, one in result.roofline().by_label.items():
-        told += f"<h3>{escape(one_line(label))}</h3>" + plot(roofline_figure(one), f"Roofline of {label}")
-        told += table(one.to_frame(), "By node", most=MOST_NODES)
-    return told
+
+def _by_run(found: OfRuns) -> str:
+    """A table a run, so that a long one does not push the next out of sight."""
+    return "".join(
+        table(one.to_frame(), f"By node, {one_line(label)}", most=MOST_NODES)
+        for label, one in found.by_label.items()
+    )
 
 
 def _of(label: str | None) -> str:
