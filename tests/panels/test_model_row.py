@@ -78,10 +78,23 @@ def test_an_upload_stays_in_its_folder(name: str) -> None:
     assert kept.parent.parent.name == "uploads"
 
 
-@pytest.mark.parametrize("name", ["", "..", "x\0.onnx", "/", "a" * 300])
+@pytest.mark.parametrize("name", ["", "..", "x\0.onnx", "/", "a" * 300, "C:x.onnx", "x.onnx:y", "x\n.onnx"])
 def test_what_is_no_name_is_refused(name: str) -> None:
     with pytest.raises(wb.ModelError):
         plain_name(name)
+
+
+def test_two_files_of_one_name_are_refused() -> None:
+    with pytest.raises(wb.ModelError, match="one name"):
+        keep([{"name": "a/x.onnx", "content": b"a"}, {"name": "b/X.onnx", "content": b"b"}])
+
+
+def test_the_same_upload_again_leaves_the_file_that_may_be_in_use() -> None:
+    first = keep([{"name": "x.onnx", "content": b"anything"}])
+    before = first.stat()
+    again = keep([{"name": "x.onnx", "content": b"anything"}])
+    assert again == first
+    assert again.stat().st_mtime_ns == before.st_mtime_ns
 
 
 def test_two_models_at_once_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -52,6 +53,36 @@ def test_a_damaged_entry_is_made_again(damage: str) -> None:
     again = cache.entry("a", made())
     assert again.fresh
     assert again.model.read_text() == "model"
+
+
+@pytest.mark.parametrize("name", ["other.onnx", "../stranger.onnx", "/etc/hostname"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_note_that_names_another_file_is_none(name: str, listed: bool) -> None:
+    path = cache.entry("a", made()).model
+    note = json.loads((path.parent / cache.NOTE).read_text())
+    stranger = path.parent / name
+    if not stranger.exists():
+        stranger.write_text("a stranger's")
+    digest = hashlib.sha256(stranger.read_bytes()).hexdigest()
+    note["files"] = {name: digest} if listed and name != "other.onnx" else {}
+    (path.parent / cache.NOTE).write_text(json.dumps({**note, "model": name}))
+    again = cache.entry("a", made())
+    assert again.fresh
+    assert again.model.read_text() == "model"
+
+
+def test_where_there_are_no_locks_the_first_one_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows: another process makes the same entry meanwhile, and its file may be in use already."""
+    monkeypatch.setattr(cache, "fcntl", None)
+    others: list[cache.Entry] = []
+
+    def slow(folder: Path) -> dict[str, Any]:
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+        others.append(cache.entry("a", made("the first")))
+        return dict(made("the second")(folder))
+
+    assert cache.entry("a", slow).model.read_text() == "the first"
+    assert others[0].model.read_text() == "the first"
 
 
 def test_a_failure_leaves_nothing() -> None:

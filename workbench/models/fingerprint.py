@@ -60,7 +60,7 @@ def _state(path: Path) -> list[int]:
 
 def _remembered(note: Path, state: list[int]) -> str | None:
     try:
-        known = json.loads(note.read_text())
+        known = json.loads(note.read_text(encoding="utf-8"))
         digest = known["sha256"] if known["state"] == state else None
     except (OSError, ValueError, KeyError, TypeError):  # no note, or not one of ours: hash the file
         return None
@@ -70,5 +70,5 @@ def _remembered(note: Path, state: list[int]) -> str | None:
 def _remember(note: Path, state: list[int], digest: str) -> None:
     note.parent.mkdir(parents=True, exist_ok=True)
     written = note.with_suffix(f".{os.getpid()}")
-    written.write_text(json.dumps({"state": state, "sha256": digest}))
+    written.write_text(json.dumps({"state": state, "sha256": digest}), encoding="utf-8")
     written.replace(note)

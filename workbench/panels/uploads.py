@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -11,11 +12,18 @@ from workbench.errors import ModelError
 from workbench.home import cache_folder
 
 MODELS = (".onnx", ".ort")
+_FOREIGN = re.compile(
+    r"[\x00-\x1f\x7f:]"
+)  # on Windows "C:x.onnx" is another drive's, "x.onnx:y" a hidden stream
 
 
 def keep(files: Sequence[Mapping[str, Any]]) -> Path:
     """Write a model and the data files that came with it into a folder of their own; the model's path."""
     contents = {plain_name(file["name"]): bytes(file["content"]) for file in files}
+    if len({name.casefold() for name in contents}) != len(files):
+        raise ModelError(
+            "Two of the files that were uploaded have one name.", "Rename one and upload them again."
+        )
     models = [name for name in contents if name.endswith(MODELS)]
     if len(models) != 1:
         raise ModelError(
@@ -29,7 +37,8 @@ def keep(files: Sequence[Mapping[str, Any]]) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in contents.items():
-            (folder / name).write_bytes(data)
+            if not ((folder / name).exists() and (folder / name).read_bytes() == data):  # may be in use
+                (folder / name).write_bytes(data)
     except OSError as error:
         raise ModelError(
             f"The upload cannot be written to {folder}: {error.strerror}",
@@ -41,6 +50,6 @@ def keep(files: Sequence[Mapping[str, Any]]) -> Path:
 def plain_name(name: object) -> str:
     """The name alone: a browser's file may call itself anything, and must not leave its folder."""
     last = PurePosixPath(str(name).replace("\\", "/")).name
-    if last in ("", ".", "..") or "\0" in last or len(last.encode("utf-8", "replace")) > 200:
+    if last in ("", ".", "..") or _FOREIGN.search(last) or len(last.encode("utf-8", "replace")) > 200:
         raise ModelError(f"{str(name)[:80]!r} is no name for a file.", "Rename it and upload it again.")
     return last

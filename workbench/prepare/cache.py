@@ -25,7 +25,7 @@ from workbench.prepare.step import PRODUCTS
 
 try:
     import fcntl
-except ImportError:  # Windows: two processes then both make the entry, and the second one's is thrown away
+except ImportError:  # Windows: two processes then both make the entry, and the later one's is thrown away
     fcntl = None  # type: ignore[assignment]
 
 MOST_BYTES = 20 << 30  # of all entries; WORKBENCH_PREPARED_GB sets another bound
@@ -55,13 +55,14 @@ def entry(
         found = _read(folder / key)  # another process was quicker
         if found is not None:
             return found
-        making = folder / f".{key}.making"
+        making = folder / (f".{key}.making" if fcntl else f".{key}.{os.getpid()}.making")
         shutil.rmtree(making, ignore_errors=True)  # of a process that died
         try:
             making.mkdir()
             told = make(making)
             _write_note(making, told)
-            _install(making, folder / key)
+            if _read(folder / key) is None:
+                _install(making, folder / key)
         except OSError as error:
             raise PrepareError(
                 f"the prepared model cannot be kept in {folder}: {error.strerror or error}",
@@ -129,10 +130,12 @@ def _read(folder: Path) -> Entry | None:
     try:
         note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
         files = dict(note["files"])
+        if note["model"] not in files or any(Path(name).name != name for name in files):
+            return None  # what is not checked is not loaded
         if any(file_sha256(folder / name) != digest for name, digest in files.items()):
             return None
         (folder / NOTE).touch()
-        return Entry(folder / str(note["model"]), dict(note["told"]), fresh=False)
+        return Entry(folder / note["model"], dict(note["told"]), fresh=False)
     except (OSError, ValueError, KeyError, TypeError):
         return None
     except WorkbenchError:  # a file of it is gone or cannot be read

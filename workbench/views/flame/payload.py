@@ -18,26 +18,12 @@ from workbench.figures.palette import (
 )
 from workbench.views.columns import pack
 from workbench.views.flame.frames import NONE, Frames, Picture
+from workbench.views.texts import Texts, style_data
 
 MOST_LETTERS = 1000  # of a name: one of a megabyte is cut
 MOST_MEMBERS = 500  # names of nodes behind one box
 GAP = FillStyle(TEXT, ".")
 GAIN, LOSS = FillStyle(BLUE, ""), FillStyle(VERMILLION, "/")
-
-
-class Texts:
-    """Each text once."""
-
-    def __init__(self) -> None:
-        self.all: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        short = text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
-        if short not in self._numbers:
-            self._numbers[short] = len(self.all)
-            self.all.append(short)
-        return self._numbers[short]
 
 
 class _Whats:
@@ -64,7 +50,7 @@ class _Whats:
 
 def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
     """Header and columns. Column names begin with the number of their picture."""
-    texts = Texts()
+    texts = Texts(MOST_LETTERS)
     whats = _Whats(texts)
     columns: dict[str, Any] = {}
     told = [_picture(number, picture, texts, whats, columns) for number, picture in enumerate(pictures)]
@@ -77,9 +63,9 @@ def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
         "pictures": told,
         "whats": whats.all,
         "styles": styles,
-        "gap": _style(GAP),
-        "gain": _style(GAIN),
-        "loss": _style(LOSS),
+        "gap": style_data(GAP),
+        "gain": style_data(GAIN),
+        "loss": style_data(LOSS),
         "columns": table,
         "texts": texts.all,
     }
@@ -129,8 +115,4 @@ def _picture(
 
 def _styles(texts: Texts, numbers: set[int], of: str) -> dict[str, Any]:
     found = style_of_op_type if of == "op" else style_of_provider
-    return {str(number): _style(found(texts.all[number])) for number in sorted(numbers - {NONE})}
-
-
-def _style(style: FillStyle) -> dict[str, str]:
-    return {"color": style.color, "pattern": style.pattern, "ink": style.ink}
+    return {str(number): style_data(found(texts.all[number])) for number in sorted(numbers - {NONE})}

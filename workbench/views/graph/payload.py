@@ -18,6 +18,7 @@ from workbench.figures.palette import (
 from workbench.views.columns import pack
 from workbench.views.graph.pane import Pane, Row, short_provider
 from workbench.views.graph.tree import Tree, open_alike
+from workbench.views.texts import Texts, style_data
 
 MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
 ABSENT = 0xFFFFFFFF
@@ -33,26 +34,11 @@ FATES = {
 }
 
 
-class Texts:
-    """Each text once; the columns hold its number."""
-
-    def __init__(self) -> None:
-        self.all: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        short = text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
-        if short not in self._numbers:
-            self._numbers[short] = len(self.all)
-            self.all.append(short)
-        return self._numbers[short]
-
-
 def payload(
     panes: Sequence[Pane], links: Sequence[tuple[int, int]], *, predicted: bool = False
 ) -> tuple[dict[str, Any], bytes]:
     """Header and columns. Column names begin with the number of their pane."""
-    texts = Texts()
+    texts = Texts(MOST_LETTERS)
     columns: dict[str, Sequence[int] | Sequence[float | None]] = {
         "link_from": [one for one, _ in links],
         "link_to": [other for _, other in links],
@@ -154,7 +140,7 @@ def _category(
     told = [
         {
             "text": texts.number(key), "label": key, "glyph": glyph,
-            "style": {"color": style.color, "pattern": style.pattern, "ink": style.ink},
+            "style": style_data(style),
         }
         for key, (style, glyph) in styles.items()
     ]  # fmt: skip
