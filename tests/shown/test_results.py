@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,33 @@ def test_the_history_keeps_it(kind: str) -> None:
 
 def test_every_kind_opens_as_something() -> None:
     assert set(KINDS.names) == set(opening._OPENERS) == set(RESULTS)
+
+
+@pytest.mark.parametrize("name", ["float32_flops", "int8_flops", "bytes_per_s"])
+def test_a_peak_of_zero_is_refused(name: str) -> None:
+    found = examples.roofline()
+    for record in (
+        replace(found, peaks=replace(found.peaks, **{name: 0.0})),
+        replace(examples.peaks(), rows=(replace(examples.peaks().rows[0], **{name: 0.0}),)),
+    ):
+        with pytest.raises(WorkbenchError, match=f"{name}: expected a rate above 0"):
+            pack_record(record, None, private=True, about=examples.about(), kinds=KINDS)
+
+
+@pytest.mark.parametrize("name", ["baseline_s", "candidate_s"])
+def test_a_time_of_zero_is_refused(name: str) -> None:
+    record = replace(examples.why_slower(), **{name: 0.0})  # type: ignore[arg-type]
+    with pytest.raises(WorkbenchError, match=f"{name}: expected a time above 0"):
+        pack_record(record, None, private=True, about=examples.about(), kinds=KINDS)
+
+
+def test_a_limit_that_is_not_known_is_said_to_be() -> None:
+    found = examples.roofline()
+    (point, *_) = wb.Roofline(found, examples.about()).figure().data
+    assert point.customdata[0][3].endswith("of its limit, bound by compute")
+    unknown = replace(found, nodes=(replace(found.nodes[0], limit_s=None, bound=None),))
+    (point, *_) = wb.Roofline(unknown, examples.about()).figure().data
+    assert point.customdata[0][3] == "its limit is not known"
 
 
 def test_views_and_results_of_a_reopened_comparison(tmp_path: Path) -> None:

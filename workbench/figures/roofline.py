@@ -72,12 +72,18 @@ def _points(nodes: list[NodeLimit], name: str, symbol: str, color: str) -> go.Sc
             "line": {"color": TEXT, "width": 1},
         },
         customdata=[
-            [plain(node.node), plain(node.op_type), node.time_s * 1e3, (node.achieved or 0) * 100, node.bound]
+            [plain(node.node), plain(node.op_type), node.time_s * 1e3, plain(_reached(node))]
             for node in nodes
         ],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]}, %{customdata[2]:.4g} ms a run<br>"
-        "%{customdata[3]:.0f} % of its limit, bound by %{customdata[4]}<extra></extra>",
+        "%{customdata[3]}<extra></extra>",
     )
+
+
+def _reached(node: NodeLimit) -> str:
+    if node.achieved is None:
+        return "its limit is not known"
+    return f"{node.achieved:.0%} of its limit, bound by {node.bound}"
 
 
 def _roofs(found: Roofline, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:

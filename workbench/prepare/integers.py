@@ -13,7 +13,6 @@ from workbench.prepare.nodes import appeared, in_words, resolve
 from workbench.prepare.step import RANGES, Answer, Said, Step
 
 ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
-RANGE_BITS = {"uint8": "8 bits", "int8": "8 bits", "uint16": "16 bits", "int16": "16 bits"}
 
 
 def preprocessing() -> Step:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 15
-OUTLIER = 8.0  # times the usual magnitude: at 8 bits, then, the usual values have 4 or 5 bits left
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ MIB = 1 << 20
 FILE_BYTES = 512 * MIB  # the zip itself
 MANIFEST_BYTES = 1 * MIB
 RECORD_BYTES = 32 * MIB  # record.json, and texts.json
-STRUCTURE_BYTES = 128 * MIB  # the graph without its weights; the largest known is below 30 MiB
 SAMPLES = 16_000_000  # over all columns; a Python float costs 32 bytes where a stored one costs 8
 PARTS = 32  # records beside the main one
 MEMBERS = 400
@@ -21,6 +20,6 @@ JSON_DEPTH = 64
 JSON_ITEMS = 1_000_000  # an empty list of three characters costs 64 bytes in memory
 JSON_ITEMS_IN_ALL = 2_000_000
 JSON_BYTES_IN_ALL = 96 * MIB
-BLOB_BYTES = 128 * MIB  # a graph without its weights, as the one before
+BLOB_BYTES = 128 * MIB  # a graph without its weights; the largest known is below 30 MiB
 
 INTEGER = (1 << 63) - 1  # what SQLite, numpy and every figure can hold

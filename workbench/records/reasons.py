@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
+from workbench.errors import BundleError
 from workbench.records.display import in_ms, to_table
-from workbench.records.kinds import Kind, anything
+from workbench.records.kinds import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,6 +106,12 @@ class WhySlowerRecord:
         return f"<p>{escape(self.headline)}</p>{table}"
 
 
+def _check(record: WhySlowerRecord, fix: str) -> None:
+    for name in ("baseline_s", "candidate_s"):
+        if getattr(record, name) <= 0:
+            raise BundleError(f"{name}: expected a time above 0.", fix)
+
+
 def kind() -> Kind:
     """As bundles hold it."""
-    return Kind("why slower", WhySlowerRecord, anything, None)
+    return Kind("why slower", WhySlowerRecord, _check, None)

@@ -64,11 +64,6 @@ class Book:
         session = next(each for each in self.lab.ask("api/sessions") if each["path"] == self.name)
         self.lab.ask(f"api/kernels/{session['kernel']['id']}/restart", "POST")
 
-    def stop_kernel(self) -> None:
-        for session in self.lab.ask("api/sessions"):
-            if session["path"] == self.name:
-                self.lab.ask(f"api/sessions/{session['id']}", "DELETE")
-
 
 def open_book(page: Page, lab: Lab, name: str) -> Book:
     """Open this notebook of the server's folder, alone in a fresh workspace, and wait until it is drawn."""

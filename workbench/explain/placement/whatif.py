@@ -67,11 +67,6 @@ class Prediction:
         sizes = [one.size_bytes for one in self.boundaries]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
-    @property
-    def known_boundary_bytes(self) -> int:
-        """The same of the tensors whose size is known."""
-        return sum(one.size_bytes for one in self.boundaries if one.size_bytes is not None)
-
     def to_frame(self) -> pd.DataFrame:
         """One row a node; `prediction` says in every row that it is one."""
         import pandas as pd

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.config import Config
-from workbench.records.kinds import Kind, anything
+from workbench.errors import BundleError
+from workbench.records.kinds import Kind
 from workbench.worker.launch import call_job
 from workbench.worker.values import write_values
 
@@ -63,9 +64,21 @@ class PeakTable:
         )
 
 
+def check_peaks(peaks: Peaks, fix: str) -> None:
+    """A rate that was measured is not zero; it is divided by."""
+    for name in ("float32_flops", "int8_flops", "bytes_per_s"):
+        if getattr(peaks, name) == 0:
+            raise BundleError(f"{name}: expected a rate above 0, or none.", fix)
+
+
+def _check(table: PeakTable, fix: str) -> None:
+    for row in table.rows:
+        check_peaks(row, fix)
+
+
 def kind() -> Kind:
     """As bundles hold it."""
-    return Kind("peaks", PeakTable, anything, None)
+    return Kind("peaks", PeakTable, _check, None)
 
 
 def measure_peaks(

@@ -11,8 +11,8 @@ from workbench.explain.flops.counting import Costs, costs_of
 from workbench.explain.flops.shapes import profiled_shapes
 from workbench.explain.profile.profile import Profile
 from workbench.explain.profile.tables import node_table, run_seconds
-from workbench.explain.roofline.peaks import Peaks
-from workbench.records.kinds import Kind, anything
+from workbench.explain.roofline.peaks import Peaks, check_peaks
+from workbench.records.kinds import Kind
 from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Roofline:
 
 def kind() -> Kind:
     """As bundles hold it."""
-    return Kind("roofline", Roofline, anything, None)
+    return Kind("roofline", Roofline, lambda found, fix: check_peaks(found.peaks, fix), None)
 
 
 def costs_of_profile(profile: Profile) -> Costs:

@@ -14,7 +14,6 @@ from workbench.records.reasons import Reason, ReasonKind
 MOST_NODES = 8  # named in a reason
 LEAST_SHARE = 0.01  # of the time in nodes; less explains nothing
 INT8, UINT8, UINT16, INT16 = 3, 2, 4, 5  # TensorProto's numbers
-HALVES = (10, 16)  # float16, bfloat16
 CPU = "CPUExecutionProvider"
 
 

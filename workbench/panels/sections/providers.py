@@ -128,7 +128,7 @@ def state_of(doctor: Doctor | None, name: str) -> str:
 
 
 def chip(doctor: Doctor | None, name: str) -> str:
-    """The same as a small mark, with words and fix as its tooltip."""
+    """The same as a small mark."""
     state = state_of(doctor, name)
     kind = {"works": "good", "not checked yet": "quiet"}.get(state, "bad")
     return f'<span class="wbp-chip wbp-{kind}">{text(state)}</span>'
