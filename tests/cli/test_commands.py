@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import workbench as wb
 from tests.models import tiny
 from workbench.cli import main
 from workbench.cli.comparing import percent, read_dims
+from workbench.cli.showing import table
 from workbench.cli.text import columns, in_full
 
 
@@ -196,4 +198,13 @@ def test_columns_stand_under_each_other() -> None:
     assert list(columns([("a", "bb", "c", "d"), ("aa", "b", "cc", "dd")], texts=2)) == [
         " a  bb  c   d",
         "aa   b  cc  dd",
+    ]
+
+
+def test_what_is_absent_is_a_dash_in_columns_of_any_type() -> None:
+    frame = pd.DataFrame({"a": [None, "x"], "b": [1.23456, None], "c": pd.array([None, 1 << 30], "Int64")})
+    assert [line.split() for line in table(frame).splitlines()] == [
+        ["a", "b", "c"],
+        ["-", "1.23", "-"],
+        ["x", "-", "1073741824"],
     ]

@@ -115,4 +115,5 @@ def _shortened(value: Any) -> Any:
 
 def table(frame: pd.DataFrame) -> str:
     """All columns, whatever the terminal's width; absent values as a dash."""
-    return frame.to_string(index=False, na_rep="-", float_format=lambda value: f"{value:.3g}")
+    told = frame.astype(object).where(frame.notna(), "-")
+    return told.to_string(index=False, float_format=lambda value: f"{value:.3g}")

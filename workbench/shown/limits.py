@@ -152,11 +152,7 @@ class ColdStarts(OfRuns):
         return cold_start_scene(list(self.by_label.values()))
 
     def __str__(self) -> str:
-        return "; ".join(
-            f"{label}: {one.until_first_answer_s * 1e3:,.4g} ms from nothing to the first answer, "
-            f"{one.load_s * 1e3:,.4g} ms of them loading"
-            for label, one in self.by_label.items()
-        )
+        return "; ".join(map(str, self.starts))  # each says its label, and what saving ahead is worth
 
 
 class Peaks(Result):
@@ -182,8 +178,8 @@ class Peaks(Result):
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{row.threads} thread{'s' * (row.threads != 1)}: {_giga(row.float32_flops)} G/s in float32, "
-            f"{_giga(row.int8_flops)} G/s in int8, {_giga(row.bytes_per_s)} GB/s"
+            f"{row.threads} thread{'s' * (row.threads != 1)}: float32 {_giga(row.float32_flops, 'G/s')}, "
+            f"int8 {_giga(row.int8_flops, 'G/s')}, copying {_giga(row.bytes_per_s, 'GB/s')}"
             for row in self.record.rows
         )
 
@@ -234,5 +230,5 @@ class Threads(Result):
         return threads_scene(self.record)
 
 
-def _giga(rate: float | None) -> str:
-    return "not measured" if rate is None else f"{rate / 1e9:,.1f}"
+def _giga(rate: float | None, unit: str) -> str:
+    return "not measured" if rate is None else f"{rate / 1e9:,.1f} {unit}"

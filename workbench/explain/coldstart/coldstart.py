@@ -141,7 +141,9 @@ class ColdStart:
             if starts:
                 fields = Start.__dataclass_fields__
                 rows.append({"label": self.label, "start": name, **{f: _median(starts, f) for f in fields}})
-        return pd.DataFrame(rows)
+        frame = pd.DataFrame(rows)
+        sizes = {name: "Float64" for name in frame if name.endswith("_bytes")}
+        return frame.astype(sizes).round(dict.fromkeys(sizes, 0)).astype(dict.fromkeys(sizes, "Int64"))
 
 
 def _check(found: ColdStart, fix: str) -> None:
