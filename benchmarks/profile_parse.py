@@ -2,8 +2,8 @@
 
 The promise is against `orjson.loads` of the whole file, which is what a user would write. Beside it stand the
 same with the garbage collector off, and the same chunks as our reader's with the collector off, the least
-that decoding can cost. Each in a process of its own, by turns, and the best of each counts, in processor time: so
-other load changes the ratio little.
+that decoding can cost. Each in a process of its own, by turns, and the best of each counts, in processor
+time: so other load changes the ratio little.
 """
 
 from __future__ import annotations
