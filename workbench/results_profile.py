@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from workbench.config import Config
 from workbench.explain.coldstart.coldstart import ColdStart
 from workbench.explain.coldstart.coldstart import cold_start as start_cold
-from workbench.explain.memory.memory import memory_of
+from workbench.explain.memory.memory import MEMORY_BUDGET_S, memory_as_asked, memory_of
 from workbench.explain.memory.settings import settings_of, settings_seen
 from workbench.explain.profile.profile import read_profile as read
 from workbench.explain.profile.running import Execution, can_be_saved, profile_execution
@@ -52,7 +52,6 @@ __all__ = [
 
 THREADS_BUDGET_S = 30.0
 SETTINGS_BUDGET_S = 20.0
-ARENA_BUDGET_S = 0.1
 
 
 def profile(
@@ -119,15 +118,28 @@ def memory(
 ) -> Memory:
     """What lives when over one run: weights, activations, each node's temporaries, and what the arena holds.
 
-    The memory pattern is turned off for it, so that each node's own allocations show.
+    Each node's own allocations show without the memory pattern only, so nodes are from a run without it; the
+    arena's totals are from one with the config as it is.
 
     >>> import workbench as wb
     >>> wb.memory.__name__
     'memory'
     """
-    return profile(
-        model, config, inputs=inputs, seed=seed, budget_s=0.1, per_node_memory=True, cancel=cancel, keep=False
-    ).memory()
+    source, fed = _opened(model, inputs, seed)
+    by_node, as_asked = (
+        profile(
+            source,
+            config,
+            inputs=fed,
+            seed=seed,
+            budget_s=MEMORY_BUDGET_S,
+            per_node_memory=alone,
+            cancel=cancel,
+            keep=False,
+        )
+        for alone in (True, False)
+    )
+    return Memory(memory_as_asked(by_node, as_asked), by_node.about)
 
 
 def memory_settings(
@@ -160,7 +172,7 @@ def memory_settings(
     for each in configs:
         seen = memory_of(
             profile(
-                loaded, each, inputs=inputs, seed=seed, budget_s=ARENA_BUDGET_S, cancel=cancel, keep=False
+                loaded, each, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel, keep=False
             )
         )
         arenas.append((seen.arena_peak_bytes, seen.arena_held_bytes))

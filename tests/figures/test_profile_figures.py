@@ -70,6 +70,20 @@ def test_the_roofline_draws_what_is_known_under_both_roofs() -> None:
     assert "1 nodes" in figure.layout.title.text
 
 
+def test_names_in_the_roofline_do_not_cover_each_other() -> None:
+    def at(name: str, op_type: str, time_s: float) -> NodeLimit:
+        return NodeLimit(name, op_type, 1, time_s, 10**7, 10**5, 0.0005, "compute")
+
+    nodes = (at("a", "Mul", 0.001), at("b", "Div", 0.0011), at("c", "Add", 0.1), at("d", "Add", 0.09))
+    (cloud, *_) = roofline_figure(Roofline(nodes, Peaks(1, 100e9, None, 10e9), 0.2)).data
+    assert dict(zip((row[0] for row in cloud.customdata), cloud.text, strict=True)) == {
+        "c": "Add",
+        "d": "",
+        "b": "Div",
+        "a": "",
+    }
+
+
 def test_memory_has_no_line_for_what_is_not_told(profile: Profile) -> None:
     names = [trace.name for trace in memory_figure(memory_of(profile)).data]
     assert names == ["held by the arena", "in use in the arena"]

@@ -18,7 +18,7 @@ from tests.shown import examples
 from tests.views.build import fused
 from workbench.errors import ConfigError, WorkbenchError
 from workbench.explain.memory.memory import Memory as MemoryRecord
-from workbench.explain.memory.memory import NodeMemory
+from workbench.explain.memory.memory import NodeMemory, memory_of
 from workbench.figures.scene import Text
 from workbench.kinds import KINDS
 from workbench.records.bundle import pack_record, unpack_record
@@ -248,6 +248,11 @@ def test_examine_makes_the_missing_and_keeps_it(tmp_path: Path) -> None:
     names = {part.name for part in result.parts}
     assert names == {f"{kind}/{label}" for kind in ("explanation", "profile", "memory") for label in "AB"}
     assert {part.name for part in wb.history().open(result.record.id).parts} == names
+    for label, record in result.memory().by_label.items():
+        assert any(node.allocated_bytes for node in record.nodes), (
+            "each node's own, without the memory pattern"
+        )
+        assert record.arena_peak_bytes == memory_of(result.profile(label)).arena_peak_bytes, "as configured"
     said.clear()
     result.examine("explanation", "profile", on_step=said.append)
     assert said == [], "what is there is not made again"

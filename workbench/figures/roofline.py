@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import log10
 
 import plotly.graph_objects as go
 
@@ -15,6 +16,7 @@ from workbench.figures.words import plain
 MOST_POINTS = 1500
 SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
 PLOT_PIXELS = 380
+NAME_WIDTH, NAME_HEIGHT = 0.9, 0.5  # decades that a name takes where two plots share 900 pixels
 
 
 def roofline_figure(found: Roofline | Mapping[str, Roofline]) -> go.Figure:
@@ -55,7 +57,7 @@ def _clouds(drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
 
 def _points(nodes: list[NodeLimit], name: str, symbol: str, color: str) -> go.Scatter:
     longest = max(node.time_s for node in nodes)
-    named = {next(node for node in nodes if node.op_type == op) for op in {node.op_type for node in nodes}}
+    named = _named(nodes)
     rates = [(node.flops or 0) * node.calls_per_run / node.time_s / 1e9 for node in nodes]
     return go.Scatter(
         x=[(node.flops or 0) / (node.bytes_moved or 1) for node in nodes],
@@ -84,6 +86,21 @@ def _reached(node: NodeLimit) -> str:
     if node.achieved is None:
         return "its limit is not known"
     return f"{node.achieved:.0%} of its limit, bound by {node.bound}"
+
+
+def _named(nodes: list[NodeLimit]) -> set[NodeLimit]:
+    """The slowest of each op type, unless a slower one's name stands there: names must not overlap."""
+    places: dict[NodeLimit, tuple[float, float]] = {}
+    seen: set[str] = set()
+    for node in nodes:  # slowest first
+        if node.op_type in seen:
+            continue
+        seen.add(node.op_type)
+        flops = node.flops or 1
+        x, y = log10(flops / (node.bytes_moved or 1)), log10(flops * node.calls_per_run / node.time_s)
+        if all(abs(x - left) > NAME_WIDTH or abs(y - up) > NAME_HEIGHT for left, up in places.values()):
+            places[node] = (x, y)
+    return set(places)
 
 
 def _roofs(found: Roofline, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:

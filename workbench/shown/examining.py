@@ -11,7 +11,7 @@ from workbench.config.config import usable_cores
 from workbench.errors import ConfigError, ModelError
 from workbench.explain import explanation
 from workbench.explain.coldstart.coldstart import cold_start
-from workbench.explain.memory.memory import memory_of
+from workbench.explain.memory.memory import MEMORY_BUDGET_S, memory_as_asked
 from workbench.explain.profile.running import Execution, can_be_saved, profile_execution
 from workbench.explain.profile.saved import profile_of, record_of
 from workbench.explain.roofline.peaks import Peaks, measure_peaks
@@ -69,7 +69,16 @@ class Examiner:
                 yield kept
             profile = profile_of(kept.record)
             if "memory" in wanted:
-                yield self._part(run, "memory", memory_of(profile))
+                self._say(run, "memory")
+                alone = Execution(
+                    prepared.model.path,
+                    prepared.config,
+                    feeds,
+                    budget_s=MEMORY_BUDGET_S,
+                    per_node_memory=True,
+                )
+                by_node = profile_execution(alone, cancel=self.cancel)
+                yield self._part(run, "memory", memory_as_asked(by_node, profile))
             if "roofline" in wanted:
                 self._say(run, "roofline")
                 yield self._part(run, "roofline", roofline(profile, self._peaks_of(run)))

@@ -142,8 +142,9 @@ class ColdStart:
                 fields = Start.__dataclass_fields__
                 rows.append({"label": self.label, "start": name, **{f: _median(starts, f) for f in fields}})
         frame = pd.DataFrame(rows)
-        sizes = {name: "Float64" for name in frame if name.endswith("_bytes")}
-        return frame.astype(sizes).round(dict.fromkeys(sizes, 0)).astype(dict.fromkeys(sizes, "Int64"))
+        sizes = [name for name in Start.__dataclass_fields__ if name.endswith("_bytes")]
+        frame[sizes] = frame[sizes].astype("Float64").round().astype("Int64")
+        return frame
 
 
 def _check(found: ColdStart, fix: str) -> None:

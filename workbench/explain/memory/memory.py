@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+MEMORY_BUDGET_S = 0.1  # every run allocates alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,18 @@ def memory_of(profile: Profile) -> Memory:
         peak_live_bytes=max(live.values(), default=None),
         arena_peak_bytes=max((s.peak_bytes for s in states if s.peak_bytes is not None), default=None),
         arena_held_bytes=max((s.held_bytes for s in states if s.held_bytes is not None), default=None),
+    )
+
+
+def memory_as_asked(by_node: Profile, as_asked: Profile) -> Memory:
+    """Nodes from a run without the memory pattern, the arena's totals from one of the config as it is.
+
+    With the pattern ORT plans one block, so nodes allocate nothing that shows; without it the arena holds
+    more than the user's session would.
+    """
+    totals = memory_of(as_asked)
+    return replace(
+        memory_of(by_node), arena_peak_bytes=totals.arena_peak_bytes, arena_held_bytes=totals.arena_held_bytes
     )
 
 
