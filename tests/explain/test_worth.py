@@ -62,7 +62,24 @@ def test_worth_is_what_the_model_takes_longer_without(explained: Explain) -> Non
     assert told.hurts == (names[1],)
     assert {by_name[name].effect for name in names[2:]} <= {"no effect"}
     assert told.control.effect == "no effect"
+    assert f"Slower here because of {names[1]}" in str(told)
+    note = ablation_figure(told).layout.title.text
+    assert "make the model slower here:" in note
+    assert names[1] in note
     assert told.to_frame()["pass"].tolist()[-1].startswith("control")
+
+
+def test_a_pass_that_others_build_on_says_so(explained: Explain) -> None:
+    passes = explained("gelu").passes
+    gelu = next(name for name in passes.names if name.startswith("GeluFusion"))
+    assert ablation.built_on(passes, gelu) == ("BiasGeluFusion",)
+    assert ablation.built_on(passes, "BiasGeluFusion") == ()
+    verdicts = [_verdict("B", "tie", 0.99, 1.0, 1.01)]
+    verdicts += [_verdict(chr(ord("C") + i), "tie", 0.99, 1.0, 1.01) for i, _ in enumerate(passes.names)]
+    told = ablation.ablation("gelu", Config(), passes, _record(verdicts))
+    said = {one.name: one.reason for one in told.rows}
+    assert said[gelu].endswith("BiasGeluFusion")
+    assert "BiasGeluFusion" not in said["BiasGeluFusion"]
 
 
 def test_an_effect_that_the_control_shows_too_is_not_claimed(explained: Explain) -> None:
@@ -94,7 +111,15 @@ def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
     assert record.rows[-1].nodes == len(told.optimized.nodes)
     assert record.rows[0].verdict is None
     assert record.rows[4].speedup == 2.0
-    assert levels_data(record).speedup[:2] == ("baseline", "2.00× (1.90 to 2.10)")
+    data = levels_data(record)
+    assert data.speedup[:2] == ("baseline", "2.00× (1.90 to 2.10)")
+    assert data.load_ms == tuple((row.load_s or 0) * 1e3 for row in record.rows)
+    assert (data.ratio[4], data.low[4], data.high[4]) == (2.0, 1.9, 2.1)
+    assert data.outputs == "Outputs agree at every level"
+    told_of = replace(record, rows=(*record.rows[:3], replace(record.rows[3], outputs_agree=False),
+                                    replace(record.rows[4], outputs_agree=None)))  # fmt: skip
+    assert levels_data(told_of).outputs == "Outputs differ at layout. Outputs were not compared at all"
+    assert "Outputs differ at layout" in levels_figure(told_of).to_json()
     assert [config.level for config in levels.configs(Config())] == [row.level for row in record.rows]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
@@ -73,6 +73,8 @@ class AblationRecord:
             if one.effect in ("helps", "hurts")
         ]
         words = "; ".join(told) or "none changes the time measurably"
+        if self.hurts:
+            words += f". Slower here because of {', '.join(self.hurts)}: disabled_passes switches them off"
         return f"{len(self.rows)} passes switched off alone: {words}"
 
     def _repr_html_(self) -> str:
@@ -89,14 +91,31 @@ def ablation(model_name: str, config: Config, passes: Passes, record: Comparison
     """Read the comparison of the config with those of `configs`, in their order."""
     control, *verdicts = record.verdicts
     nothing = _worth("control: the same config again", (), control, record.agreement, None)
-    rows = [
-        _worth(
-            name, tuple(one for one in passes.fired if one.name == name), verdict, record.agreement, nothing
-        )
-        for name, verdict in zip(passes.names, verdicts, strict=True)
-    ]
+    rows = []
+    for name, verdict in zip(passes.names, verdicts, strict=True):
+        fired = tuple(one for one in passes.fired if one.name == name)
+        row = _worth(name, fired, verdict, record.agreement, nothing)
+        others = built_on(passes, name)
+        if others:
+            said = (
+                f"{row.reason}; its worth holds that of what works on the nodes it makes: {', '.join(others)}"
+            )
+            row = replace(row, reason=said)
+        rows.append(row)
     rows.sort(key=lambda one: -abs(one.worth or 0.0))
     return AblationRecord(model_name, config, tuple(rows), nothing, record)
+
+
+def built_on(passes: Passes, name: str) -> tuple[str, ...]:
+    """Passes that worked on nodes that this one made: with it off, they may find nothing to do."""
+    made: set[str] = set()
+    found: dict[str, None] = {}
+    for one in passes.fired:
+        if one.name == name:
+            made.update(one.change.added)
+        elif made.intersection((*one.change.removed, *one.change.rewired)):
+            found[one.name] = None
+    return tuple(found)
 
 
 def _worth(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from workbench.explain.ablation import AblationRecord
 
 ROW = 34
+MOST_LETTERS = 120  # of names in the note
 _LOOKS = {"helps": (BLUE, "circle"), "hurts": (VERMILLION, "diamond"), "no effect": (TEXT, "square")}
 _UNSURE = (TEXT, "circle-open")
 
@@ -70,6 +71,9 @@ def ablation_figure(record: AblationRecord) -> go.Figure:
         yaxis={"categoryorder": "array", "categoryarray": [_label(bar) for bar in reversed(bars)]},
     )
     note = "each pass was switched off alone; the control is the same config measured twice"
+    if record.hurts:
+        names = plain(", ".join(record.hurts), MOST_LETTERS)
+        note = f"these passes make the model slower here: {names}; {note}"
     return set_title(
         figure, [f"{record.model_name}: what each pass is worth here"], note, ROW * len(bars) + 110
     )

@@ -24,7 +24,7 @@ class Levels(Result):
     record: LevelsRecord
 
     def figure(self) -> go.Figure:
-        """Nodes and latency of each level."""
+        """Nodes, load time and latency of each level, and what it gains, with its interval."""
         from workbench.figures.levels import levels_figure
 
         return levels_figure(self.record)
