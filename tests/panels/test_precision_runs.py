@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.errors import Cancelled
-from workbench.panels.jobs import Job
 from workbench.panels.results.page import Page
-from workbench.panels.running_precision import kept
 
 ACCURACY = 5
 
@@ -39,13 +36,6 @@ def test_without_a_comparison_or_a_precision_the_buttons_say_what_is_missing(ben
         offers[name].click()
         assert fix in page.status.value
         assert bench.state.job is None
-
-
-def test_what_was_cancelled_is_not_kept() -> None:
-    job = Job("Layer errors")
-    job.cancel.set()
-    with pytest.raises(Cancelled, match="Layer errors"):
-        kept({}, None, job)
 
 
 def test_reasons_and_layer_errors_are_shown_and_kept_with_the_comparison(

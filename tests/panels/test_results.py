@@ -226,6 +226,17 @@ def test_what_is_picked_after_delete_was_pressed_is_not_deleted() -> None:
     assert [entry.id for entry in wb.history().entries()] == [second]
 
 
+def test_saving_says_where_it_is_and_why_it_cannot_be(tmp_path: Path) -> None:
+    bench = shown()
+    actions = bench.panels.results.actions
+    for place, told in ((tmp_path / "mine.ortbench", "Saved as"), (tmp_path / "no" / "x.ortbench", "Fix:")):
+        actions.path.value = str(place)
+        actions.buttons["Save"].click()
+        settle(bench)
+        assert told in actions.status.value
+    assert wb.open(tmp_path / "mine.ortbench").record == bench.result.record
+
+
 def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) -> None:
     bench = shown()
     sent: list[tuple[dict[str, Any], Any]] = []

@@ -5,7 +5,9 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import workbench as wb
 from tests.explain.profile.traces import event, node, write
 from tests.figures.examples import drawn_run, ordinary
 from tests.records.examples import CONFIGS
@@ -129,6 +131,23 @@ def why_slower() -> WhySlowerRecord:
     reason = Reason("casts", "it casts in 1 place", 1e-3, 0.5, 1, ("/conv/Cast",), "leave it out")
     times = (1e-3, 2e-3, "verdict: slower")
     return WhySlowerRecord("tiny", "ORT told nothing", "static int8", *times, 1, 0.2, 3, (reason,))
+
+
+def further() -> dict[str, Any]:
+    """Results that are made beside a comparison, by kind; each about B."""
+    return {
+        "levels": wb.Levels(levels()),
+        "ablation": wb.Ablation(ablation()),
+        "why slower": wb.WhySlower(why_slower(), about()),
+        "layer errors": wb.LayerErrors(layer_errors(), about()),
+        "sensitivity": wb.Sensitivity(sensitivity(), about()),
+        "accuracy": wb.AccuracyTable(accuracy(), about()),
+        "thread scaling": wb.Threads(threads(), about()),
+        "memory settings": wb.MemorySettings(settings(), about()),
+        "memory": wb.Memory(memory_of(profile(fused())), about()),
+        "roofline": wb.Roofline(roofline(), about()),
+        "cold start": wb.ColdStarts(start("A"), about()),
+    }
 
 
 def parts(told: Explained | None = None) -> tuple[Part, ...]:

@@ -12,6 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.panels import code, running, running_precision
 from workbench.panels.core import Core
 from workbench.panels.jobs import Job
+from workbench.panels.recent import with_recent
 
 
 class Bench(Core):
@@ -26,7 +27,7 @@ class Bench(Core):
         def opened(model: Any) -> None:
             with state.hold_trait_notifications():
                 state.model_error, state.source, state.model = None, source, model
-                state.recent = running.with_recent(state.recent, source)
+                state.recent = with_recent(state.recent, source)
 
         def failed(error: Exception) -> None:
             state.model_error = error
@@ -71,15 +72,14 @@ class Bench(Core):
     def compare(self, *, wait: bool = False) -> None:
         """Measure A and B side by side."""
         state, subject = self.state, self._subject()
-        work = running.compare(state, subject)
+        work, told = running.compare(state, subject), self.code("panels")
 
         def done(result: Any) -> None:
             with state.hold_trait_notifications():
                 state.run_error = None
-                state.parts = state.parts if state.subject == subject else {}
-                state.parts_apart = False
+                state.parts, state.parts_apart = {}, False
                 state.subject = state.result_subject = subject
-                state.result_source, state.result = state.source, result
+                state.result_code, state.result = told, result
 
         self._run("Compare", work, done, wait)
 
@@ -164,8 +164,8 @@ class Bench(Core):
         state = self.state
         with state.hold_trait_notifications():
             state.run_error, state.parts, state.parts_apart = None, {}, False
-            state.subject = state.result_subject = state.result_source = None
-            state.result = result
+            state.subject = state.result_subject = None
+            state.result_code, state.result = "", result
 
     # Code
 
@@ -176,17 +176,26 @@ class Bench(Core):
             path = state.model.path if state.model else "model.onnx"
             return state.config(kind).to_python(path)
         if kind == "result" and state.result is not None:
-            return running.result_code(state)
-        asked = running.asked(state, with_seed=False)
-        source = state.model if state.source is None else state.source
-        return code.question_code(
-            source, state.a, state.b, dims=dict(state.dims), seed=state.seed, given=state.given, asked=asked
-        )
+            return state.result_code or running.opening_code(state.result)
+        return self._question(running.subject_of(state))
 
-    def reopening(self, expression: str) -> str:
-        """Code that opens the result again from the history and ends in an expression about it."""
-        result = self.state.result
-        if result is None or not expression.startswith("result"):
-            return f"# from the panels: {expression}"
-        opened = f"result = wb.history().open({code.quoted(result.record.id)})"
-        return f"import workbench as wb\n\n{opened}\n{expression}"
+    def reopening(self, expression: str, of: str = "") -> str:
+        """Code that opens the result from the history and ends in an expression about it.
+
+        `of` names the part that it is about; one that no comparison holds is made again by the code.
+        """
+        state = self.state
+        if state.result is not None and of not in state.parts:
+            opened = f"result = wb.history().open({code.quoted(state.result.record.id)})"
+            return f"import workbench as wb\n\n{opened}\n{expression}"
+        return code.making_code(self._question(state.subject or running.subject_of(state)), of, expression)
+
+    def _question(self, subject: running.Subject) -> str:
+        """The code that compares a subject."""
+        state = self.state
+        dims, seed, given, _ = subject.inputs
+        source = state.source if subject.model is state.model and state.source is not None else subject.model
+        return code.question_code(
+            source, subject.a, subject.b, dims=dict(dims), seed=seed, given=given,
+            asked=running.asked(state, with_seed=False),
+        )  # fmt: skip

@@ -64,15 +64,36 @@ def question_code(
     """From the model to the result."""
     lines = [f"model = wb.load({source_code(source)})", f"a = {config_code(a)}", f"b = {config_code(b)}", ""]
     extra = [f"{key}={literal(value)}" for key, value in (asked or {}).items() if value is not None]
-    if given:
-        extra.insert(0, f"inputs={quoted(given)}")
-    elif dims or seed:
-        lines.append(f"inputs = model.inputs({inputs_code(seed, dims or {})})")
+    if given or dims or seed:
+        made = quoted(given) if given else f"model.inputs({inputs_code(seed, dims or {})})"
+        lines.append(f"inputs = {made}")
         extra.insert(0, "inputs=inputs")
     tail = "".join(f", {one}" for one in extra)
     return "\n".join(
         ["import workbench as wb", "", *lines, f"result = wb.compare(model, a, b{tail})", "result"]
     )
+
+
+MAKING = {  # the code that puts a further result beside `result`, by kind; all others are examined
+    "accuracy": "result.accuracy()",
+    "levels": "result.add(wb.levels(model, {config}{inputs}), {label})",
+    "ablation": "result.add(wb.ablate(model, {config}{inputs}), {label})",
+    "thread scaling": "result.add(wb.threads(model, {config}{inputs}), {label})",
+    "memory settings": "result.add(wb.memory_settings(model, {config}{inputs}), {label})",
+    "why slower": "result.add(wb.why_slower(result), {label})",
+    "layer errors": "result.add(wb.layer_errors(model, {config}), {label})",
+    "sensitivity": "result.add(wb.sensitivity(model, {config}), {label})",
+}
+
+
+def making_code(question: str, of: str, expression: str) -> str:
+    """Compare, make the part called `of`, and show it."""
+    kind, _, label = of.partition("/")
+    inputs = ", inputs=inputs" if "\ninputs = " in question else ""
+    told = MAKING.get(kind, "result.examine({kind})").format(
+        kind=quoted(kind), config=label.lower(), label=quoted(label), inputs=inputs
+    )
+    return "\n".join([question.removesuffix("\nresult"), *([told] if of else []), expression])
 
 
 def inputs_code(seed: int, dims: Mapping[str, int]) -> str:

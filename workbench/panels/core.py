@@ -12,6 +12,8 @@ from workbench.errors import WorkbenchError
 from workbench.panels import running
 from workbench.panels.jobs import Job, Jobs, wait_for
 from workbench.panels.line import Line
+from workbench.panels.markup import error_html
+from workbench.panels.recent import recent
 from workbench.panels.state import BenchState
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class Core:
     """Turns knobs and runs jobs; which ones is told in `bench`."""
 
     def __init__(self) -> None:
-        self.state = BenchState()
+        self.state = BenchState(recent=recent())
         self.painter = Line("painter", self._on_trouble)  # sets what jobs change
         self.drawer = Line("drawer", self._on_trouble)  # makes figures and inputs, which takes a while
         self.jobs = Jobs(self.painter, lambda view: setattr(self.state, "job", view))
@@ -38,6 +40,19 @@ class Core:
         from workbench.panels.page import NotebookPage  # ipywidgets takes its time, and scripts need none
 
         return NotebookPage(self.painter)
+
+    def aside(self, status: Any, act: Callable[[], str | None]) -> None:
+        """What takes longer than a click may: in the drawer's thread; `status` then says what it returns."""
+
+        def run() -> None:
+            try:
+                told = act()
+            except WorkbenchError as error:
+                told = error_html(error)
+            if told is not None:
+                self.painter.post(lambda: setattr(status, "value", told))
+
+        self.drawer.post(run)
 
     # Turning knobs
 
@@ -104,19 +119,27 @@ class Core:
     # What all runs need
 
     def _run_parts(self, name: str, make: running.Make, wait: bool) -> None:
-        """Run something more about the model and the configs as they are; older parts of these stay."""
+        """Run something more about the panels as they are: their comparison keeps it, where there is one."""
         state, subject = self.state, self._subject()
-        work = make(state, subject)
+        work, result = make(state, subject), running.compared(state, subject)
+
+        def whole(job: Job) -> dict[str, Any]:
+            found: dict[str, Any] = work(job)
+            job.check()
+            if result is not None:
+                running.add_parts(result, found)
+            return found
 
         def done(found: dict[str, Any]) -> None:
             with state.hold_trait_notifications():
                 state.run_error = None
                 before = state.parts if state.subject == subject else {}
-                state.subject, state.parts = subject, {**before, **found}
-                state.parts_apart = bool(state.parts) and state.result_subject not in (None, subject)
+                state.subject = subject
+                state.parts = {} if result is not None and state.result is result else {**before, **found}
+                state.parts_apart = bool(state.parts) and state.result is not None
                 state.parts_made += 1
 
-        self._run(name, work, done, wait)
+        self._run(name, whole, done, wait)
 
     def _run(self, name: str, work: Callable[[Job], Any], done: Callable[[Any], None], wait: bool) -> None:
         """Start it; a failure is shown and leaves the results that are there."""
@@ -139,7 +162,7 @@ class Core:
             )
         if state.model is None:
             raise WorkbenchError("No model is open.", "Pick a sample or open a file first.")
-        return running.Subject(state.model, state.a, state.b, state.editing)
+        return running.subject_of(state)
 
     def _waited(self, job: Job, wait: bool, error: Callable[[], Any]) -> None:
         if wait:

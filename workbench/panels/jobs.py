@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.errors import WorkbenchError
+from workbench.errors import Cancelled, WorkbenchError
 from workbench.measure.limits import Progress
 from workbench.panels.line import Line
 
@@ -44,6 +44,11 @@ class Job:
     def step(self, doing: str) -> None:
         """What is happening now, where nothing more is known."""
         self.doing, self.progress = doing, None
+
+    def check(self) -> None:
+        """Between two steps: end here if a person asked for it."""
+        if self.cancel.is_set():
+            raise Cancelled(f"{self.name} was cancelled.", "Run it again when you want it.")
 
     def view(self) -> JobView:
         """What there is to show of it now."""

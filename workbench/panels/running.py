@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,23 +9,21 @@ from typing import Any
 
 import workbench as wb
 from workbench.config import Config
-from workbench.errors import Cancelled
 from workbench.panels import code
 from workbench.panels.jobs import Job
+from workbench.panels.recent import remember
 from workbench.panels.state import BenchState
-from workbench.records.atomic import write_atomically
-
-MOST_RECENT = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model and two configs: what results are about."""
+    """A model, two configs and what they are fed: what results are about."""
 
     model: Any
     a: Config
     b: Config
     shown: str = field(compare=False)  # the label of the config that the panels show
+    inputs: tuple[Any, ...] = ()  # how the panels say that inputs are made
 
     @property
     def both(self) -> dict[str, Config]:
@@ -37,6 +34,23 @@ class Subject:
     def one(self) -> tuple[str, Config]:
         """The config that the panels show."""
         return (self.shown, self.a if self.shown == "A" else self.b)
+
+
+def subject_of(state: BenchState) -> Subject:
+    """The panels as they are."""
+    inputs = (tuple(state.dims), state.seed, state.given, state.calibration)
+    return Subject(state.model, state.a, state.b, state.editing, inputs)
+
+
+def compared(state: BenchState, subject: Subject) -> wb.Comparison | None:
+    """The comparison that is shown, where it is about these."""
+    return state.result if state.result is not None and state.result_subject == subject else None
+
+
+def add_parts(result: wb.Comparison, found: dict[str, Any]) -> None:
+    """Keep what was made with the comparison, so that a saved bundle, its page and the history hold it."""
+    for name, one in found.items():
+        result.add(one, name.partition("/")[2] or "B")
 
 
 Work = Callable[[Job], Any]
@@ -53,13 +67,8 @@ def open_model(source: Any, job: Job) -> Any:
     job.step("opening")
     model = wb.load(source, progress=told)
     model.describe()
+    remember(source)
     return model
-
-
-def with_recent(recent: tuple[str, ...], source: Any) -> tuple[str, ...]:
-    """The last sources that can be named again, newest first."""
-    named = str(source) if isinstance(source, str) or hasattr(source, "__fspath__") else None
-    return recent if named is None else (named, *(one for one in recent if one != named))[:MOST_RECENT]
 
 
 def feeds(state: BenchState, model: Any) -> Callable[[], Any]:
@@ -82,43 +91,53 @@ def asked(state: BenchState, *, with_seed: bool = True) -> dict[str, Any]:
 
 
 def compare(state: BenchState, subject: Subject) -> Work:
-    """A against B."""
+    """A against B. What was made of these two before stays with their comparison."""
     make, told = feeds(state, subject.model), asked(state)
+    before = dict(state.parts) if state.subject == subject else {}
 
     def work(job: Job) -> Any:
         job.step("making inputs")
         inputs = make()
-        return wb.compare(
+        result = wb.compare(
             subject.model, subject.a, subject.b, inputs=inputs, progress=job.tell, cancel=job.cancel, **told
         )
+        add_parts(result, before)
+        return result
 
     return work
 
 
 def examine(state: BenchState, subject: Subject, what: str) -> Work:
-    """Make a part of the comparison that is shown, where it is about the panels as they are; it keeps it."""
-    result = state.result
+    """What is missing of the comparison that is shown; it keeps it. Where nothing is missing, all anew."""
+    result = compared(state, subject)
+    there = {part.name for part in result.parts} if result else set()
+    if result is None or all(f"{what}/{run.label}" in there for run in result.runs if run.failure is None):
+        return alone(state, subject, what)
+    missing: Any = what
 
-    def work(job: Job) -> Any:
+    def work(job: Job) -> dict[str, Any]:
         job.step(f"{what} of A and B")
-        result.examine(what, cancel=job.cancel, on_step=job.step)
-        if job.cancel.is_set():
-            raise Cancelled(f"{what} was cancelled.", "Run it again to get what is missing.")
+        result.examine(missing, cancel=job.cancel, on_step=job.step)
         return {}
 
-    return work if result is not None and state.result_subject == subject else alone(state, subject, what)
+    return work
 
 
 def alone(state: BenchState, subject: Subject, what: str) -> Work:
-    """The same without a comparison."""
+    """The same for each config by itself; none for one whose run failed."""
     make, calibration = feeds(state, subject.model), state.calibration or None
-    model = subject.model
+    model, result = subject.model, compared(state, subject)
+    configs = subject.both
+    if result is not None:
+        configs = {run.label: run.config for run in result.runs if run.failure is None}
 
     def one(config: Config, inputs: Any, job: Job) -> Any:
         if what == "explanation":
-            return wb.explain(model, config, cancel=job.cancel)
+            return wb.explain(model, config, calibration=calibration, cancel=job.cancel, keep=result is None)
         if what == "profile":
-            return wb.profile(model, config, inputs=inputs, calibration=calibration, cancel=job.cancel)
+            return wb.profile(
+                model, config, inputs=inputs, calibration=calibration, cancel=job.cancel, keep=result is None
+            )
         if what == "memory":
             return wb.memory(model, config, inputs=inputs, cancel=job.cancel)
         if what == "roofline":
@@ -129,11 +148,10 @@ def alone(state: BenchState, subject: Subject, what: str) -> Work:
         job.step("making inputs")
         inputs = make()
         found: dict[str, Any] = {}
-        for label, config in subject.both.items():
+        for label, config in configs.items():
             job.step(f"{label}: {what}")
             found[f"{what}/{label}"] = one(config, inputs, job)
-            if job.cancel.is_set():
-                raise Cancelled(f"{what} was cancelled.", "Run it again when you want it.")
+            job.check()
         return found
 
     return work
@@ -142,11 +160,12 @@ def alone(state: BenchState, subject: Subject, what: str) -> Work:
 def ablate(state: BenchState, subject: Subject) -> Work:
     """Each pass off alone, for the config that is shown."""
     make, (label, config), budget_s = feeds(state, subject.model), subject.one, state.budget_s
+    keep = compared(state, subject) is None  # else the comparison keeps it
 
     def work(job: Job) -> dict[str, Any]:
         job.step(f"{label}: which passes fire")
         found = wb.ablate(
-            subject.model, config, budget_s, inputs=make(), progress=job.tell, cancel=job.cancel
+            subject.model, config, budget_s, inputs=make(), progress=job.tell, cancel=job.cancel, keep=keep
         )
         return {f"ablation/{label}": found}
 
@@ -156,17 +175,14 @@ def ablate(state: BenchState, subject: Subject) -> Work:
 def levels(state: BenchState, subject: Subject) -> Work:
     """Every level, the rest as in the config that is shown."""
     make, (label, config), budget_s = feeds(state, subject.model), subject.one, state.budget_s
+    keep = compared(state, subject) is None
 
     def work(job: Job) -> dict[str, Any]:
         job.step(f"{label}: the graph at each level")
         found = wb.levels(
-            subject.model,
-            config,
-            budget_s=budget_s,
-            inputs=make(),
-            progress=job.tell,
-            cancel=job.cancel,
-        )
+            subject.model, config, budget_s=budget_s, inputs=make(), progress=job.tell, cancel=job.cancel,
+            keep=keep,
+        )  # fmt: skip
         return {f"levels/{label}": found}
 
     return work
@@ -178,7 +194,8 @@ def threads(state: BenchState, subject: Subject) -> Work:
 
     def work(job: Job) -> dict[str, Any]:
         job.step(f"{label}: with 1, 2, 4… threads, spinning and not")
-        return {f"threads/{label}": wb.threads(subject.model, config, inputs=make())}
+        found = wb.threads(subject.model, config, inputs=make(), progress=job.tell, cancel=job.cancel)
+        return {f"thread scaling/{label}": found}
 
     return work
 
@@ -189,30 +206,20 @@ def memory_settings(state: BenchState, subject: Subject) -> Work:
 
     def work(job: Job) -> dict[str, Any]:
         job.step(f"{label}: memory pattern, arena and prepacking, each turned over alone")
-        found = wb.memory_settings(subject.model, config, inputs=make(), cancel=job.cancel)
+        found = wb.memory_settings(subject.model, config, inputs=make(), progress=job.tell, cancel=job.cancel)
         return {f"memory settings/{label}": found}
 
     return work
 
 
 def export(result: Any, path: Path, job: Job) -> tuple[Path, bytes]:
-    """The page of a result, made aside: a cancelled one leaves the file that was there."""
-    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        data = result.export_html(Path(folder) / "result.html").read_bytes()
-    if job.cancel.is_set():
-        raise Cancelled("The export was cancelled.", "Press Export HTML again when you want it.")
-    return write_atomically(path, data), data
+    """The page of a result, and what stands in it; a cancelled one leaves the file that was there."""
+    written: Path = result.export_html(path, cancel=job.cancel)
+    return written, written.read_bytes()
 
 
-def result_code(state: BenchState) -> str:
-    """The code that makes the result that is shown, or opens it where its model is not known here."""
-    result = state.result
-    if state.result_source is None:
-        lines = ["import workbench as wb", "", f"result = wb.history().open({code.quoted(result.record.id)})"]
-        named = [f"{run.label.lower()} = {code.config_code(run.config)}" for run in result.runs[:2]]
-        return "\n".join([*lines, *named, "result"])
-    a, b = (run.config for run in result.runs[:2])
-    return code.question_code(
-        state.result_source, a, b, dims=dict(state.dims), seed=state.seed, given=state.given,
-        asked=asked(state, with_seed=False),
-    )  # fmt: skip
+def opening_code(result: wb.Comparison) -> str:
+    """The code that opens a result that was not made here, with the configs that it compares."""
+    lines = ["import workbench as wb", "", f"result = wb.history().open({code.quoted(result.record.id)})"]
+    named = [f"{run.label.lower()} = {code.config_code(run.config)}" for run in result.runs[:2]]
+    return "\n".join([*lines, *named, "result"])

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import workbench as wb
-from workbench.errors import Cancelled, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.panels.jobs import Job
-from workbench.panels.running import Subject, Work
+from workbench.panels.running import Subject, Work, compared
 from workbench.panels.state import BenchState
-from workbench.records.kinds import Part
 
 
 def accuracy(state: BenchState, subject: Subject) -> Work:
     """Both configs on the same examples: the sample's own, or the given ones, or random ones."""
     data, seed, calibration = state.given or None, state.seed, state.calibration or None
-    result = compared(state, subject)
 
     def work(job: Job) -> dict[str, Any]:
         job.step("evaluating")
@@ -23,7 +21,7 @@ def accuracy(state: BenchState, subject: Subject) -> Work:
             subject.model, *subject.both.values(), data=data, calibration=calibration, seed=seed,
             progress=job.tell, cancel=job.cancel,
         )  # fmt: skip
-        return kept({"accuracy": found}, result, job)
+        return {"accuracy": found}
 
     return work
 
@@ -40,7 +38,7 @@ def why_slower(state: BenchState, subject: Subject) -> Work:
     def work(job: Job) -> dict[str, Any]:
         job.step("A and B under ORT's profiler")
         found = wb.why_slower(result, progress=job.tell, cancel=job.cancel)
-        return kept({f"why slower/{result.verdict.label}": found}, result, job)
+        return {f"why slower/{result.verdict.label}": found}
 
     return work
 
@@ -51,16 +49,15 @@ def layer_errors(state: BenchState, subject: Subject) -> Work:
     if not configs:
         raise without_precision("Neither A nor B has")
     given = examples(state)
-    result = compared(state, subject)
 
     def work(job: Job) -> dict[str, Any]:
         found = {}
         for label, config in configs.items():
             job.step(f"{label}: every tensor of both models")
             found[f"layer errors/{label}"] = wb.layer_errors(
-                subject.model, config, progress=False, cancel=job.cancel, **given
+                subject.model, config, progress=job.tell, cancel=job.cancel, **given
             )
-        return kept(found, result, job)
+        return found
 
     return work
 
@@ -71,12 +68,11 @@ def sensitivity(state: BenchState, subject: Subject) -> Work:
     if config.precision is None:
         raise without_precision(f"{label} has")
     given = examples(state)
-    result = compared(state, subject)
 
     def work(job: Job) -> dict[str, Any]:
         job.step(f"{label}: each layer quantized alone")
         found = wb.sensitivity(subject.model, config, progress=job.tell, cancel=job.cancel, **given)
-        return kept({f"sensitivity/{label}": found}, result, job)
+        return {f"sensitivity/{label}": found}
 
     return work
 
@@ -92,18 +88,3 @@ def without_precision(whose: str) -> WorkbenchError:
 def examples(state: BenchState) -> dict[str, Any]:
     """What layers are looked at with."""
     return {"data": state.given or None, "calibration": state.calibration or None, "seed": state.seed}
-
-
-def compared(state: BenchState, subject: Subject) -> wb.Comparison | None:
-    """The comparison that is shown, where it is about these."""
-    return state.result if state.result_subject == subject else None
-
-
-def kept(found: dict[str, Any], result: wb.Comparison | None, job: Job) -> dict[str, Any]:
-    """Also with the comparison, so that a saved bundle holds it."""
-    if job.cancel.is_set():
-        raise Cancelled(f"{job.name} was cancelled.", "Run it again when you want it.")
-    for name, one in found.items():
-        if result is not None:
-            result.with_part(Part(name, one.saved, one.about))
-    return found

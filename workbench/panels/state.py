@@ -42,14 +42,14 @@ class BenchState(HasTraits):
     trouble = Unicode("", help="a bug of ours: its traceback")
 
     result = Any(None, help="the Comparison that the results show")
-    subject = Any(None, help="the model and the configs that the parts are about")
+    subject = Any(None, help="the model, the configs and the inputs that the parts are about")
     result_subject = Any(None, help="the same of the result; None for one from the history")
-    result_source = Any(None, help="what wb.load was given for the model of the result")
+    result_code = Unicode("", help="the code that makes the result; empty: it was made elsewhere")
     recent = Tuple(help="sources of models that were opened, newest first")
     parts_made = Int(0, help="grows when the result got more parts")
     parts_apart = Any(False, help="whether the parts are about other configs than the result")
     parts: Dict[str, Anything] = Dict(
-        help="further results about the present one, by name: explanations, profiles, …"
+        help="further results that no comparison holds, by name: explanations, profiles, …"
     )
     selected = Tuple(help="names of the nodes that are marked in every view")
 

@@ -9,6 +9,7 @@ from workbench.judge.wording import report, sentence
 from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
 from workbench.records.kinds import Part
 from workbench.records.run import Run
+from workbench.shown.parts import parts_of
 from workbench.shown.precise import Precise
 from workbench.shown.result import Result
 
@@ -65,6 +66,22 @@ class Comparison(Precise):
     def agreement(self) -> tuple[OutputAgreement, ...]:
         """Each output of each candidate against the baseline's."""
         return self.record.agreement
+
+    def add(self, found: Result, label: str = "B") -> None:
+        """Keep a further result about the same model with this one: what `wb.levels`, `wb.ablate`… return.
+
+        `label` says which run's config it is about. It takes the place of an older one of its kind and
+        label, and is saved, exported and reopened with the comparison.
+        """
+        for part in parts_of(found, label):
+            self.with_part(part)
+
+    def made(self, kind: str, label: str | None = None) -> Any:
+        """A further result that is kept with this one: `result.made("levels", "B").figure()`."""
+        from workbench.shown.opening import result_of_part
+
+        record = self.part(kind, label)
+        return result_of_part(next(part for part in self.parts if part.record is record))
 
     def to_frame(self) -> pd.DataFrame:
         """One row a run."""

@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench import __version__
 from workbench.kinds import KINDS
 from workbench.records.bundle import Bundle
 from workbench.records.history import History as RecordHistory
+from workbench.records.kinds import Part
+from workbench.records.upgrades import VERSION
+from workbench.shown.whose import about_of
 
 
 def result_of(bundle: Bundle) -> Any:
     """The result with its methods."""
     return _OPENERS[bundle.kind](bundle)
+
+
+def result_of_part(part: Part) -> Any:
+    """A part of a result as a result of its own."""
+    from workbench.shown.limits import OfRuns
+
+    whose = KINDS.about(part.record, part.about or about_of(None))
+    found = result_of(Bundle(part.record, whose, None, (), part.kind, VERSION, __version__))
+    return (
+        type(found).of({part.label or "A": part.record}, about=whose) if isinstance(found, OfRuns) else found
+    )
 
 
 class History(RecordHistory):

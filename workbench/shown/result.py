@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from functools import cached_property
 from pathlib import Path
@@ -69,11 +70,11 @@ class Result:
             self.saved, path, structure=self.structure, about=self.about, parts=self.parts, kinds=KINDS
         )
 
-    def export_html(self, path: str | os.PathLike[str]) -> Path:
+    def export_html(self, path: str | os.PathLike[str], *, cancel: threading.Event | None = None) -> Path:
         """Write it as one HTML file that opens offline, with live figures and views, and asks for nothing."""
         from workbench.shown.exporting import export_html
 
-        return export_html(self, path)
+        return export_html(self, path, cancel=cancel)
 
     def keep(self) -> None:
         """Add it to the history. One that cannot be written must not cost the user the result."""

@@ -11,7 +11,7 @@ from workbench.panels.bench import Bench
 from workbench.panels.markup import note_html, text
 from workbench.panels.results.figure import figure_bundle, output_of
 from workbench.panels.results.page import Tab
-from workbench.panels.results.parts import ACCURACY, LAYER_ERRORS, SENSITIVITY, WHY_SLOWER, parts
+from workbench.panels.results.parts import ACCURACY, LAYER_ERRORS, SENSITIVITY, WHY_SLOWER, made, parts
 from workbench.panels.results.piece import Piece
 
 COLUMNS = (
@@ -33,9 +33,15 @@ def pieces(bench: Bench) -> list[Piece]:
     table = accuracy_of(bench)
     if table is not None:
         found += [
-            Piece("accuracy and error", "accuracy.figure()", str(table), table.figure, table.to_frame),
-            Piece("each output", "accuracy.fidelity_frame()", str(table), None, table.fidelity_frame),
-        ]
+            Piece(
+                "accuracy and error", "result.accuracy().figure()", str(table), table.figure, table.to_frame,
+                of="accuracy",
+            ),
+            Piece(
+                "each output", "result.accuracy().fidelity_frame()", str(table), None, table.fidelity_frame,
+                of="accuracy",
+            ),
+        ]  # fmt: skip
     found += of_layers(bench)
     result = bench.state.result
     if result is not None and result.agreement:
@@ -56,16 +62,16 @@ def of_layers(bench: Bench) -> list[Piece]:
     """What costs B its time, and which layers err."""
     found = [
         Piece(
-            f"why slower, {label}", f"why_slower_{label.lower()}", str(one), partial(reasons, one),
-            one.to_frame, alone=one.figure,
+            f"why slower, {label}", f"{made('why slower', label)}.figure()", str(one), partial(reasons, one),
+            one.to_frame, alone=one.figure, of=f"why slower/{label}",
         )
         for label, one in parts(bench, "why slower").items()
     ]  # fmt: skip
     for name in ("layer errors", "sensitivity"):
         for label, one in parts(bench, name).items():
-            code = f"{name.replace(' ', '_')}_{label.lower()}"
+            code, of = f"{made(name, label)}.figure()", f"{name}/{label}"
             key = "node" if name == "layer errors" else None
-            found.append(Piece(f"{name}, {label}", code, str(one), one.figure, one.to_frame, key))
+            found.append(Piece(f"{name}, {label}", code, str(one), one.figure, one.to_frame, key, of=of))
     return found
 
 

@@ -67,8 +67,13 @@ class Actions:
         self.bench.drawer.post(lambda: self.bench.page.pin(code, still_bundle(result), self.status))
 
     def _save(self) -> None:
-        where = self.state.result.save(Path(self.path.value.strip() or "result.ortbench").expanduser())
-        self.status.value = note_html(f"Saved as {where}; wb.open reads it anywhere.")
+        result, asked = self.state.result, Path(self.path.value.strip() or "result.ortbench").expanduser()
+
+        def save() -> str:
+            return note_html(f"Saved as {result.save(asked)}; wb.open reads it anywhere.")
+
+        self.status.value = note_html("Saving…")
+        self.bench.aside(self.status, save)
 
     def _download(self) -> None:
         name = f"{file_name(self.state.result.record.model.name)}.ortbench"

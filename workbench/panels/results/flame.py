@@ -18,17 +18,18 @@ def pieces(bench: Bench) -> list[Piece]:
     profiles, told = parts(bench, "profile"), parts(bench, "explanation")
     if not profiles:
         return []
-    found = [Piece("flame", "result.flame()", both(profiles), lambda: view(profiles, told))]
+    of = f"profile/{max(profiles)}"
+    found = [Piece("flame", "result.flame()", both(profiles), lambda: view(profiles, told), of=of)]
     for label, one in profiles.items():
-        name = f"profile_{label.lower()}"
+        name, of = f'result.profile("{label}")', f"profile/{label}"
         found += [
             Piece(
                 f"by operator, {label}", f"{name}.op_type_figure()", str(one), one.op_type_figure,
-                partial(one.by, "op_type"),
+                partial(one.by, "op_type"), of=of,
             ),
             Piece(
                 f"by node, {label}", f"{name}.timeline_figure()", str(one), one.timeline_figure,
-                one.to_frame, "node",
+                one.to_frame, "node", of=of,
             ),
         ]  # fmt: skip
     return found

@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.panels.bench import Bench
 from workbench.panels.results.page import Tab
-from workbench.panels.results.parts import ABLATE, EXPLAIN, LEVELS, parts
+from workbench.panels.results.parts import ABLATE, EXPLAIN, LEVELS, made, parts
 from workbench.panels.results.piece import Piece
 
 
@@ -17,24 +17,25 @@ def pieces(bench: Bench) -> list[Piece]:
         found += explained(label, one)
     for name, title in (("levels", "levels"), ("ablation", "ablation")):
         for label, one in parts(bench, name).items():
-            code = f"{name}_{label.lower()}.figure()"
-            found.append(Piece(f"{title}, {label}", code, str(one), one.figure, one.to_frame))
+            code, of = f"{made(name, label)}.figure()", f"{name}/{label}"
+            found.append(Piece(f"{title}, {label}", code, str(one), one.figure, one.to_frame, of=of))
     return found
 
 
 def explained(label: str, one: Any) -> list[Piece]:
     """Of one config."""
-    name, said, passes = f"explanation_{label.lower()}", str(one), one.passes
+    name, said, passes = f'result.explanation("{label}")', str(one), one.passes
+    of = f"explanation/{label}"
     fused, missed = passes.statistics.fusions_frame, passes.missed_frame
     return [
-        Piece(f"operators, {label}", f"{name}.histogram_figure()", said, one.histogram_figure, fused),
-        Piece(f"missing, {label}", f"{name}.passes.missed_frame()", said, None, missed),
+        Piece(f"operators, {label}", f"{name}.histogram_figure()", said, one.histogram_figure, fused, of=of),
+        Piece(f"missing, {label}", f"{name}.passes.missed_frame()", said, None, missed, of=of),
         Piece(
             f"flow, {label}", f"{name}.flow_figure()", said, one.flow_figure,
-            one.provenance.to_frame, "node",
+            one.provenance.to_frame, "node", of=of,
         ),
         Piece(
-            f"passes, {label}", f"{name}.passes_figure()", said, one.passes_figure, passes.to_frame
+            f"passes, {label}", f"{name}.passes_figure()", said, one.passes_figure, passes.to_frame, of=of
         ),
     ]  # fmt: skip
 

@@ -15,13 +15,16 @@ def pieces(bench: Bench) -> list[Piece]:
     told, timed = parts(bench, "explanation"), times_s(bench)
     found = [
         Piece(
-            f"source and {label}", f"explanation_{label.lower()}.graph()", str(one), one.graph,
-            one.placement.to_frame, "node",
+            f"source and {label}", f'result.explanation("{label}").graph()', str(one), one.graph,
+            one.placement.to_frame, "node", of=f"explanation/{label}",
         )
         for label, one in told.items()
     ]  # fmt: skip
     if {"A", "B"} <= told.keys():
-        found.insert(0, Piece("A and B as they run", "result.graph()", both(told), lambda: view(told, timed)))
+        drawn = Piece(
+            "A and B as they run", "result.graph()", both(told), lambda: view(told, timed), of="explanation/B"
+        )
+        found.insert(0, drawn)
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import workbench as wb
 from workbench.panels.bench import Bench
 from workbench.panels.results.page import Tab
-from workbench.panels.results.parts import COLD_START, SETTINGS, parts
+from workbench.panels.results.parts import COLD_START, SETTINGS, made, parts
 from workbench.panels.results.parts import MEMORY as BY_NODE
 from workbench.panels.results.piece import Piece
 
@@ -28,13 +28,14 @@ def pieces(bench: Bench) -> list[Piece]:
     if seen:
         both = wb.Memory.of({label: one.record for label, one in seen.items()})
         name = f"what lives when, {' and '.join(seen)}"
-        found.append(Piece(name, "result.memory()", str(both), both.figure, both.to_frame, "node"))
+        of = f"memory/{max(seen)}"
+        found.append(Piece(name, "result.memory()", str(both), both.figure, both.to_frame, "node", of=of))
     for label, one in parts(bench, "memory settings").items():
-        found.append(
-            Piece(f"settings, {label}", f"settings_{label.lower()}", str(one), one.figure, one.to_frame)
-        )
+        code, of = f"{made('memory settings', label)}.figure()", f"memory settings/{label}"
+        found.append(Piece(f"settings, {label}", code, str(one), one.figure, one.to_frame, of=of))
     for label, one in parts(bench, "cold start").items():
-        found.append(Piece(f"cold start, {label}", "result.cold_start()", str(one), one.figure, one.to_frame))
+        code, of = f"{made('cold start', label)}.figure()", f"cold start/{label}"
+        found.append(Piece(f"cold start, {label}", code, str(one), one.figure, one.to_frame, of=of))
     return found
 
 

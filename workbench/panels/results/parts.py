@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import workbench as wb
 from workbench.panels.bench import Bench
 from workbench.panels.results.page import Offer
 
-WHOLE = {
-    "accuracy": wb.AccuracyTable,
-    "why slower": wb.WhySlower,
-    "layer errors": wb.LayerErrors,
-    "sensitivity": wb.Sensitivity,
-}
-
 
 def parts(bench: Bench, name: str) -> dict[str, Any]:
-    """The parts `name/A`, `name/B`, by label: what was made for the panels, else what the result holds."""
+    """The parts `name/A`, `name/B`, by label: those apart from the result, else those that it holds."""
     start = f"{name}/"
     own = {key.removeprefix(start): one for key, one in bench.state.parts.items() if key.startswith(start)}
     return dict(sorted(own.items())) or held(bench.state.result, name)
@@ -26,21 +18,24 @@ def parts(bench: Bench, name: str) -> dict[str, Any]:
 
 def held(result: Any, name: str) -> dict[str, Any]:
     """What a comparison holds of a kind, one result a run."""
-    labels = sorted(part.label or "A" for part in result.parts if part.kind == name) if result else []
-    if not labels:
-        return {}
-    if name in WHOLE:
-        made = {part.label or "A": part for part in result.parts if part.kind == name}
-        return {label: WHOLE[name](made[label].record, made[label].about) for label in labels}
-    if name in ("explanation", "profile"):
-        return {label: getattr(result, name)(label) for label in labels}
-    whole = getattr(result, name.replace(" ", "_"))()
-    return {label: type(whole).of({label: one}, about=whole.about) for label, one in whole.by_label.items()}
+    labels = sorted(part.label for part in result.parts if part.kind == name and part.label) if result else []
+    return {label: result.made(name, label) for label in labels}
+
+
+def made(name: str, label: str) -> str:
+    """The expression that gives such a part of `result`."""
+    return f'result.made("{name}", "{label}")'
 
 
 def has(name: str) -> Callable[[Bench], bool]:
-    """Whether a part with this name is there."""
-    return lambda bench: name in bench.state.parts or bool(parts(bench, name))
+    """Whether a part with this name is there, of a run or of the whole comparison."""
+
+    def there(bench: Bench) -> bool:
+        result = bench.state.result
+        kept = () if result is None else (part.name for part in result.parts)
+        return name in bench.state.parts or name in kept or bool(parts(bench, name))
+
+    return there
 
 
 EXPLAIN = Offer(
@@ -93,5 +88,5 @@ SETTINGS = Offer(
 )  # fmt: skip
 THREADS = Offer(
     "Scale threads", "1, 2, 4… threads, spinning and not, in one comparison; for the config shown",
-    lambda bench: bench.threads(), has("threads"),
+    lambda bench: bench.threads(), has("thread scaling"),
 )  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is drawn and listed when it is first looked at; `code` is the expression that gives it."""
+    """What is drawn and listed when it is first looked at; `code` gives it from the comparison `result`."""
 
     title: str
     code: str
@@ -30,6 +30,7 @@ class Piece:
     table: Callable[[], pd.DataFrame] | None = None
     key: str | None = None  # the table's column of node names, for the linked selection
     alone: Callable[[], Any] | None = None  # the figure where no banner stands above it
+    of: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself
 
 
 class PieceBox:
@@ -45,12 +46,14 @@ class PieceBox:
             "Pin to notebook", "Keep it below, in a cell that survives sharing", self._pin
         )
         self.csv = small_button("CSV", "Save the table as a file", self._download)
+        self.copy = small_button("Copy code", "The code that gives this, into the clipboard", self._copy)
         both = piece.draw is not None and piece.table is not None
         head = W.HBox(
             [
                 W.HTML(f"<b>{text(piece.title)}</b>"),
                 *([self.twin] if both else []),
                 self.pin,
+                self.copy,
                 *([self.csv] if piece.table is not None else []),
             ]
         )
@@ -102,7 +105,13 @@ class PieceBox:
         self.bench.drawer.post(lambda: self._pinned())
 
     def _pinned(self) -> None:
-        self.bench.page.pin(self.bench.reopening(self.piece.code), self.bundle(), self.status)
+        self.bench.page.pin(self._code(), self.bundle(), self.status)
+
+    def _code(self) -> str:
+        return self.bench.reopening(self.piece.code, self.piece.of)
+
+    def _copy(self) -> None:
+        self.bench.page.copy(self._code(), self.status)
 
     def bundle(self) -> dict[str, Any]:
         """What survives in a saved notebook: a picture, a figure, a sentence of numbers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import workbench as wb
 from workbench.panels.bench import Bench
 from workbench.panels.results.page import Tab
-from workbench.panels.results.parts import ROOFLINE, THREADS, parts
+from workbench.panels.results.parts import ROOFLINE, THREADS, made, parts
 from workbench.panels.results.piece import Piece
 
 
@@ -16,15 +16,19 @@ def pieces(bench: Bench) -> list[Piece]:
         return []
     both = wb.Roofline.of({label: one.record for label, one in seen.items()})
     name = f"roofline, {' and '.join(seen)}"
-    return [Piece(name, "result.roofline()", str(both), both.figure, both.to_frame, "node")]
+    of = f"roofline/{max(seen)}"
+    return [Piece(name, "result.roofline()", str(both), both.figure, both.to_frame, "node", of=of)]
 
 
 def scaling(bench: Bench) -> list[Piece]:
     """Of the configs that it was asked for."""
     return [
-        Piece(f"threads, {label}", f"threads_{label.lower()}", str(one), one.figure, one.to_frame)
-        for label, one in parts(bench, "threads").items()
-    ]
+        Piece(
+            f"threads, {label}", f"{made('thread scaling', label)}.figure()", str(one), one.figure,
+            one.to_frame, of=f"thread scaling/{label}",
+        )
+        for label, one in parts(bench, "thread scaling").items()
+    ]  # fmt: skip
 
 
 ROOFLINE_TAB = Tab(

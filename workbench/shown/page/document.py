@@ -33,8 +33,9 @@ class Document:
 
     def view(self, view: View) -> str:
         """A live view, or its picture where its data is too large for a page."""
-        from workbench.shown.page.pieces import paragraph, picture
+        from workbench.shown.page.pieces import paragraph, picture, stop_if_asked
 
+        stop_if_asked()
         made = fragment(view, linked="nodes")
         if len(made) > MOST_VIEW_BYTES:
             told = "This view is too large for a page: this is a picture of it; in a notebook it is alive."

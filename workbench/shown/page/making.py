@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
+from workbench.figures.words import one_line
 from workbench.shown.ablation import Ablation
 from workbench.shown.comparison import Comparison
 from workbench.shown.explanation import Explanation
 from workbench.shown.levels import Levels
 from workbench.shown.page import comparison as of_comparison
 from workbench.shown.page.document import Document
-from workbench.shown.page.pieces import each, facts, paragraph, picture, plot, table
+from workbench.shown.page.pieces import (
+    each,
+    facts,
+    paragraph,
+    picture,
+    plot,
+    stop_if_asked,
+    stopped_by,
+    table,
+)
 from workbench.shown.profile import Profile
 from workbench.shown.result import Result
 
 MOST_NODES = of_comparison.MOST_NODES
+FURTHER = {  # kinds of parts that have a section of their own, in this order
+    "levels": "ONNX Runtime's levels side by side",
+    "ablation": "What each pass is worth",
+    "why slower": "What costs B its time",
+    "layer errors": "The error of every layer",
+    "sensitivity": "What each layer costs alone",
+    "thread scaling": "Latency by threads",
+    "memory settings": "Memory settings turned over",
+}
 
 
-def page_of(result: Any) -> str:
-    """The text of the file."""
-    for cls, make in _MAKERS:
-        if isinstance(result, cls):
-            return make(result).html()
-    return _plain(result).html()
+def page_of(result: Any, cancel: threading.Event | None = None) -> str:
+    """The text of the file; a Cancelled where `cancel` was set before it was whole."""
+    make = next((make for cls, make in _MAKERS if isinstance(result, cls)), _plain)
+    with stopped_by(cancel):
+        page = make(result).html()
+        stop_if_asked()
+    return page
 
 
 def _comparison(result: Comparison) -> Document:
@@ -34,6 +56,7 @@ def _comparison(result: Comparison) -> Document:
     of_comparison.add_parts(page, result)
     accuracy = next((part.record for part in result.parts if part.kind == "accuracy"), None)
     page.add("accuracy", "Accuracy", _accuracy(accuracy))
+    _add_further(page, result)
     of_comparison.add_protocol(page, record)
     return page
 
@@ -45,6 +68,23 @@ def _accuracy(record: Any) -> str:
 
     told = plot(accuracy_figure(record), "Accuracy and error of the outputs")
     return told + table(record.to_frame(), "Each config") + table(record.fidelity_frame(), "Each output")
+
+
+def _add_further(page: Document, result: Comparison) -> None:
+    """What was made beside it and is there; nobody misses the others."""
+    for kind, heading in FURTHER.items():
+        labels = [part.label for part in result.parts if part.kind == kind]
+        told = "".join(_further(result.made(kind, label), label) for label in labels)
+        if labels:
+            page.add(kind.replace(" ", "-"), heading, told)
+
+
+def _further(one: Result, label: str | None) -> str:
+    told = f"<h3>{escape(one_line(label or 'A and B', 40))}</h3>" + paragraph(str(one))
+    told += _figured(one, MOST_NODES)
+    if isinstance(one, Ablation | Levels):
+        told += table(Comparison(one.record.comparison).to_frame(), "Runs in numbers")
+    return told
 
 
 def _explanation(result: Explanation) -> Document:

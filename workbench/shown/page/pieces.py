@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import WorkbenchError
+from workbench.errors import Cancelled, WorkbenchError
 from workbench.figures.words import one_line
 
 if TYPE_CHECKING:
@@ -19,6 +22,25 @@ if TYPE_CHECKING:
 MOST_ROWS = 300
 MOST_LETTERS = 300  # in a cell
 ABSENT = "–"  # noqa: RUF001  # a dash, as tables have it
+
+_asked_to_stop: ContextVar[threading.Event | None] = ContextVar("asked_to_stop", default=None)
+
+
+@contextmanager
+def stopped_by(cancel: threading.Event | None) -> Iterator[None]:
+    """While a page is made in here, `cancel` ends it before its next figure, table or view."""
+    before = _asked_to_stop.set(cancel)
+    try:
+        yield
+    finally:
+        _asked_to_stop.reset(before)
+
+
+def stop_if_asked() -> None:
+    """Called before each piece that takes its time."""
+    cancel = _asked_to_stop.get()
+    if cancel is not None and cancel.is_set():
+        raise Cancelled("The export was cancelled; no file was written.", "Export it again when you want it.")
 
 
 def paragraph(text: str, kind: str = "") -> str:
@@ -44,6 +66,7 @@ def facts(rows: Iterable[tuple[str, object]]) -> str:
 
 def table(frame: pd.DataFrame, caption: str, *, most: int = MOST_ROWS, opened: bool = False) -> str:
     """A table behind its caption; of a long one the first rows, and a sentence that says so."""
+    stop_if_asked()
     shown = frame.head(most)
     kinds = [_is_number(frame[name]) for name in frame.columns]
     heads = "".join(f'<th scope="col">{escape(one_line(str(name), 80))}</th>' for name in frame.columns)
@@ -62,6 +85,7 @@ def table(frame: pd.DataFrame, caption: str, *, most: int = MOST_ROWS, opened: b
 
 def plot(figure: go.Figure, label: str) -> str:
     """A live figure; its data waits for plotly.js, which the page holds once."""
+    stop_if_asked()
     told = json.dumps(json.loads(figure.to_json()), separators=(",", ":")).replace("<", "\\u003c")
     height, said = round(figure.layout.height or 450), escape(one_line(label))
     return (
@@ -80,7 +104,10 @@ def each(makers: Sequence[Callable[[], str]]) -> str:
     found = []
     for make in makers:
         try:
+            stop_if_asked()
             found.append(make())
+        except Cancelled:
+            raise
         except WorkbenchError as error:
             found.append(absent(f"{_sentence(error.problem)} {_sentence(error.fix)}"))
     return "".join(found)
