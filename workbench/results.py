@@ -20,6 +20,7 @@ from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
 from workbench.models.fit import check_fit, is_quantized
 from workbench.prepare.inputs import real_inputs
+from workbench.prepare.replayed import replayed
 from workbench.records.bundle import read_bundle
 from workbench.shown.comparison import Comparison
 from workbench.shown.opening import History, result_of
@@ -74,6 +75,7 @@ def compare(
     loaded = model if isinstance(model, Model) else load(model)
     for config in (a, b, *more):
         check_fit(loaded, config)
+    calibration = replayed(calibration)
     fed = _inputs(loaded, inputs, seed, (a, b, *more), calibration)
     hashing = ThreadPoolExecutor(1, "hash of the model")
     hashed = hashing.submit(loaded.record)  # large files: while the first worker starts and loads

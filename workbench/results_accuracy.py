@@ -11,6 +11,7 @@ from workbench.errors import ConfigError
 from workbench.explain.fidelity import accuracy as evaluation
 from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
+from workbench.prepare.replayed import replayed
 from workbench.shown.accuracy import AccuracyTable
 from workbench.shown.whose import about_of
 
@@ -56,7 +57,7 @@ def accuracy(
     with bar(progress) as on_progress:
         told = evaluation.accuracy(
             loaded, configs or (Config(),), data=data, metric=metric, output=output, scores=scores,
-            calibration=calibration, most=items, batch=batch, seed=seed, limits=limits, cancel=cancel,
-            on_progress=on_progress,
+            calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=limits,
+            cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
     return AccuracyTable(told, about_of(loaded, configs[0] if configs else None))

@@ -15,6 +15,7 @@ from workbench.explain.observe import BUDGET_S, Follow
 from workbench.explain.preparation import observe_prepared
 from workbench.explain.profiled import profile_of
 from workbench.measure.limits import Progress
+from workbench.prepare.replayed import replayed
 from workbench.results import compare
 from workbench.shown.ablation import Ablation
 from workbench.shown.explanation import Explanation
@@ -70,7 +71,7 @@ def explain(
         if on_first is not None:
             on_first(Explanation(first))
 
-    loaded, chosen = load(model), config or Config()
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     told = explanation.explain(
         loaded,
         chosen,

@@ -16,6 +16,7 @@ from workbench.explain.fidelity.debugging import ITEMS, debug
 from workbench.explain.slower.side import observe
 from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
+from workbench.prepare.replayed import replayed
 from workbench.records.sensitivity import Mode, SensitivityRecord
 from workbench.results import compare
 from workbench.shown.layers import LayerErrors, Proposal, Sensitivity, check_budget
@@ -89,7 +90,7 @@ def sensitivity(
     """
     from workbench.models import load
 
-    loaded = load(model)
+    loaded, calibration = load(model), replayed(calibration)
     with bar(progress) as on_progress:
         studied = studying.study(
             loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
@@ -143,7 +144,9 @@ def _gains_of_profiles(studied: studying.Studied) -> dict[str, studying.Gain]:
             studied.model, config, feeds, label,
             calibration=studied.calibration, cancel=studied.cancel, limits=studied.limits,
         )  # fmt: skip
-        explained = explanation.explain(studied.model, config, cancel=studied.cancel)
+        explained = explanation.explain(
+            studied.model, config, calibration=studied.calibration, cancel=studied.cancel
+        )
         sides.append((side, explained.provenance.account))
     return of_profiles.gains(studied.found, sides[0], sides[1])
 
@@ -159,7 +162,8 @@ def _with_measured(
     variants = [studied.variant(one, "left out") for one in studied.found]
     told = compare(
         studied.model, studied.config, *variants, calibration=studied.calibration, budget_s=budget_s,
-        progress=progress, seed=seed, cancel=studied.cancel, keep=False,
+        progress=progress, seed=seed, cancel=studied.cancel, limits=studied.limits,
+        keep=False,
     )  # fmt: skip
     whole_s = told.runs[0].latency.median_s
     rows = []

@@ -14,6 +14,7 @@ from workbench.explain.slower.side import observe
 from workbench.judge.gate import Budget, Check, checks, speed
 from workbench.measure.limits import Limits, Progress
 from workbench.prepare.preparing import prepare
+from workbench.prepare.replayed import replayed
 from workbench.results import compare
 from workbench.shown.comparison import Comparison
 from workbench.shown.kept import Kept
@@ -22,6 +23,7 @@ from workbench.shown.why import WhySlower
 
 if TYPE_CHECKING:
     from workbench.models import Inputs, Model
+    from workbench.records.run import Run
 
 OnProgress = bool | Callable[[Progress], None]
 
@@ -53,50 +55,36 @@ def why_slower(
     """
     from workbench.models import Inputs, load
 
+    calibration = replayed(calibration)
     if isinstance(subject, Comparison):
-        comparison: Comparison = subject
-        known = model if model is not None else getattr(subject, "_model", None)
-        if known is None:
-            raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
-        loaded = load(known)
-        calibration = calibration if calibration is not None else getattr(subject, "_calibration", None)
+        comparison, loaded = subject, load(_model_of(subject, model))
+        calibration = calibration if calibration is not None else subject._calibration
     else:
         loaded = load(subject)
         if config is None:
             raise ConfigError("there is no config to explain", "give it: wb.why_slower(model, wb.Config(…))")
-        plain = baseline or config.replace(precision=None, fusion=None, saved_graph=None)
-        comparison = compare(
-            loaded, plain, config, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
-            progress=progress, cancel=cancel, limits=limits, keep=False,
+        comparison = _against_float(
+            loaded, config, baseline, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
+            progress=progress, cancel=cancel, limits=limits,
         )  # fmt: skip
-    runs = {run.label: run for run in comparison.runs}
-    wanted = label or comparison.verdict.label
-    if wanted not in runs or wanted == comparison.runs[0].label:
-        raise ConfigError(
-            f"{wanted!r} is no candidate of this comparison", f"give one of {', '.join(list(runs)[1:])}"
-        )
-    first, other = comparison.runs[0], runs[wanted]
-    for run in (first, other):
-        if run.failure is not None:
-            raise ConfigError(f"{run.label} could not be measured: {run.failure.problem}", run.failure.fix)
-    given = inputs if inputs is not None else getattr(subject, "_inputs", None)
-    fed = given if isinstance(given, Inputs) else loaded.inputs(given, seed=seed)
-    sides = [
+    pair = _pair_of(comparison, label or comparison.verdict.label)
+    inputs = inputs if inputs is not None else comparison._inputs
+    fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
+    first, other = (
         observe(
             loaded, run.config, fed.feeds, run.label, calibration=calibration, cancel=cancel, limits=limits
         )
-        for run in (first, other)
-    ]
-    times = [run.latency.median_s for run in (first, other)]
-    verdict = next(one for one in comparison.verdicts if one.label == wanted)
-    known_times = (times[0], times[1]) if times[0] is not None and times[1] is not None else None
+        for run in pair
+    )
+    verdict = next(one for one in comparison.verdicts if one.label == pair[1].label)
+    before_s, after_s = (run.latency.median_s for run in pair)
     told = reasons_of(
         loaded.name,
-        Pair(sides[0], sides[1], comparison.record.machine),
+        Pair(first, other, comparison.record.machine),
         f"verdict: {verdict.kind}",
-        known_times,
+        None if before_s is None or after_s is None else (before_s, after_s),
     )
-    return WhySlower(told, about_of(loaded, other.config, fed))
+    return WhySlower(told, about_of(loaded, pair[1].config, fed))
 
 
 def keep_if_better(
@@ -131,13 +119,12 @@ def keep_if_better(
     from workbench.models import load
 
     budget = Budget(min_speedup, max_error, max_accuracy_drop)
-    loaded = load(model)
-    plain = baseline or config.replace(precision=None, fusion=None, saved_graph=None)
-    comparison = compare(
-        loaded, plain, config, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
-        progress=progress, cancel=cancel, limits=limits, keep=False,
+    loaded, calibration = load(model), replayed(calibration)
+    comparison = _against_float(
+        loaded, config, baseline, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
+        progress=progress, cancel=cancel, limits=limits,
     )  # fmt: skip
-    failed = comparison.runs[1].failure
+    plain, failed = comparison.runs[0].config, comparison.runs[1].failure
     if failed is not None:
         found: tuple[Check, ...] = (Check("speed", False, f"it could not be run: {failed.problem}"),)
         return Kept(loaded, plain, config, found, comparison, None)
@@ -152,3 +139,30 @@ def keep_if_better(
         prepared = prepare(loaded, config, calibration=calibration, cancel=cancel)
         return Kept(prepared.model, prepared.config, config, found, comparison, table)
     return Kept(loaded, plain, config, found, comparison, table)
+
+
+def _against_float(model: Model, config: Config, baseline: Config | None, **how: Any) -> Comparison:
+    """A config beside what it is measured against: by default the same in float, as it came."""
+    plain = baseline or config.replace(precision=None, fusion=None, saved_graph=None)
+    return compare(model, plain, config, **how, keep=False)
+
+
+def _model_of(comparison: Comparison, given: Any) -> Any:
+    found = given if given is not None else comparison._model
+    if found is None:
+        raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
+    return found
+
+
+def _pair_of(comparison: Comparison, label: str) -> tuple[Run, Run]:
+    """The baseline and the candidate of this label, both measured."""
+    runs = {run.label: run for run in comparison.runs}
+    first = comparison.runs[0]
+    if label not in runs or label == first.label:
+        raise ConfigError(
+            f"{label!r} is no candidate of this comparison", f"give one of {', '.join(list(runs)[1:])}"
+        )
+    for run in (first, runs[label]):
+        if run.failure is not None:
+            raise ConfigError(f"{run.label} could not be measured: {run.failure.problem}", run.failure.fix)
+    return first, runs[label]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,11 @@ from PIL import Image
 
 import workbench as wb
 from sample_models.evaluation import read_calibration_set, read_evaluation_set
-from workbench.prepare.calibration import DEFAULT_SAMPLES, RANDOM_SAMPLES, spool
+from workbench.prepare.calibration import DEFAULT_SAMPLES, RANDOM_SAMPLES, few_examples, spool
+from workbench.prepare.replayed import Replayed, replayed
 from workbench.worker.values import read_values
+
+PIXELS = {"pixels": np.ones((1, 1, 64, 64), np.float32)}
 
 
 def spooled(data: Any, folder: Path, model: Any = "digits-conv", samples: int | None = None) -> Any:
@@ -37,7 +43,39 @@ def test_other_models_get_random_data_that_say_so(tmp_path: Path) -> None:
     _, record = spooled("random", tmp_path)
     assert not record.representative
     assert record.count == RANDOM_SAMPLES
-    assert "random, seeds 0 to" in record.made_by
+    assert f"random, seeds 0 to {RANDOM_SAMPLES - 1}" in record.made_by
+    (tmp_path / "more").mkdir()
+    _, more = spooled("random", tmp_path / "more", samples=RANDOM_SAMPLES + 1)
+    assert more.count == RANDOM_SAMPLES + 1
+    assert more.made_by == f"random, seeds 0 to {RANDOM_SAMPLES}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [(None, "calibrated on 3 examples"), (5, "5 calibration examples were asked"), (3, None)],
+)
+def test_few_examples_are_told_where_nobody_asked_for_few(
+    asked: int | None, told: str, tmp_path: Path
+) -> None:
+    _, record = spooled([PIXELS] * 3, tmp_path, samples=asked)
+    found = few_examples(record, asked)
+    assert found is None if told is None else told in (found or "")
+
+
+def test_an_iterator_serves_every_config_and_is_read_no_further_than_needed() -> None:
+    left = iter(range(10))
+    kept = replayed(left)
+    assert [list(islice(kept, 3)) for _ in range(2)] == [[0, 1, 2]] * 2
+    assert next(left) == 3
+    assert replayed(kept) is kept
+    assert replayed([1]) == [1]
+
+
+def test_reading_examples_can_be_cancelled(tmp_path: Path) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(wb.Cancelled):
+        spool(wb.load("digits-conv"), [PIXELS], None, tmp_path / "examples", cancel)
 
 
 def test_arrays_feeds_and_files_of_the_same_data_are_the_same(tmp_path: Path) -> None:
@@ -54,6 +92,8 @@ def test_arrays_feeds_and_files_of_the_same_data_are_the_same(tmp_path: Path) ->
         folder,
         ({"pixels": arrays["pixels"][at : at + 1]} for at in range(5)),
         Table(rows),
+        Streamed(rows),
+        Replayed(iter([{"pixels": arrays["pixels"][at : at + 1]} for at in range(5)])),
     ]
     hashes = set()
     for at, data in enumerate(ways):
@@ -70,15 +110,27 @@ class Table:
 
     builder_name = "digits"
 
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, rows: list[dict[str, Any]], names: Any = None) -> None:
         self.rows = rows
-        self.column_names = list(rows[0])
+        self.column_names = names or list(rows[0])
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, at: int) -> dict[str, Any]:
         return self.rows[at]
+
+
+class Streamed:
+    """One that is read from afar: no length, no rows by number, perhaps no names."""
+
+    column_names = None
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
 
 
 def test_images_become_what_the_model_takes(tmp_path: Path) -> None:
@@ -105,6 +157,15 @@ def test_images_become_what_the_model_takes(tmp_path: Path) -> None:
         (3, "holds no calibration data"),
         ([{"pixel": np.zeros((1, 1, 64, 64), np.float32)}], "no input 'pixel'"),
         (Table([{"text": "a"}]), "columns are"),
+        (Table([{"pixels": [[1, 2], [3]]}]), "row 0, column pixels"),
+        (Table([], ["pixels"]), "has no rows"),
+        (Table([], {"train": ["pixels"]}), "splits 'train'"),
+        ({"pixels": np.zeros((0, 1, 64, 64), np.float32)}, r"dict \(given\): .* there are 0"),
+        ("mnist", "no file or folder"),
+        ([PIXELS, {"pixels": PIXELS["pixels"] * np.nan}], "example 1: .*4,096 values that are NaN"),
+        ([PIXELS, {"pixels": PIXELS["pixels"] + np.inf}], "example 1: .*values that are Inf"),
+        ([PIXELS, {"pixels": PIXELS["pixels"][:, :, 1:]}], "example 1: .*63 in axis 2"),
+        ((PIXELS if at < 2 else {}[at] for at in range(3)), "example 2 could not be read: KeyError: 2"),
     ],
 )
 def test_what_cannot_be_used_is_told(data: Any, told: str, tmp_path: Path) -> None:
@@ -118,5 +179,15 @@ def test_a_file_that_is_no_image_is_named(tmp_path: Path) -> None:
     (folder / "not.png").write_text("text")
     with pytest.raises(wb.InputError, match=r"not\.png"):
         spooled(folder, tmp_path)
+    (folder / "not.png").unlink()
+    for name, values in {
+        "shape.npy": np.zeros((1, 3), np.float32),
+        "nan.npy": PIXELS["pixels"] * np.nan,
+    }.items():
+        np.save(folder / name, values)
+        (tmp_path / "examples").rmdir()
+        with pytest.raises(wb.InputError, match=name):
+            spooled(folder, tmp_path)
+        (folder / name).unlink()
     with pytest.raises(wb.InputError, match="is no share"):
         wb.Pictures(folder, crop=2.0)

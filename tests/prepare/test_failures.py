@@ -21,6 +21,19 @@ def weight(name: str, *dims: int, scale: float = 0.3) -> TensorProto:
     return numpy_helper.from_array((RNG.standard_normal(dims) * scale).astype(np.float32), name)
 
 
+# Symbolic shape inference does not know CDist.
+UNKNOWN_SHAPES = (
+    [
+        helper.make_node("MatMul", ["x", "w"], ["h"], name="first"),
+        helper.make_node("CDist", ["h", "v"], ["d"], name="odd", domain="com.microsoft", metric="euclidean"),
+        helper.make_node("MatMul", ["d", "u"], ["y"], name="last"),
+    ],
+    [weight("w", 8, 16), weight("v", 4, 16), weight("u", 4, 3)],
+    ["n", 8],
+    ["n", 3],
+)
+
+
 def save(
     folder: Path, nodes: list[Any], weights: list[Any], dims: list[Any], out: list[Any], infos: Any = ()
 ) -> Path:
@@ -59,14 +72,7 @@ def agree(path: Path, config: wb.Config, least: float = 20.0) -> wb.Prepared:
 def test_symbolic_shapes_of_an_operator_that_they_do_not_know(tmp_path: Path) -> None:
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    nodes = [
-        helper.make_node("MatMul", ["x", "w"], ["h"], name="first"),
-        helper.make_node("CDist", ["h", "v"], ["d"], name="odd", domain="com.microsoft", metric="euclidean"),
-        helper.make_node("MatMul", ["d", "u"], ["y"], name="last"),
-    ]
-    path = save(
-        tmp_path, nodes, [weight("w", 8, 16), weight("v", 4, 16), weight("u", 4, 3)], ["n", 8], ["n", 3]
-    )
+    path = save(tmp_path, *UNKNOWN_SHAPES)
     with pytest.raises(Exception, match="Incomplete symbolic shape inference"):
         quant_pre_process(str(path), str(tmp_path / "out.onnx"), auto_merge=True)
     prepared = agree(path, wb.Config(precision=wb.DynamicInt8()))

@@ -6,13 +6,17 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from onnx import helper
 
 import workbench as wb
 from sample_models.evaluation import read_calibration_set
+from tests.prepare.test_failures import UNKNOWN_SHAPES, save, weight
 from workbench.models.samples import sample_path
+from workbench.prepare.feeds import cast_feeds
 
 RUN = """
 import runpy, sys, numpy as np
@@ -35,7 +39,10 @@ CONFIGS = {
     "fused": ("digits-vit", wb.Config(fusion=wb.TransformerFusion(), precision=wb.DynamicInt8())),
     "saved": ("digits-conv", wb.Config(saved_graph="onnx", level="layout", free_dimensions={"batch": 1})),
     "ort": ("digits-conv", wb.Config(saved_graph="ort", precision=wb.StaticInt8(samples=3))),
+    "fused weights": ("digits-vit", wb.Config(fusion=wb.TransformerFusion(), precision=wb.WeightOnly())),
+    "half outputs": ("char-gpt", wb.Config(precision=wb.Float16(keep_io=False))),
 }
+LEFT_OUT = [wb.DynamicInt8(exclude=["fc"]), wb.StaticInt8(exclude=["fc"]), wb.WeightOnly(exclude=["fc"])]
 
 
 @pytest.mark.real
@@ -47,22 +54,62 @@ def test_the_script_makes_the_same(name: str, tmp_path: Path) -> None:
     few = {key: array[: getattr(config.precision, "samples", 1)] for key, array in calibration.feeds.items()}
     np.savez(tmp_path / "calibration.npz", **few)
     feed = {key: array[-1:] for key, array in calibration.feeds.items()}
-    np.savez(tmp_path / "feeds.npz", **feed)
     prepared = wb.prepare(tmp_path / "model.onnx", config, calibration=few)
-    script = tmp_path / "script.py"
+    _run_the_script(prepared, feed, tmp_path)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("precision", LEFT_OUT, ids=lambda one: one.LABEL)
+def test_nodes_to_leave_out_have_the_names_that_the_quantizer_sees(precision: Any, tmp_path: Path) -> None:
+    """Pre-processing makes one Gemm of fc and its Add, and ORT ignores a name that it does not know."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"], name="fc"),
+        helper.make_node("Add", ["h", "b"], ["a"], name="bias"),
+        helper.make_node("MatMul", ["a", "v"], ["y"], name="last"),
+    ]
+    weights = [weight("w", 64, 64), weight("b", 64), weight("v", 64, 32)]
+    path = save(tmp_path, nodes, weights, ["n", 64], ["n", 32])
+    feed = {"x": np.linspace(-1, 1, 64, dtype=np.float32)[None]}
+    np.savez(tmp_path / "calibration.npz", **feed)
+    prepared = wb.prepare(path, wb.Config(precision=precision), calibration=[feed])
+    _run_the_script(prepared, feed, tmp_path)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("precision", [wb.DynamicInt8(), wb.Float16()], ids=lambda one: one.LABEL)
+def test_where_symbolic_shapes_fail_nothing_is_left_behind(precision: Any, tmp_path: Path) -> None:
+    path = save(tmp_path, *UNKNOWN_SHAPES)
+    prepared = wb.prepare(path, wb.Config(precision=precision))
+    _run_the_script(prepared, {"x": np.ones((2, 8), np.float32)}, tmp_path)
+
+
+def _run_the_script(prepared: wb.Prepared, feed: dict[str, Any], folder: Path) -> None:
+    """It gives what the prepared file gives, and leaves no file but those that it names."""
+    feed = {name: _as_taken(value, name, prepared.model) for name, value in feed.items()}
+    np.savez(folder / "feeds.npz", **feed)
+    script = folder / "script.py"
     script.write_text(prepared.to_python(), "utf-8")
+    known = set(folder.rglob("*"))
     told = subprocess.run(
         [sys.executable, "-c", RUN, str(script), "feeds.npz", "out.npz"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
     assert told.returncode == 0, told.stderr[-3000:]
+    made = {path for path in set(folder.rglob("*")) - known if path.is_file()}
+    for path in made - {folder / "out.npz"}:
+        assert str(path) in script.read_text("utf-8")
     ours = _outputs(prepared.model.path, prepared.config, feed)
-    with np.load(tmp_path / "out.npz") as theirs:
+    with np.load(folder / "out.npz") as theirs:
         for at, array in enumerate(ours):
             np.testing.assert_array_equal(array, theirs[f"arr_{at}"])
+
+
+def _as_taken(value: Any, name: str, model: Any) -> Any:
+    cast = cast_feeds([{name: value}], model)
+    return value if cast is None else cast[0][name]
 
 
 def _outputs(path: Path, config: wb.Config, feed: dict[str, np.ndarray]) -> list[np.ndarray]:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from workbench.config.fusion import TransformerFusion
 
 CALIBRATION = "calibration.npz"
+_APART = "import contextlib\nimport tempfile"
 LEVELS = {"float32": 1, "int8": 4}
-_LARGE = """LARGE = any(  # weights that lie beside the file are written beside the next one
+_LARGE = """LARGE = os.path.getsize(MODEL) > 1 << 30 or any(  # weights go beside the next file, too
     tensor.data_location == onnx.TensorProto.EXTERNAL
     for tensor in onnx.load(MODEL, load_external_data=False).graph.initializer
 )"""
@@ -27,10 +28,12 @@ _PREPROCESS = """beside = {
     "all_tensors_to_one_file": LARGE,
     "external_data_location": "model.onnx.data" if LARGE else None,
 }
-try:
-    quant_pre_process(%(source)r, %(target)r, auto_merge=True, **beside)
-except Exception:  # its symbolic shape inference does not know every operator
-    quant_pre_process(%(source)r, %(target)r, skip_symbolic_shape=True, **beside)"""
+source, target = os.path.abspath(%(source)r), os.path.abspath(%(target)r)
+with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # on failing it leaves a file
+    try:
+        quant_pre_process(source, target, auto_merge=True, **beside)
+    except Exception:  # its symbolic shape inference does not know every operator
+        quant_pre_process(source, target, skip_symbolic_shape=True, **beside)"""
 _EXAMPLES = '''class Examples(CalibrationDataReader):
     """An .npz file with an array for each input, all examples along its first axis; fed one by one."""
 
@@ -94,7 +97,7 @@ def steps(config: Config, model: str | os.PathLike[str]) -> Steps:
     if isinstance(precision, DynamicInt8 | StaticInt8):
         source, target = made.next("preprocessed")
         made.add(
-            "from onnxruntime.quantization.shape_inference import quant_pre_process",
+            f"{_APART}\nfrom onnxruntime.quantization.shape_inference import quant_pre_process",
             _PREPROCESS % {"source": source, "target": target},
         )
     if isinstance(precision, DynamicInt8):
@@ -117,9 +120,9 @@ def steps(config: Config, model: str | os.PathLike[str]) -> Steps:
 
 def lines(made: Steps) -> Iterator[str]:
     """The script so far; the imports first, each once."""
-    yield "\n".join(
-        ["import os", "", *sorted({*made.imports, "import onnxruntime as ort"}, key=_import_order)]
-    )
+    standard = {"import os", *_APART.splitlines()} & {"import os", *made.imports}
+    others = {*made.imports, "import onnxruntime as ort"} - standard
+    yield "\n".join([*sorted(standard), "", *sorted(others, key=_import_order)])
     yield from made.blocks
 
 
@@ -218,6 +221,7 @@ def _weights(made: Steps, asked: WeightOnly) -> None:
     source, target = made.next("folded")
     made.blocks.append(_FOLD % {"source": source, "target": target})
     source, target = made.next(f"int{asked.bits}")
+    left_out = [*asked.exclude, *(f"{name}_MatMul" for name in asked.exclude)]  # as a Gemm is called after
     made.add(
         "from onnxruntime.quantization.matmul_nbits_quantizer import "
         "DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer",
@@ -226,7 +230,7 @@ def _weights(made: Steps, asked: WeightOnly) -> None:
     bits={asked.bits},
 )
 quantizer = MatMulNBitsQuantizer(
-    onnx.load({source!r}), nodes_to_exclude={list(asked.exclude)!r}, algo_config=settings
+    onnx.load({source!r}), nodes_to_exclude={left_out!r}, algo_config=settings
 )
 quantizer.model.replace_gemm_with_matmul()
 quantizer.process()
@@ -238,13 +242,14 @@ quantizer.process()
 def _half(made: Steps, asked: Float16) -> None:
     source, target = made.next("float16")
     made.add(
-        "from onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST\n"
+        f"{_APART}\nfrom onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST\n"
         "from onnxruntime.transformers.onnx_model import OnnxModel",
         f"""half = OnnxModel(onnx.load({source!r}))
-half.convert_float_to_float16(
-    keep_io_types={asked.keep_io},
-    op_block_list=sorted({{*DEFAULT_OP_BLOCK_LIST, *{list(asked.blocked_ops)!r}}}),
-)
+with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # on failing it leaves a file
+    half.convert_float_to_float16(
+        keep_io_types={asked.keep_io},
+        op_block_list=sorted({{*DEFAULT_OP_BLOCK_LIST, *{list(asked.blocked_ops)!r}}}),
+    )
 half.topological_sort()
 """
         + _SAVE % {"model": "half.model", "target": target},

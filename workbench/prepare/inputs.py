@@ -6,7 +6,7 @@ than it is; for the same arithmetic random inputs do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -26,8 +26,8 @@ def real_inputs(model: Model, configs: Sequence[Config], calibration: Any) -> In
     if trained_sample(model) is not None:
         found = examples(model, most=FEEDS)
         return make_inputs(found.feeds, f"{len(found.feeds)} examples of {found.made_by}", None, ())
-    if calibration is None or isinstance(calibration, Iterator):
-        return None  # an iterator is used up by who calibrates
+    if calibration is None:
+        return None
     source = source_of(model, calibration, FEEDS)
     if not source.representative:
         return None

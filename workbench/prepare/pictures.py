@@ -13,6 +13,7 @@ from onnx.helper import tensor_dtype_to_np_dtype
 from workbench.errors import InputError
 from workbench.models.display import path_text, shorten
 from workbench.models.model import Model
+from workbench.prepare.example import checked
 
 IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"))
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -96,11 +97,12 @@ def _feeds(files: list[Path], pictures: Pictures, model: Model) -> Iterator[dict
 
     for path in files:
         if path.suffix.lower() == ".npz":
-            yield read_npz(path)
+            feed = read_npz(path)
         elif path.suffix.lower() == ".npy":
-            yield _array_feed(path, model)
+            feed = _array_feed(path, model)
         else:
-            yield _image_feed(path, pictures, model)
+            feed = _image_feed(path, pictures, model)
+        yield checked(feed, model, path_text(path))
 
 
 def _image_feed(path: Path, pictures: Pictures, model: Model) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.config import Config, Given, StaticInt8
+from workbench.config import Config, DynamicInt8, Given, Precision, StaticInt8, WeightOnly
 from workbench.errors import Cancelled, PrepareError, WorkbenchError
 from workbench.models.fingerprint import file_sha256
 from workbench.models.model import Model
 from workbench.prepare import cache
-from workbench.prepare.calibration import Spooled, spool
+from workbench.prepare.calibration import Spooled, few_examples, spool
 from workbench.prepare.given import check_precision, given
 from workbench.prepare.nodes import appeared, file_bytes
 from workbench.prepare.step import MODEL, RANGES, Answer, Step, key_of
@@ -109,7 +109,7 @@ def prepare(
             folder = stack.enter_context(WorkerFolder())
             if on_step is not None:
                 on_step("calibration data")
-            examples = spool(source, calibration, config.precision.samples, folder / "examples")
+            examples = spool(source, calibration, config.precision.samples, folder / "examples", cancel)
         taking = _Taking(source, cancel, on_step)
         if isinstance(config.precision, Given):
             taking.put(*given(source, config.precision))
@@ -118,7 +118,7 @@ def prepare(
     return Prepared(
         model=taking.model,
         config=config.left_over,
-        asked=_filled(config, taking.records),
+        asked=_filled(config, taking.arguments),
         source=source.path,
         record=Preparation(
             steps=tuple(taking.records),
@@ -126,33 +126,36 @@ def prepare(
             elapsed_s=time.perf_counter() - began,
             file_bytes=file_bytes(taking.model),
             sha256=taking.model.sha256 if taking.records else None,
-            notes=_notes(calibration, examples),
+            notes=_notes(calibration, examples, config.precision),
         ),
         stages=tuple(taking.stages),
     )
 
 
-def _filled(config: Config, records: list[StepRecord]) -> Config:
-    """A fusion with the kind, heads and width that its step found."""
-    if config.fusion is None:
-        return config
-    told = dict(next(record.parameters for record in records if record.name == config.fusion.LABEL))
-    found = replace(
-        config.fusion,
-        model_type=told["model_type"],
-        num_heads=int(told["num_heads"]) or None,
-        hidden_size=int(told["hidden_size"]) or None,
-        options=tuple(
-            (name, on == "True")
-            for name, _, on in (pair.partition("=") for pair in told["options"].split(", ") if pair)
-        ),
-    )
-    return config.replace(fusion=found)
+def _filled(config: Config, arguments: dict[str, dict[str, Any]]) -> Config:
+    """With what the steps found in the graph: a fusion's kind, heads and width, and the nodes to leave out
+    under the names that they have when the quantizer sees them."""
+    precision, fusion = config.precision, config.fusion
+    if isinstance(precision, StaticInt8 | DynamicInt8 | WeightOnly):
+        precision = replace(precision, exclude=tuple(arguments[precision.LABEL]["exclude"]))
+    if fusion is not None:
+        told = arguments[fusion.LABEL]
+        fusion = replace(
+            fusion,
+            model_type=told["model_type"],
+            num_heads=told["num_heads"] or None,
+            hidden_size=told["hidden_size"] or None,
+            options=tuple(told["options"].items()),
+        )
+    return config.replace(precision=precision, fusion=fusion)
 
 
-def _notes(calibration: Any, examples: Spooled | None) -> tuple[str, ...]:
-    unused = calibration is not None and examples is None
-    return ("calibration data were given, and this config measures nothing on them",) if unused else ()
+def _notes(calibration: Any, examples: Spooled | None, precision: Precision | None) -> tuple[str, ...]:
+    if examples is None or not isinstance(precision, StaticInt8):
+        unused = "calibration data were given, and this config measures nothing on them"
+        return () if calibration is None else (unused,)
+    few = few_examples(examples.record, precision.samples)
+    return () if few is None else (few,)
 
 
 class _Taking:
@@ -162,6 +165,7 @@ class _Taking:
         self.model = model
         self.records: list[StepRecord] = []
         self.stages: list[Model] = []
+        self.arguments: dict[str, dict[str, Any]] = {}  # of each step's job
         self._cancel = cancel
         self._on_step = on_step
         self._products: dict[str, Path] = {}  # of steps that make no model
@@ -171,7 +175,7 @@ class _Taking:
         if self._on_step is not None:
             self._on_step(step.name)
         try:
-            arguments = step.arguments(self.model)
+            arguments = self.arguments[step.name] = step.arguments(self.model)
             entry = self._entry(step, arguments)
             answer = entry.told["answer"]
             did, notes = step.says(answer)

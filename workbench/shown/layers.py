@@ -113,7 +113,7 @@ class Sensitivity(Result):
         if remeasure and found.met and found.nodes and len(found.excluded) < len(studied.found):
             comparison = self._compare(
                 studied.model, studied.config, config, calibration=studied.calibration, budget_s=budget_s,
-                progress=progress, cancel=studied.cancel, keep=False,
+                progress=progress, cancel=studied.cancel, limits=studied.limits, keep=False,
             )  # fmt: skip
         return Proposal(found, config, comparison)
 

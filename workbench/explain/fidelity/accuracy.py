@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.config import Config
 from workbench.errors import Cancelled, ConfigError, WorkbenchError
+from workbench.explain.fidelity.around import telling
 from workbench.explain.fidelity.evaluate import Subject, evaluate
 from workbench.explain.fidelity.metrics import Metric, PerItem, find_metric
-from workbench.measure.limits import Limits, OnProgress, Progress
+from workbench.measure.limits import Limits, OnProgress
 from workbench.models.declared import TensorType, declared_inputs
 from workbench.models.examples import examples
 from workbench.models.model import Model
@@ -66,13 +66,7 @@ def subject(
     on_progress: OnProgress = lambda _: None,
 ) -> Subject:
     """A config with its file made; what cannot be made stands in `problem`."""
-    began = time.perf_counter()
-
-    def tell(step: str) -> None:
-        elapsed_s = time.perf_counter() - began
-        on_progress(Progress(f"{label}: {step}", 0, elapsed_s, elapsed_s, None, None))
-
-    words = config_in_words(config)
+    words, tell = config_in_words(config), telling(on_progress, label)
     try:
         prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=tell)
     except Cancelled:

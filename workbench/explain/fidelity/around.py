@@ -2,22 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbench.config import Config, Given, StaticInt8
 from workbench.errors import ConfigError
+from workbench.measure.limits import OnProgress, Progress
 from workbench.models.model import Model
-from workbench.prepare.preparing import Prepared
+from workbench.prepare.preparing import prepare
 
 
-def around(model: Model, config: Config, prepared: Prepared) -> tuple[Model, Model]:
-    """Before and after the step that changed the arithmetic, pre-processing on the float side."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Around:
+    """Two files: before and after the step that changed the arithmetic."""
+
+    before: Model
+    after: Model
+    notes: tuple[str, ...]
+
+
+def around(
+    model: Model,
+    config: Config,
+    *,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_progress: OnProgress = lambda _: None,
+) -> Around:
+    """Prepared, with pre-processing on the float side."""
     precision = check_precision(config)
+    tell = telling(on_progress, "preparing")
+    prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=tell)
     files = (model, *prepared.stages)
     names = [step.name for step in prepared.steps]
     at = names.index(precision.LABEL) if precision.LABEL in names else len(names) - 1
-    return files[at], files[at + 1]
+    return Around(files[at], files[at + 1], prepared.notes)
+
+
+def telling(on_progress: OnProgress, what: str) -> Callable[[str], None]:
+    """Says what is done now, with the seconds since the start; how long it takes is not known."""
+    began = time.perf_counter()
+
+    def tell(step: str) -> None:
+        elapsed_s = time.perf_counter() - began
+        on_progress(Progress(f"{what}: {step}", 0, elapsed_s, elapsed_s, None, None))
+
+    return tell
 
 
 def check_precision(config: Config) -> Any:

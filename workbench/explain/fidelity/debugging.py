@@ -6,13 +6,12 @@ import threading
 from typing import Any
 
 from workbench.config import Config
-from workbench.explain.fidelity.around import around, as_qdq
+from workbench.explain.fidelity.around import around, as_qdq, telling
 from workbench.explain.fidelity.layers import layer_errors, tensor_errors, weight_errors
-from workbench.measure.limits import Limits, OnProgress, Progress
+from workbench.measure.limits import Limits, OnProgress
 from workbench.models.examples import examples
 from workbench.models.model import Model
 from workbench.prepare.feeds import cast_feeds
-from workbench.prepare.preparing import prepare
 from workbench.records.display import config_in_words
 from workbench.records.layers import LayerErrorsRecord
 from workbench.worker.launch import WorkerFolder, call_job
@@ -39,11 +38,10 @@ def debug(
     allowed = limits or Limits()
     found = examples(model, data, most=items, seed=seed)
     chosen, notes = as_qdq(config)
-    _tell(on_progress, "preparing")
-    prepared = prepare(model, chosen, calibration=calibration, cancel=cancel)
-    before, after = around(model, chosen, prepared)
+    made = around(model, chosen, calibration=calibration, cancel=cancel, on_progress=on_progress)
+    before, after = made.before, made.after
     qdq = any(node.op_type == "QuantizeLinear" for node in after.structure.graph.node)
-    _tell(on_progress, "running both models with all of their tensors")
+    telling(on_progress, "layer errors")("running both models with all of their tensors")
     with WorkerFolder() as folder:
         paths = [folder / name for name in ("before", "after")]
         for path, file in zip(paths, (before, after), strict=True):
@@ -76,9 +74,5 @@ def debug(
         layers=layers,
         tensors=tensors,
         weights=weights,
-        notes=(*found.notes, *notes, *prepared.notes, *more),
+        notes=(*found.notes, *notes, *made.notes, *more),
     )
-
-
-def _tell(on_progress: OnProgress, doing: str) -> None:
-    on_progress(Progress(doing, 0, 0.0, 0.0, None, None))

@@ -18,7 +18,6 @@ from workbench.explain.fidelity.search import Found, search
 from workbench.measure.limits import Limits, OnProgress
 from workbench.models.examples import Examples, examples
 from workbench.models.model import Model
-from workbench.prepare.preparing import prepare
 from workbench.records.display import config_in_words
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.sensitivity import LayerSensitivity, Mode, ProposalRecord, SensitivityRecord
@@ -94,9 +93,8 @@ def study(
 ) -> Studied:
     """Quantize all of it once, and find what could be left out."""
     takes_exclude(config)
-    prepared = prepare(model, config, calibration=calibration, cancel=cancel)
-    before, after = around(model, config, prepared)
-    found = candidates(before.structure, after.structure, by)
+    made = around(model, config, calibration=calibration, cancel=cancel, on_progress=on_progress)
+    found = candidates(made.before.structure, made.after.structure, by)
     if not found:
         raise ConfigError("no layer was quantized, so none can be left out", "choose another precision")
     data = examples(model, data, most=items, batch=batch_of(model, [config], None), seed=seed)

@@ -10,6 +10,7 @@ from typing import Any
 import onnx
 
 from workbench.models.naming import name_nodes, unnamed
+from workbench.models.structure import graphs
 
 MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and tools stumble before
 DATA = "model.onnx.data"
@@ -52,7 +53,7 @@ def saved_outside(source: str) -> dict[str, str]:
 
 def save(model: onnx.ModelProto, path: str) -> None:
     """In one file, or with the weights in a second one."""
-    if model.ByteSize() <= MOST_IN_ONE_FILE:
+    if weight_bytes(model) <= MOST_IN_ONE_FILE:
         onnx.save(model, path)
         return
     onnx.save(
@@ -62,6 +63,15 @@ def save(model: onnx.ModelProto, path: str) -> None:
         all_tensors_to_one_file=True,
         location=DATA,
         size_threshold=1024,
+    )
+
+
+def weight_bytes(model: onnx.ModelProto) -> int:
+    """Of the weights in memory. `ByteSize()` of a message fails above 2 GiB, where it is needed most."""
+    return sum(
+        len(tensor.raw_data) + 4 * len(tensor.float_data) + 8 * len(tensor.int64_data)
+        for graph in graphs(model)
+        for tensor in graph.initializer
     )
 
 
