@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.explain.fidelity.side_by_side import Standing, standings
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scene import Line, Mark, Rect, Scene, Text
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import one_line, plain
+from workbench.judge.side_by_side import Standing, standings
 from workbench.records.display import in_mib, in_ms
 
 if TYPE_CHECKING:
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from workbench.records.fidelity import AccuracyRecord
 
 PLOT = 380
-WIDTH, MARGIN, LINE, ROW = 760, 16, 18, 24
-_COLUMNS = (16, 236, 320, 470, 545, 620)  # left edges: config, latency, speed-up, file, error, accuracy
-_HEADS = ("config", "latency", "speed-up (95 % CI)", "file", "error", "accuracy (95 % CI)")
+WIDTH, MARGIN, LINE, ROW = 960, 16, 18, 24
+_COLUMNS = (16, 236, 390, 540, 615, 690, 765)  # left edges
+_HEADS = (
+    *("config", "latency (95 % CI)", "speed-up (95 % CI)", "file", "memory", "error"),
+    "accuracy (95 % CI)",
+)
 
 
 def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None = None) -> go.Figure:
@@ -47,7 +50,7 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
             if row.is_told
             else None,
             error_y=_whiskers(_percent(low), _percent(row.accuracy), _percent(high), style.color),
-hovertemplate=f"{plain(_in_words(row), 400)}<extra></extra>",
+            hovertemplate=f"{plain(_in_words(row), 400)}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title_text="speed-up over A (A's time over its own)")
     if by_score:
@@ -87,14 +90,18 @@ def _cells(row: Standing) -> tuple[str, ...]:
         speed += f" ({row.speedup_low:.2f} to {row.speedup_high:.2f})"
     if row.verdict in ("unknown", "outputs differ"):
         speed = f"{speed} {row.verdict}".strip()
+    took = in_ms(row.median_s) or ""
+    if took and row.median_low_s is not None and row.median_high_s is not None:
+        took += f" ({row.median_low_s * 1e3:.3g} to {row.median_high_s * 1e3:.3g})"
     score = "" if row.accuracy is None else f"{row.accuracy * 100:.4g} %"
     if row.accuracy_low is not None and row.accuracy_high is not None:
         score += f" ({row.accuracy_low * 100:.3g} to {row.accuracy_high * 100:.3g})"
     return (
         f"{row.label} {row.config}",
-        row.problem or in_ms(row.median_s) or "",
+        row.problem or took,
         speed,
         in_mib(row.file_bytes) or "",
+        in_mib(row.peak_rss_bytes) or "",
         "" if row.error is None else f"{row.error * 100:.2g} %",
         score,
     )

@@ -69,7 +69,7 @@ class Precise(Examined):
         Accuracy and error are those that `accuracy()` kept; the error is of the timed inputs where it was
         not called, and `error_from` says which.
         """
-        from workbench.explain.fidelity.side_by_side import precision_frame
+        from workbench.judge.side_by_side import precision_frame
 
         return precision_frame(self.record, self._kept_accuracy())
 

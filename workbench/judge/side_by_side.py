@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from workbench.judge.percentiles import percentiles
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.fidelity import AccuracyRecord
@@ -23,6 +24,8 @@ class Standing:
     label: str
     config: str
     median_s: float | None
+    median_low_s: float | None  # of its own processes; the speed-up's interval is paired, and narrower
+    median_high_s: float | None
     speedup: float | None
     speedup_low: float | None
     speedup_high: float | None
@@ -52,6 +55,7 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
     rows = []
     for run in record.runs:
         verdict = verdicts.get(run.label)
+        (middle,) = percentiles(run, (50.0,))
         told = accuracy.score(run.label) if accuracy is not None else None
         score, gap = (told.score, told.against) if told else (None, None)
         error, error_from = _error(record, accuracy, run.label)
@@ -61,6 +65,8 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
                 label=run.label,
                 config=config_in_words(run.config),
                 median_s=run.latency.median_s,
+                median_low_s=middle.low,
+                median_high_s=middle.high,
                 speedup=1.0 if verdict is None else verdict.ratio if trusted else None,
                 speedup_low=verdict.low if verdict and trusted else None,
                 speedup_high=verdict.high if verdict and trusted else None,
@@ -94,7 +100,8 @@ def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -
     whole = ("file_bytes", "peak_rss_bytes")
     floats = [name for name in names if name not in (*words, *whole, "best")]
     frame = frame.astype({**dict.fromkeys(floats, "float64"), **dict.fromkeys(whole, "Int64")})
-    frame.insert(2, "median_ms", frame.pop("median_s") * 1e3)
+    for at, name in enumerate(("median", "median_low", "median_high"), 2):
+        frame.insert(at, f"{name}_ms", frame.pop(f"{name}_s") * 1e3)
     return frame
 
 

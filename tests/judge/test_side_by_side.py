@@ -8,8 +8,11 @@ import pytest
 from tests.figures.test_accuracy import fidelity
 from tests.figures.test_accuracy import record as accuracy_record
 from tests.records.examples import comparison
-from workbench.explain.fidelity.side_by_side import EVALUATED, TIMED, precision_frame, standings
 from workbench.figures.precision import precision_figure, precision_scene
+from workbench.figures.scene import Text
+from workbench.judge.percentiles import percentiles
+from workbench.judge.side_by_side import EVALUATED, TIMED, precision_frame, standings
+from workbench.records.display import in_mib
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
 
@@ -64,9 +67,20 @@ def test_no_speed_up_is_shown_where_outputs_differ():
     assert len(precision_figure(measured("outputs differ")).data) == 2  # the edge, and A
 
 
+def test_latency_has_its_interval_and_the_picture_every_column():
+    record = measured()
+    row = standings(record, two())[0]
+    (middle,) = percentiles(record.runs[0], (50.0,))
+    assert (row.median_low_s, row.median_high_s) == (middle.low, middle.high)
+    told = [mark.text for mark in precision_scene(record, two()).marks if isinstance(mark, Text)]
+    for head in ("latency (95 % CI)", "speed-up (95 % CI)", "file", "memory", "error", "accuracy (95 % CI)"):
+        assert head in told
+    assert in_mib(row.peak_rss_bytes) in told
+
+
 def test_the_frame_has_units_in_its_names():
     frame = precision_frame(measured(), two())
-    assert list(frame.columns[:3]) == ["label", "config", "median_ms"]
+    assert list(frame.columns[:5]) == ["label", "config", "median_ms", "median_low_ms", "median_high_ms"]
     assert {
         "speedup_low",
         "file_bytes",
