@@ -17,6 +17,16 @@ from workbench.server.shelf import ShelfError, find, lay_out, open_file
 pytestmark = pytest.mark.usefixtures("own_home")
 
 
+def test_what_a_kernel_left_when_it_died_goes_after_the_same_time(file: Path) -> None:
+    place = shelf.folder()
+    for name in ("orphan.trace", "damaged.json", "young.trace", "not-ours.txt"):
+        (place / name).write_bytes(b"{")
+        old = time.time() - shelf.LIFE_S - 1
+        os.utime(place / name, None if name == "young.trace" else (old, old))
+    id = lay_out("netron", file, "one")
+    assert {path.name for path in place.iterdir()} == {"young.trace", "not-ours.txt", f"{id}.json"}
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "one.onnx"

@@ -133,7 +133,7 @@ def open_file(entry: Entry) -> BinaryIO:
 
 
 def clear(place: Path | None = None) -> None:
-    """Remove entries that are expired, and the files that were made for them."""
+    """Remove entries that are expired with the files made for them, and what is as old without an entry."""
     place = place or folder()
     for path in place.glob("*.json"):
         with suppress(
@@ -142,6 +142,10 @@ def clear(place: Path | None = None) -> None:
             if json.loads(path.read_bytes())["expires_s"] < time.time():
                 for ending in _OURS:
                     path.with_suffix(ending).unlink(missing_ok=True)
+    for path in place.iterdir():  # whose entry was never written, or is damaged
+        with suppress(OSError):
+            if path.suffix in _OURS and path.lstat().st_mtime + LIFE_S < time.time():
+                path.unlink()
 
 
 def _opened(path: Path) -> BinaryIO:
