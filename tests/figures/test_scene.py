@@ -102,3 +102,25 @@ def test_a_cell_holds_words_and_a_picture_at_its_own_size() -> None:
     assert set(data) == {"text/plain", "image/png"}
     assert about == {"image/png": {"width": 50}}
     assert as_cell("words") == ({"text/plain": "words"}, {})
+
+
+def test_letters_that_the_font_lacks_are_told_apart() -> None:
+    first, second = (opened(Scene(200, 20, "", (Text(2, 14, name),)).to_png()) for name in ("模型", "算子"))
+    assert first.tobytes() != second.tobytes(), "a box for each letter would make them the same"
+    assert "模型" in Scene(200, 20, "", (Text(2, 14, "模型", room=190),)).to_svg(), (
+        "a browser has the letters"
+    )
+
+
+def test_of_a_path_the_end_is_kept() -> None:
+    path = "/model/encoder/layer.11/attention/self/value/MatMul"
+    shown = fitted(path, 12, 150, keep="end")
+    assert shown.startswith("…")
+    assert path.endswith(shown[1:])
+    assert text_width(shown, 12) <= 150
+
+
+def test_widths_are_in_proportion_to_the_size() -> None:
+    assert text_width("DynamicQuantizeMatMul", 48) == pytest.approx(
+        4 * text_width("DynamicQuantizeMatMul", 12)
+    )

@@ -97,6 +97,10 @@ def test_tables_and_units() -> None:
     assert in_ms(0.0012345) == "1.234 ms"
     assert in_mib(3 << 20) == "3.0 MiB"
     assert in_ms(None) is None
+    assert in_ms(12.3456) == "12,346 ms", "no exponent"
+    assert in_ms(1.1272, 3) == "1,127 ms"
+    assert in_ms(0.000236, 3, signed=True) == "+0.236 ms"
+    assert in_ms(-0.616, 3, signed=True) == "-616 ms"
     assert in_mib(None) is None
     assert to_table(("a&b",), [(None,), ("<i>",)], "<c>") == (
         "<table><caption>&lt;c&gt;</caption><thead><tr><th>a&amp;b</th></tr></thead>"

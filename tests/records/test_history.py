@@ -229,3 +229,15 @@ def test_threads_may_share_one(history: History) -> None:
     for thread in threads:
         thread.join()
     assert len(history) == 30
+
+
+def test_in_a_plain_console_the_newest_stand_under_one_another(history: History) -> None:
+    assert repr(history) == f"History: no record yet in {history.path}"
+    for number in range(12):
+        history.add(made(f"2026112{number % 10}-08{number:02}00-abc", model="bad \x1b[31m name"))
+    first, *lines, last = repr(history).splitlines()
+    assert first.startswith("History: 12 records in ")
+    assert len(lines) == 10
+    assert "\x1b" not in repr(history), "what a terminal obeys is shown"
+    assert "faster (1.83×)" in lines[0]
+    assert "open" in last

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from workbench.models.display import aligned
 from workbench.records.machine import Machine
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_COLUMN = 28  # the longest name of a provider, and room
 State = Literal["works", "does not load", "fails", "crashes", "wrong result"]
 
 
@@ -88,15 +91,13 @@ class Doctor:
         return pd.DataFrame(list(self._rows()), columns=list(Row._fields))
 
     def __str__(self) -> str:
-        lines: list[str] = []
-        topic = ""
-        for row in self._rows():
-            if row.topic != topic:
-                lines += ["", row.topic.upper()] if lines else [row.topic.upper()]
-                topic = row.topic
-            label = f"{row.item:<28}" if row.item else "-"
-            lines.append(f"  {label} " + row.value.replace("\n", "\n      "))
-        return "\n".join(lines)
+        return "\n\n".join(
+            f"{topic.upper()}\n{aligned(((row.item, row.value) for row in rows), _COLUMN)}"
+            for topic, rows in groupby(self._rows(), key=lambda row: row.topic)
+        )
+
+    def __repr__(self) -> str:
+        return str(self)  # what a plain console shows
 
     def _repr_html_(self) -> str:
         cells = "".join(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.config import Config
 from workbench.explain.passes import FiredPass, Passes
+from workbench.models.display import counted, shorten
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 
 if TYPE_CHECKING:
@@ -68,14 +69,14 @@ class AblationRecord:
 
     def __str__(self) -> str:
         told = [
-            f"{one.name} {one.effect} ({_percent(one)})"
+            f"{shorten(one.name)} {one.effect} ({_percent(one)})"
             for one in self.rows
             if one.effect in ("helps", "hurts")
         ]
         words = "; ".join(told) or "none changes the time measurably"
         if self.hurts:
-            words += f". Slower here because of {', '.join(self.hurts)}: disabled_passes switches them off"
-        return f"{len(self.rows)} passes switched off alone: {words}"
+            words += f". Slower here because of {', '.join(map(shorten, self.hurts))}: disabled_passes switches them off"
+        return f"{counted(len(self.rows), 'pass', 'passes')} switched off alone: {words}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

@@ -16,6 +16,7 @@ from workbench.explain.placement import Placement, place
 from workbench.explain.placement.timing import with_profile
 from workbench.explain.preparation import observe_prepared
 from workbench.explain.provenance import Account, account, steps_of
+from workbench.explain.provenance.account import FATES
 from workbench.models import Model
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ class Provenance:
     def untraced(self) -> int:
         """Optimized nodes that could not be traced to source nodes."""
         return sum(not one.is_traced for one in self.account.optimized)
+
+    def __repr__(self) -> str:
+        fates = ", ".join(f"{count:,} {fate}" for fate in FATES if (count := self.account.count(fate)))
+        return f"<Provenance: {len(self.account.sources):,} source nodes: {fates or 'none'}>"
 
     def to_frame(self) -> pd.DataFrame:
         """One row a source node: node, op_type, fate, into, passes."""

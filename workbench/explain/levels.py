@@ -11,6 +11,7 @@ from workbench.config import Config
 from workbench.config.plan import LEVELS
 from workbench.explain.observe import Observation
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +64,7 @@ class LevelsRecord:
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{one.level}: {one.nodes} nodes, "
-            + (f"{one.median_s * 1e3:.4g} ms" if one.median_s else "not measured")
+            f"{one.level}: {one.nodes:,} nodes, " + (in_ms(one.median_s) or "not measured")
             for one in self.rows
         )
 

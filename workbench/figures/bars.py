@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from workbench.figures.lettering import broken, text_width
 from workbench.figures.palette import TEXT, Pattern
@@ -91,7 +92,8 @@ class _Frame:
     def draw(self, row: Row, y: float) -> Iterator[Mark]:
         middle = y + len(row.bars) * (BAR + GAP) / 2
         end = MARGIN + self.label_room
-        yield Text(end, middle + 3, row.label, SMALL, anchor="end", room=self.label_room)
+        keep: Literal["start", "end"] = "end" if "/" in row.label else "start"  # a node's name is a path
+        yield Text(end, middle + 3, row.label, SMALL, anchor="end", room=self.label_room, keep=keep)
         for bar in row.bars:
             yield from self._bar(bar, y)
             y += BAR + GAP

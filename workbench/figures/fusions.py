@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.template import apply, set_title
-from workbench.figures.words import plain
+from workbench.figures.words import op_name, plain
 
 if TYPE_CHECKING:
     from workbench.explain.explanation import Explained
@@ -27,7 +27,7 @@ def fusions_figure(explained: Mapping[str, Explained], sentence: str) -> go.Figu
             row = counts.setdefault(one.op_type, [0] * (len(explained) + 1))
             row[0], row[index + 1] = max(row[0], one.before), one.after
     shown = sorted(counts.items(), key=lambda item: -max(item[1]))[:MOST_OPS]
-    names = [plain(op, MOST_NAME) for op, _ in shown]
+    names = [plain(op_name(op), MOST_NAME) for op, _ in shown]
     figure = apply(go.Figure())
     for index, label in enumerate(("source", *explained)):
         style = style_of_run(max(0, index - 1))

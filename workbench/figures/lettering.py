@@ -1,6 +1,7 @@
 """How wide a text is, and a text made to fit: measured in the font that comes with Pillow.
 
-That font has few letters beyond ASCII, so those that our own words use are drawn or spelled another way.
+That font has few letters beyond ASCII: those that our own words use are drawn or spelled another way, any
+other is written as its number (\\u6a21), since a box would make all names of a script look the same.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from typing import Literal
 
 from PIL import ImageFont
 
 from workbench.figures.words import one_line
 
+_MEASURED = 100.0  # a small font's letters stand on whole pixels, a large one's are in proportion
 BOLDER = 0.025  # of the size: how far a bold letter is drawn around its outline
 MOST_LETTERS = 600
 _SPELLED = {"−": "-", "–": "-", "—": "-", "→": "->", "≥": ">=", "≤": "<=", "≈": "~", "²": "2", "●": "·"}  # noqa: RUF001
@@ -46,23 +49,37 @@ def pieces(text: str) -> tuple[tuple[str, str], ...]:
 @lru_cache(8192)
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Pixels from the first letter to behind the last."""
-    plain = sum(font(size).getlength(part) for part, _ in pieces(text))
+    plain = sum(font(_MEASURED).getlength(part) for part, _ in pieces(text)) * size / _MEASURED
     return plain + (2 * BOLDER * size if bold else 0.0)
 
 
-def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """`text` in one line, cut so that it is no wider than `room`; "" where not even a dot fits."""
+def is_spelled(text: str) -> bool:
+    """Whether a letter is not drawn as itself, so that a browser's own font would be narrower."""
+    return any(_bare(letter) != letter for letter in text if letter not in _STANDING_FOR)
+
+
+def fitted(
+    text: str, size: float, room: float, *, bold: bool = False, keep: Literal["start", "end"] = "start"
+) -> str:
+    """`text` in one line, cut so that it is no wider than `room`; "" where not even a dot fits.
+
+    Of a path the end tells more than the start: `keep` it.
+    """
     line = one_line(text, MOST_LETTERS)
     if text_width(line, size, bold=bold) <= room:
         return line
     fits, beyond = 0, len(line)
     while beyond - fits > 1:
         middle = (fits + beyond) // 2
-        if text_width(f"{line[:middle].rstrip()}…", size, bold=bold) <= room:
+        if text_width(_cut(line, middle, keep), size, bold=bold) <= room:
             fits = middle
         else:
             beyond = middle
-    return f"{line[:fits].rstrip()}…" if fits else ""
+    return _cut(line, fits, keep) if fits else ""
+
+
+def _cut(line: str, letters: int, keep: str) -> str:
+    return f"{line[:letters].rstrip()}…" if keep == "start" else f"…{line[-letters:].lstrip()}"
 
 
 def broken(text: str, size: float, room: float, *, bold: bool = False, most: int = 40) -> list[str]:
@@ -83,8 +100,8 @@ def broken(text: str, size: float, room: float, *, bold: bool = False, most: int
 
 @cache
 def _bare(letter: str) -> str:
-    """Without its accent, where the font has the letter only so."""
+    """Without its accent, where the font has the letter only so; else its number."""
     if letter.isascii() or letter in _KNOWN:
         return letter
     first = unicodedata.normalize("NFKD", letter)[0]
-    return first if first.isascii() else letter
+    return first if first.isascii() else ascii(letter)[1:-1]

@@ -12,7 +12,7 @@ from workbench.explain.passes import FiredPass
 from workbench.explain.passes.fired import in_words
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.template import apply, set_title
-from workbench.figures.words import plain
+from workbench.figures.words import op_name, plain
 
 if TYPE_CHECKING:
     from workbench.explain.explanation import Explained
@@ -46,7 +46,7 @@ def histogram_data(told: Explained, most: int = MOST_OPS) -> Histogram:
 def histogram_figure(told: Explained) -> go.Figure:
     """One pair of bars an operator."""
     data = histogram_data(told)
-    names = [plain(op, MOST_NAME) for op, _, _ in data.ops]
+    names = [plain(op_name(op), MOST_NAME) for op, _, _ in data.ops]
     figure = apply(go.Figure())
     for index, label in enumerate(("in the source", "optimized")):
         style = style_of_run(index)
@@ -67,7 +67,7 @@ def histogram_figure(told: Explained) -> go.Figure:
         )
     figure.update_layout(barmode="group", yaxis={"autorange": "reversed"}, xaxis={"title_text": "nodes"})
     note = f"the {data.left_out} rarest operators are counted together" if data.left_out else ""
-    sentence = f"{data.model}: {data.source_nodes} nodes became {data.optimized_nodes}"
+    sentence = f"{data.model}: {data.source_nodes:,} nodes became {data.optimized_nodes:,}"
     return set_title(figure, [sentence], note, ROW * len(names) + 90)
 
 
@@ -99,7 +99,7 @@ def passes_figure(told: Explained) -> go.Figure:
         yaxis={"autorange": "reversed"}, xaxis={"title_text": "nodes left"}, showlegend=False
     )
     sentence = (
-        f"{told.model_name}: {nodes[0]} nodes became {nodes[-1]} through {len(told.passes.names)} passes"
+        f"{told.model_name}: {nodes[0]:,} nodes became {nodes[-1]:,} through {len(told.passes.names)} passes"
     )
     note = "" if told.passes.exact else "these passes do not end in exactly ORT's own graph"
     if not told.passes.followed:

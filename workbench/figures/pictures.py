@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from workbench.figures.bars import Bar, Look, Row, bars_scene
 from workbench.figures.palette import BLUE, GREEN, SKY, TEXT, VERMILLION, style_of_op_type, style_of_run
 from workbench.figures.scene import Scene
+from workbench.figures.words import op_name
+from workbench.records.display import in_ms
 
 if TYPE_CHECKING:
     from workbench.explain.ablation import AblationRecord
@@ -39,7 +41,7 @@ def explanation_scene(told: Explained, sentence: str) -> Scene:
     ops = told.passes.statistics.ops
     rows = [
         Row(
-            one.op_type,
+            op_name(one.op_type),
             (Bar(one.before, f"{one.before:,}", before), Bar(one.after, f"{one.after:,}", after)),
         )
         for one in ops[:MOST_ROWS]
@@ -78,7 +80,7 @@ def levels_scene(record: LevelsRecord) -> Scene:
             rows.append(Row(one.level, (Bar(None, f"not measured, {nodes}", look),)))
             continue
         gain = "" if one.speedup is None or one.verdict is None else f", {one.speedup:.2f}× ({one.verdict})"
-        text = f"{one.median_s * 1e3:.4g} ms, {nodes}{gain}"
+        text = f"{in_ms(one.median_s)}, {nodes}{gain}"
         rows.append(Row(one.level, (Bar(one.median_s * 1e3, text, look),)))
     return bars_scene(f"{record.model_name}: ORT's levels side by side, median latency", rows)
 
@@ -92,7 +94,7 @@ def profile_scene(profile: Profile) -> Scene:
     for name, own_s, share in list(zip(*columns, strict=True))[:MOST_ROWS]:
         style, gap = style_of_op_type(str(name)), str(name).startswith("(")
         look = Look(TEXT if gap else style.color, "." if gap else style.pattern)
-        text = f"{own_s * 1e3 / runs:.4g} ms ({share:.1%})" if share == share else "not known"
+        text = f"{in_ms(own_s / runs)} ({share * 100:.1f} %)" if share == share else "not known"
         rows.append(Row(str(name), (Bar(own_s * 1e3 / runs, text, look),)))
     note = _left_out(len(table), "op types")
     return bars_scene("Where the time of a run goes, by op type", rows, lines=[str(profile)], note=note)
@@ -124,7 +126,7 @@ def memory_settings_scene(found: MemorySettings) -> Scene:
     for row in found.rows:
         size = row.peak_bytes
         told = "not known" if size is None else f"{size / _MIB:,.1f} MiB"
-        time = row.failure or ("" if row.latency_s is None else f", {row.latency_s * 1e3:.4g} ms")
+        time = row.failure or ("" if row.latency_s is None else f", {in_ms(row.latency_s)}")
         verdict = "" if row.verdict is None else f" ({row.verdict})"
         value = None if size is None else size / _MIB
         rows.append(Row(row.name, (Bar(value, f"{told}{time}{verdict}", look),)))
@@ -142,11 +144,10 @@ def roofline_scene(found: Mapping[str, Roofline]) -> Scene:
             least = (
                 Bar(None, "limit not known", limit)
                 if node.limit_s is None
-                else Bar(node.limit_s * 1e3, f"{node.limit_s * 1e3:.3g} ms, bound by {node.bound}", limit)
+                else Bar(node.limit_s * 1e3, f"{in_ms(node.limit_s, 3)}, bound by {node.bound}", limit)
             )
-            time = Bar(node.time_s * 1e3, f"{node.time_s * 1e3:.3g} ms", took)
-            name = f"{node.node} ({node.op_type})"
-            rows.append(Row(f"{label}: {name}" if several else name, (time, least)))
+            time = Bar(node.time_s * 1e3, str(in_ms(node.time_s, 3)), took)
+            rows.append(Row(f"{node.node} ({label})" if several else node.node, (time, least)))
     lines = [f"{label}: {one}" if several else str(one) for label, one in found.items()]
     count = sum(len(one.nodes) for one in found.values())
     note = "" if len(rows) == count else f"the slowest {len(rows)} of {count:,} nodes"
@@ -155,7 +156,11 @@ def roofline_scene(found: Mapping[str, Roofline]) -> Scene:
 
 def peaks_scene(table: PeakTable) -> Scene:
     """What ORT reached here, a row a thread count."""
-    looks = (Look(BLUE, "", "float32 (G/s)"), Look(VERMILLION, "/", "int8 (G/s)"), Look(GREEN, "x", "GB/s"))
+    looks = (
+        Look(BLUE, "", "float32 (GFLOP/s)"),
+        Look(VERMILLION, "/", "int8 (GOP/s)"),
+        Look(GREEN, "x", "memory (GB/s)"),
+    )
     rows = []
     for row in table.rows:
         rates = (row.float32_flops, row.int8_flops, row.bytes_per_s)
@@ -175,10 +180,10 @@ def cold_start_scene(starts: Sequence[ColdStart]) -> Scene:
         bars = []
         for index, start in enumerate(starts):
             seconds = dict(start.steps)[step]
-            text = "not known" if seconds is None else f"{seconds * 1e3:,.4g} ms"
+            text = "not known" if seconds is None else str(in_ms(seconds))
             bars.append(Bar(None if seconds is None else seconds * 1e3, text, run_look(index, start.label)))
         rows.append(Row(step, tuple(bars)))
-    lines = [f"{one.label}: {one.until_first_answer_s * 1e3:,.4g} ms to the first answer" for one in starts]
+    lines = [f"{one.label}: {in_ms(one.until_first_answer_s)} to the first answer" for one in starts]
     return bars_scene("From nothing to the first answer, step by step", rows, lines=lines)
 
 
@@ -190,7 +195,7 @@ def threads_scene(scaling: ThreadScaling) -> Scene:
         bars = []
         for point in sorted((p for p in scaling.points if p.threads == count), key=lambda p: not p.spinning):
             latency_s = point.latency_s
-            text = point.failure or "not measured" if latency_s is None else f"{latency_s * 1e3:.4g} ms"
+            text = point.failure or "not measured" if latency_s is None else str(in_ms(latency_s))
             bars.append(Bar(None if latency_s is None else latency_s * 1e3, text, looks[point.spinning]))
         rows.append(Row("1 thread" if count == 1 else f"{count} threads", tuple(bars)))
     return bars_scene("Latency against threads", rows, lines=str(scaling).split("; "))
@@ -211,7 +216,7 @@ def fusions_scene(found: Mapping[str, Statistics], sentence: str) -> Scene:
     most = sorted(counts.items(), key=lambda item: -max(item[1]))
     for into, numbers in most[:MOST_ROWS]:
         bars = tuple(Bar(n, f"{n:,}", look) for n, look in zip(numbers, looks, strict=True))
-        rows.append(Row(f"fused into {into}", bars))
+        rows.append(Row(f"fused into {op_name(into)}", bars))
     return bars_scene(sentence, rows, note=_left_out(len(most), "fused operators"))
 
 

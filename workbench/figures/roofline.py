@@ -33,7 +33,7 @@ def roofline_figure(found: Roofline | Mapping[str, Roofline]) -> go.Figure:
             shown.add(key)
     figure.update_xaxes(type="log", dtick="D2" if len(runs) == 1 else 1)
     figure.update_yaxes(type="log", dtick=1)
-    name_axes(figure, len(runs), "operations a byte moved (1/byte)", "operations a second (G/s)")
+    name_axes(figure, len(runs), "operations a byte moved (1/byte)", "operations a second (GOP/s)")
     unseen = sum(len(one.nodes) - len(drawn[label]) for label, one in runs.items())
     note = f"{unseen} nodes that compute nothing or whose work is not known are only in the table"
     told = [f"{label}; {one}" if len(runs) > 1 else str(one) for label, one in runs.items()]
@@ -108,9 +108,9 @@ def _roofs(found: Roofline, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
     if peaks.bytes_per_s is None:
         return
     intensities = [(node.flops or 0) / (node.bytes_moved or 1) for node in drawn] or [1.0]
-    for name, peak, color, dash in (
-        ("float32 peak", peaks.float32_flops, BLUE, "solid"),
-        ("int8 peak", peaks.int8_flops, VERMILLION, "dash"),
+    for name, unit, peak, color, dash in (
+        ("float32 peak", "GFLOP/s", peaks.float32_flops, BLUE, "solid"),
+        ("int8 peak", "GOP/s", peaks.int8_flops, VERMILLION, "dash"),
     ):
         if peak is None:
             continue
@@ -120,7 +120,7 @@ def _roofs(found: Roofline, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
             x=[left, ridge, right],
             y=[left * peaks.bytes_per_s / 1e9, peak / 1e9, peak / 1e9],
             mode="lines",
-            name=f"{name}, {peak / 1e9:,.0f} G/s",
+            name=f"{name}, {peak / 1e9:,.0f} {unit}",
             line={"color": color, "dash": dash},
             hoverinfo="skip",
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal, TypeAlias
 
-from workbench.figures.lettering import fitted, text_width
+from workbench.figures.lettering import fitted, is_spelled, text_width
 from workbench.figures.palette import TEXT, Pattern
 from workbench.figures.words import one_line
 
@@ -74,13 +74,14 @@ class Text:
     color: str = TEXT
     anchor: Anchor = "start"
     room: float | None = None
+    keep: Literal["start", "end"] = "start"  # of what is cut
 
     @property
     def shown(self) -> str:
         """As it is drawn: in one line, cut to its room."""
         if self.room is None:
             return one_line(self.text, MOST_TITLE)
-        return fitted(self.text, self.size, self.room, bold=self.bold)
+        return fitted(self.text, self.size, self.room, bold=self.bold, keep=self.keep)
 
 
 Mark: TypeAlias = Rect | Line | Polyline | Text
@@ -196,7 +197,8 @@ def _text(mark: Text, shown: str) -> str:
     bold = ' font-weight="bold"' if mark.bold else ""
     # The system's font may be wider than the one measured with: told its length, it stays inside its room.
     width = text_width(shown, mark.size, bold=mark.bold)
-    length = "" if mark.room is None else f' textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
+    free = mark.room is None or is_spelled(shown)
+    length = "" if free else f' textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
     return (
         f'<text x="{_number(mark.x)}" y="{_number(mark.y)}" font-size="{mark.size:g}" '
         f'fill="{_color(mark.color)}"{anchor}{bold}{length}>{escape(shown)}</text>'

@@ -45,8 +45,10 @@ def latency_scene(record: ComparisonRecord) -> Scene:
     ends_s = [one.high or one.value or 0.0 for one in (row.median for row in data.rows)]
     per_s = (BAR_END - MARGIN) / (max(ends_s, default=0.0) or 1.0)
     for index, row in enumerate(data.rows):
-        y += LINE + 10
-        marks.append(Text(MARGIN, y, _caption(row), room=ROOM))
+        y += 10
+        for line in broken(_caption(row), 12, ROOM, most=2):
+            y += LINE
+            marks.append(Text(MARGIN, y, line, room=ROOM))
         marks += _bar(row, index, y + 6, per_s, data.scale)
         y += BAR + 6
     return Scene(WIDTH, y + MARGIN, one_line(" ".join(data.title), MOST_TITLE), tuple(marks))
@@ -58,7 +60,7 @@ def latency_svg(record: ComparisonRecord) -> str:
 
 
 def _caption(row: Strip) -> str:
-    told = [one_line(f"{row.label} {row.text}", 120)]
+    told = [one_line(f"{row.label} {row.text}")]
     if row.all_aside:
         told.append("all samples were disturbed by other work")
     if row.failure is not None and row.median.value is not None:

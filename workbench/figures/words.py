@@ -19,6 +19,11 @@ def one_line(text: str, most: int = MOST_LETTERS) -> str:
     return line if len(text) <= most and len(line) <= 2 * most else f"{line[: most - 1]}…"
 
 
+def op_name(op_type: str) -> str:
+    """Without the name of ORT's own domain, which most fused operators are of."""
+    return op_type.removeprefix("com.microsoft::")
+
+
 def plain(text: str, most: int = MOST_LETTERS) -> str:
     """For plotly, which reads tags, entities, TeX and templates in every text it draws."""
     shown = escape(one_line(text, most), quote=False)

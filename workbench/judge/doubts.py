@@ -12,6 +12,7 @@ from workbench.config.knobs import BY_FIELD
 from workbench.judge.pairs import Pair
 from workbench.measure.counters import Counters
 from workbench.records.comparison import Doubt
+from workbench.records.display import in_ms
 from workbench.records.machine import Machine
 from workbench.records.run import Block, Run
 
@@ -150,7 +151,7 @@ def _drift(baseline: Run) -> Iterable[Doubt]:
             yield Doubt(
                 "drift",
                 baseline.label,
-                f"A's latency moved from {first * 1e3:.3g} to {last * 1e3:.3g} ms while measuring; "
+                f"A's latency moved from {in_ms(first, 3)} to {in_ms(last, 3)} while measuring; "
                 "the interleaving keeps the ratio fair, the latencies themselves are less sure",
                 "let the machine reach a steady temperature and clock, then compare again",
             )

@@ -1,11 +1,20 @@
-"""The progress bar: a line in a terminal, a widget in a notebook, a callable of the user's, or nothing."""
+"""The progress bar: a line in a terminal, a bar in a notebook, a callable of the user's, or nothing."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html import escape
+from typing import Any, TypeAlias
+from uuid import uuid4
 
 from workbench.measure.limits import OnProgress, Progress
+
+Publish: TypeAlias = Callable[..., Any]  # of IPython's display publisher
+
+EVERY_S = 0.1  # a notebook draws no faster
 
 
 @contextmanager
@@ -13,11 +22,32 @@ def bar(progress: bool | Callable[[Progress], None]) -> Iterator[OnProgress]:
     """Seconds spent of the budget, what is happening, and the verdict so far."""
     if callable(progress):
         yield progress
-        return
-    if not progress:
+    elif not progress:
         yield lambda _: None
-        return
-    from tqdm.auto import tqdm
+    elif (publish := publisher()) is not None:
+        with _notebook_bar(publish) as on_progress:
+            yield on_progress
+    else:
+        with _terminal_bar() as on_progress:
+            yield on_progress
+
+
+def publisher() -> Publish | None:
+    """What shows something below the running cell; None outside of a notebook.
+
+    By what is loaded: this layer does not import IPython.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None or not shell.has_trait("kernel"):
+        return None
+    publish: Publish = shell.display_pub.publish
+    return publish
+
+
+@contextmanager
+def _terminal_bar() -> Iterator[OnProgress]:
+    from tqdm import tqdm
 
     with tqdm(total=1.0, bar_format="{l_bar}{bar}| {postfix}", leave=False) as shown:
 
@@ -27,6 +57,44 @@ def bar(progress: bool | Callable[[Progress], None]) -> Iterator[OnProgress]:
             shown.set_postfix_str(in_words(told), refresh=True)
 
         yield show
+
+
+@contextmanager
+def _notebook_bar(publish: Publish, clock: Callable[[], float] = time.monotonic) -> Iterator[OnProgress]:
+    """One output that is drawn anew, and at last says how long it took: it is what a saved notebook keeps.
+
+    A widget would leave a dead bar there.
+    """
+    began = drawn = clock()
+    output = {"display_id": uuid4().hex}
+    publish(_drawn(None, "starting"), transient=output)
+    last: Progress | None = None
+
+    def show(told: Progress) -> None:
+        nonlocal drawn, last
+        last, now = told, clock()
+        if now - drawn >= EVERY_S:
+            drawn = now
+            publish(_drawn(told.fraction, in_words(told)), transient=output, update=True)
+
+    how = "stopped after"
+    try:
+        yield show
+        how = "took"
+    finally:
+        publish({"text/plain": _ended(how, clock() - began, last)}, transient=output, update=True)
+
+
+def _drawn(fraction: float | None, words: str) -> dict[str, str]:
+    at = "" if fraction is None else f' value="{min(1.0, max(0.0, fraction)):.3f}"'
+    share = "" if fraction is None else f"{fraction * 100:.0f} %, "
+    element = f'<progress max="1"{at} style="width: 16em; vertical-align: middle"></progress>'
+    return {"text/html": f"{element} {escape(words)}", "text/plain": f"{share}{words}"}
+
+
+def _ended(how: str, seconds: float, last: Progress | None) -> str:
+    rounds = "" if last is None or not last.round else f", {last.round} round{'s' * (last.round != 1)}"
+    return f"{how} {seconds:.1f} s{rounds}"
 
 
 def in_words(told: Progress) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from workbench.models.declared import Declared, declared_inputs, declared_outputs
-from workbench.models.display import bytes_text, count_text, shorten
+from workbench.models.display import aligned, bytes_text, count_text, shorten
 from workbench.models.external import ExternalFile
 from workbench.models.family import Family, guess_family
 from workbench.models.operators import contents, control_flow, quantization
@@ -106,8 +106,10 @@ class Description:
         return pd.DataFrame(self.rows(), columns=["field", "value"])
 
     def __str__(self) -> str:
-        body = "\n".join(f"  {field:<14}{value}" for field, value in self.rows())
-        return f"{shorten(self.name)}: {self.headline}\n{body}"
+        return f"{shorten(self.name)}: {self.headline}\n{aligned(self.rows(), 14)}"
+
+    def __repr__(self) -> str:
+        return str(self)  # what a plain console shows
 
     def _repr_html_(self) -> str:
         rows = "".join(

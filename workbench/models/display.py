@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from textwrap import wrap
 
 _SHOWN_CHARACTERS = 60  # a line of a table
 _SHOWN_PATH = 240
+_LINE = 100  # of a terminal
 _GUESSED_CHARACTERS = 200
 
 
@@ -34,6 +37,22 @@ def path_text(path: Path) -> str:
     """A path in one printable line; of a very long one the end, since that says which file it is."""
     text = printable(str(path))
     return text if len(text) <= _SHOWN_PATH else f"…{text[-_SHOWN_PATH:]}"
+
+
+def aligned(rows: Iterable[tuple[str, str]], column: int) -> str:
+    """Names and values under one another, for a terminal; a long value goes on below itself."""
+    lines = []
+    for name, value in rows:
+        indent = " " * (column + 2)
+        whole = [wrap(part, _LINE - column - 2, break_on_hyphens=False) for part in value.split("\n")]
+        told = [line for part in whole for line in part or [""]]
+        lines.append(f"  {name:<{column}}" + f"\n{indent}".join(told))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """1 pass, 8 passes."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def bytes_text(count: int) -> str:

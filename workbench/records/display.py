@@ -14,6 +14,12 @@ _LONGEST = 200  # letters in a cell: a name can be a megabyte
 ABSENT = "not known"
 
 
+def in_line(text: str, most: int) -> str:
+    """At most that many letters in one line; what a terminal obeys becomes visible."""
+    line = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: most + 1])
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def to_table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str) -> str:
     """An HTML table; None is shown as absent."""
     head = "".join(f"<th>{escape(title)}</th>" for title in heads)
@@ -24,9 +30,13 @@ def to_table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: st
     )
 
 
-def in_ms(seconds: float | None) -> str | None:
-    """A duration as people read latencies."""
-    return None if seconds is None else f"{seconds * 1e3:.4g} ms"
+def in_ms(seconds: float | None, digits: int = 4, *, signed: bool = False) -> str | None:
+    """A duration as people read latencies: that many digits and no exponent."""
+    if seconds is None:
+        return None
+    value, sign = seconds * 1e3, "+" if signed else ""
+    whole = abs(value) >= 10 ** (digits - 1)
+    return f"{value:{sign},.0f} ms" if whole else f"{value:{sign}.{digits}g} ms"
 
 
 def in_mib(size_bytes: int | None) -> str | None:

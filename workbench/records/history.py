@@ -13,7 +13,7 @@ from workbench.errors import BundleError, HistoryError
 from workbench.records.about import About
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
-from workbench.records.display import to_table
+from workbench.records.display import in_line, to_table
 from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed
 from workbench.records.kinds import COMPARISONS, Kinds, Part
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PATIENCE_S = 30.0  # how long to wait for another writer; a write takes some ten milliseconds
+_IN_CONSOLE = 10  # lines of its repr
 _SHOWN = 20  # rows in a cell; to_frame() has them all
 
 
@@ -178,7 +179,19 @@ class History:
         return True  # an empty history is still one
 
     def __repr__(self) -> str:
-        return f"History({str(self.path)!r})"
+        """The newest records, a line each."""
+        found = self.entries()
+        if not found:
+            return f"History: no record yet in {self.path}"
+        lines = [
+            f"  {one.id}  {in_line(one.model, 24):<24}  {one.kind:<12}  {one.verdict or ''}"
+            + ("" if one.ratio is None else f" ({one.ratio:.3g}×)")
+            for one in found[:_IN_CONSOLE]
+        ]
+        more = f", the newest {_IN_CONSOLE} of them:" if len(found) > _IN_CONSOLE else ":"
+        count = "1 record" if len(found) == 1 else f"{len(found):,} records"
+        told = "\n".join(line.rstrip() for line in lines)
+        return f"History: {count} in {self.path}{more}\n{told}\nwb.history().open(id) gives one of them."
 
     def _repr_html_(self) -> str:
         found = self.entries()

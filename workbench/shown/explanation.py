@@ -14,6 +14,7 @@ from workbench.explain.placement.timing import sizes_of
 from workbench.explain.profile.profile import Profile as Data
 from workbench.explain.profile.saved import record_of
 from workbench.explain.roofline.peaks import measure_peaks
+from workbench.models.display import counted
 from workbench.records.about import About
 from workbench.records.kinds import Part
 from workbench.shown.fusions import Fusions
@@ -169,15 +170,19 @@ class Explanation(Result):
         told = self.record
         account = told.provenance.account
         fates = ", ".join(
-            f"{count} {fate}"
+            f"{count:,} {fate}"
             for fate in ("kept", "fused", "folded", "eliminated", "unknown")
             if (count := account.count(fate))
         )
-        where = ", ".join(f"{count} on {name or 'unknown'}" for name, count in told.placement.counts())
+        counts = ((name or "unknown", count) for name, count in told.placement.counts())
+        where = ", ".join(f"{count:,} on {name.removesuffix('ExecutionProvider')}" for name, count in counts)
+        passes = counted(len(told.passes.names), "pass", "passes")
+        missing = len(told.passes.missed)
+        missed = f"; {counted(missing, 'expected fusion')} did not happen" if missing else ""
         return (
-            f"{told.model_name}: {len(told.source.nodes)} source nodes ({fates}) became "
-            f"{len(told.optimized.nodes)} ({where}) through {len(told.passes.names)} passes; "
-            f"{len(told.passes.missed)} expected fusions did not happen.{_doubt(told.provenance)}"
+            f"{told.model_name}: {len(told.source.nodes):,} source nodes ({fates}) became "
+            f"{len(told.optimized.nodes):,} ({where}) through {passes}"
+            f"{missed}.{_doubt(told.provenance)}"
         )
 
 

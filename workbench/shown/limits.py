@@ -13,6 +13,7 @@ from workbench.explain.roofline.peaks import Peaks as PeakRow
 from workbench.explain.roofline.peaks import PeakTable
 from workbench.explain.roofline.roofline import Roofline as RooflineRecord
 from workbench.explain.threads.scaling import ThreadScaling as ThreadScalingRecord
+from workbench.models.display import counted
 from workbench.records.kinds import Part
 from workbench.shown.result import Result
 
@@ -72,7 +73,7 @@ class OfRuns(Result):
     def __str__(self) -> str:
         if len(self.by_label) == 1:
             return str(self.record)
-        return "; ".join(f"{label}: {record}" for label, record in self.by_label.items())
+        return "\n".join(f"{label}: {record}" for label, record in self.by_label.items())
 
 
 class Memory(OfRuns):
@@ -152,7 +153,7 @@ class ColdStarts(OfRuns):
         return cold_start_scene(list(self.by_label.values()))
 
     def __str__(self) -> str:
-        return "; ".join(map(str, self.starts))  # each says its label, and what saving ahead is worth
+        return "\n".join(map(str, self.starts))  # each says its label, and what saving ahead is worth
 
 
 class Peaks(Result):
@@ -178,8 +179,8 @@ class Peaks(Result):
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{row.threads} thread{'s' * (row.threads != 1)}: float32 {_giga(row.float32_flops, 'G/s')}, "
-            f"int8 {_giga(row.int8_flops, 'G/s')}, copying {_giga(row.bytes_per_s, 'GB/s')}"
+            f"{counted(row.threads, 'thread')}: float32 {_giga(row.float32_flops, 'GFLOP/s')}, "
+            f"int8 {_giga(row.int8_flops, 'GOP/s')}, copying {_giga(row.bytes_per_s, 'GB/s')}"
             for row in self.record.rows
         )
 

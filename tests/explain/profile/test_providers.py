@@ -104,7 +104,7 @@ def test_the_peaks_of_the_processor_bind_no_node_of_a_device(tmp_path: Path) -> 
     limits = {each.node: each.limit_s for each in seen.record.nodes}
     assert limits["on_cuda"] is None
     assert limits["on_cpu"] == pytest.approx(32 / PEAKS.bytes_per_s)
-    assert "1 nodes without a known limit" in str(seen)
+    assert "1 node without a known limit" in str(seen)
 
 
 def test_the_flame_view_has_a_kernel_level_and_a_lane_a_stream(tmp_path: Path) -> None:

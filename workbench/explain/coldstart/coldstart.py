@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.measure.limits import Limits
+from workbench.records.display import in_ms
 from workbench.records.kinds import Kind
 from workbench.worker.launch import Worker, WorkerFolder, call_job
 from workbench.worker.values import Feed, write_values
@@ -122,9 +123,9 @@ class ColdStart:
 
     def __str__(self) -> str:
         ahead_s, peak = self.first_answer_s("saved_ahead"), dict(self.resident())["first run"]
-        parts = [f"{self.label}: {self.until_first_answer_s * 1e3:,.4g} ms to the first answer"]
+        parts = [f"{self.label}: {in_ms(self.until_first_answer_s)} to the first answer"]
         if ahead_s is not None:
-            parts.append(f"{ahead_s * 1e3:,.4g} ms with the optimized graph saved ahead")
+            parts.append(f"{in_ms(ahead_s)} with the optimized graph saved ahead")
         if peak is not None:
             parts.append(f"then {peak / (1 << 20):,.4g} MiB resident")
         if self.prepack_bytes is not None:

@@ -16,6 +16,7 @@ from workbench.explain.explanation import Explained
 from workbench.explain.profile.profile import Profile
 from workbench.explain.profile.tables import BETWEEN_NODES, SCHEDULING, Measured, group_table, node_table
 from workbench.explain.profile.tree import Kind, node_name
+from workbench.records.display import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,13 +115,13 @@ class Difference:
     def __str__(self) -> str:
         way = "less" if self.difference_s < 0 else "more"
         parts = ", ".join(
-            f"{name} {self.of(kind) * 1e3:+.3g} ms"
+            f"{name} {in_ms(self.of(kind), 3, signed=True)}"
             for kind, name in _SPOKEN.items()
             if any(row.kind == kind for row in self.rows)
         )
         return (
-            f"Under the profiler a run of B takes {abs(self.difference_s) * 1e3:.3g} ms {way} than one of A "
-            f"({self.a_s * 1e3:.4g} to {self.b_s * 1e3:.4g} ms): {parts}"
+            f"Under the profiler a run of B takes {in_ms(abs(self.difference_s), 3)} {way} than one of A "
+            f"({in_ms(self.a_s, 3)} to {in_ms(self.b_s, 3)}): {parts}"
         )
 
 

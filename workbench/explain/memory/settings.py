@@ -136,7 +136,9 @@ def _sentence(row: MemorySetting, base: MemorySetting) -> str:
     if row.peak_bytes is None or base.peak_bytes is None:
         return f"{row.name}: memory not known, {speed}"
     change = row.peak_bytes - base.peak_bytes
-    return f"{row.name}: {abs(change) / (1 << 20):,.1f} MiB {'less' if change < 0 else 'more'}, {speed}"
+    size = f"{abs(change) / (1 << 20):,.1f} MiB"
+    memory = "the same memory" if size == "0.0 MiB" else f"{size} {'less' if change < 0 else 'more'}"
+    return f"{row.name}: {memory}, {speed}"
 
 
 def _onoff(on: bool) -> str:

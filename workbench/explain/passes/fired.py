@@ -10,6 +10,7 @@ from workbench.explain.observe import PREPARED, REQUIRED, TOGETHER, Observation
 from workbench.explain.passes.missed import Missed, missed
 from workbench.explain.passes.statistics import Statistics, statistics
 from workbench.explain.provenance import Account, Change, Step, account
+from workbench.models.display import counted, shorten
 from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class Passes:
     problem: str | None
     statistics: Statistics
     missed: tuple[Missed, ...] = field(metadata=TABLE)
+
+    def __repr__(self) -> str:
+        fired, missed = counted(len(self.names), "pass", "passes"), len(self.missed)
+        named = ", ".join(shorten(name) for name in self.names)
+        return f"<Passes: {fired} fired ({named or 'none'}); {counted(missed, 'expected fusion')} missing>"
 
     @property
     def names(self) -> tuple[str, ...]:

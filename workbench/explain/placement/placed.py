@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.explain.placement.boundaries import Boundary
+from workbench.models.display import counted
 from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class Placement:
     compiled: tuple[Compiled, ...] = ()
     profiled: bool = False  # whether the times, and the sizes that crossed, are from a profile
     unplaced: tuple[Unplaced, ...] = ()
+
+    def __repr__(self) -> str:
+        counts = ((name or "unknown", count) for name, count in self.counts())
+        where = ", ".join(f"{count:,} on {name.removesuffix('ExecutionProvider')}" for name, count in counts)
+        return f"<Placement: {where or 'no nodes'}; {counted(self.partitions, 'partition')}>"
 
     @property
     def partitions(self) -> int:

@@ -24,6 +24,7 @@ from workbench.explain.profile.tables import (
 from workbench.explain.profile.trace import Trace
 from workbench.explain.profile.tree import Tree, build_tree
 from workbench.explain.profile.writing import save_trace
+from workbench.models.display import counted
 from workbench.records.display import in_ms, to_table
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ class Overhead:
             return "the profiler's own cost was not measured"
         plain, profiled = in_ms(median(self.plain_s)), in_ms(median(self.profiled_s))
         count = min(len(self.plain_s), len(self.profiled_s))
-        how = f"{self.ratio - 1:+.0%}; medians of at least {count} runs, one process after the other"
+        how = (
+            f"{self.ratio - 1:+.0%}; medians of at least {counted(count, 'run')}, one process after the other"
+        )
         return f"profiling changed a run from {plain} to {profiled} ({how})"
 
 
@@ -166,11 +169,12 @@ class Profile:
     def __str__(self) -> str:
         runs = self.runs_s
         middle = in_ms(median(runs)) if runs else "no run"
-        head = f"{len(runs)} runs, {middle} at the median with the profiler on, {len(self.trace):,} events"
-        return ". ".join((head, *self.notes))
+        told = f"{counted(len(runs), 'run')}, {middle} at the median with the profiler on"
+        notes = (note[:1].upper() + note[1:] for note in self.notes)
+        return ". ".join((f"{told}, {len(self.trace):,} events", *notes))
 
     def __repr__(self) -> str:
-        return f"<Profile: {len(self.runs_s)} runs, {len(self.trace):,} events>"
+        return f"<Profile: {self}>"
 
     def _repr_html_(self) -> str:
         table = self.by("op_type").head(MOST_ROWS)

@@ -12,6 +12,8 @@ from workbench.explain.flops.shapes import profiled_shapes
 from workbench.explain.profile.profile import Profile
 from workbench.explain.profile.tables import node_table, run_seconds
 from workbench.explain.roofline.peaks import Peaks, check_peaks
+from workbench.models.display import counted
+from workbench.records.display import in_ms
 from workbench.records.kinds import Kind
 from workbench.records.tables import TABLE
 
@@ -89,13 +91,12 @@ class Roofline:
     def __str__(self) -> str:
         unknown_s = sum(each.time_s for each in self.unknown)
         count = "1 thread" if self.peaks.threads == 1 else f"{self.peaks.threads} threads"
-        left = (
-            f"; {len(self.unknown)} nodes without a known limit count as they were, {unknown_s * 1e3:.3g} ms"
-        )
+        unknown = counted(len(self.unknown), "node")
+        left = f"; counted as measured: {unknown} without a known limit, {in_ms(unknown_s, 3)}"
         gap_s = max(0.0, self.run_s - sum(each.time_s for each in self.nodes))
         return (
-            f"A run took {self.run_s * 1e3:.3g} ms under the profiler, {gap_s * 1e3:.3g} ms of them between "
-            f"nodes; at this machine's peaks with {count} its nodes would need {self.limit_s * 1e3:.3g} ms"
+            f"{in_ms(self.run_s, 3)} a run under the profiler, {in_ms(gap_s, 3)} of them between "
+            f"nodes; at this machine's peaks with {count} its nodes would need {in_ms(self.limit_s, 3)}"
             f"{left if self.unknown else ''}"
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import in_ms
 from workbench.records.kinds import Kind, anything
 from workbench.records.run import Run
 
@@ -116,6 +117,6 @@ def _sentence(scaling: ThreadScaling, spinning: bool) -> str:
     knee = scaling.knee(spinning=spinning)
     if knee is None or knee.latency_s is None:
         return f"{how}: nothing was measured"
-    cpu = "" if knee.cpu_s is None else f" and {knee.cpu_s * 1e3:.3g} ms of processor time"
+    cpu = "" if knee.cpu_s is None else f" and {in_ms(knee.cpu_s, 3)} of processor time"
     count = "1 thread is" if knee.threads == 1 else f"{knee.threads} threads are"
-    return f"{how}: {count} enough, {knee.latency_s * 1e3:.3g} ms a run{cpu}"
+    return f"{how}: {count} enough, {in_ms(knee.latency_s, 3)} a run{cpu}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import fsum
 
 from workbench.explain.difference.difference import REASONS, Change, Difference, Reason
+from workbench.records.display import in_ms
 from workbench.views.flame.frames import Boxes, Frames, Kind
 
 _TITLES: dict[Reason, str] = {
@@ -103,4 +104,4 @@ def _members(rows: Iterable[Change]) -> tuple[str, ...]:
 
 
 def _ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms"
+    return str(in_ms(seconds, 3))

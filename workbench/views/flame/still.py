@@ -10,6 +10,7 @@ import numpy as np
 from workbench.figures.lettering import broken
 from workbench.figures.palette import TEXT, FillStyle, style_of_op_type
 from workbench.figures.scene import Line, Mark, Rect, Scene, Text
+from workbench.records.display import in_ms
 from workbench.views.flame.frames import Frames, Kind, Pane, Picture
 from workbench.views.flame.payload import GAIN, GAP, LOSS
 
@@ -64,9 +65,9 @@ def _title(pane: Pane, picture: Picture) -> str:
         return f"{pane.title} ({pane.note})"
     top = frames.depth == 0
     if picture.key == "difference" and pane is picture.panes[-1]:
-        return f"{pane.title}: {float(np.nansum(frames.change_s[top])) * 1e3:+,.4g} ms, {pane.note}"
+        return f"{pane.title}: {in_ms(float(np.nansum(frames.change_s[top])), signed=True)}, {pane.note}"
     total = float(frames.width_s[top].sum())
-    return f"{pane.title}: {total * 1e3:,.4g} ms, {pane.note}"
+    return f"{pane.title}: {in_ms(total)}, {pane.note}"
 
 
 def _boxes(frames: Frames, low: float, high: float, per_s: float, top: float) -> Iterator[Mark]:
@@ -108,7 +109,11 @@ def _axis(low: float, high: float, per_s: float, y: float) -> Iterator[Mark]:
         x = MARGIN + (at - low) * per_s
         yield Line(x, y, x, y + 5)
         yield Text(
-            min(max(x, MARGIN + 20), WIDTH - MARGIN - 20), y + 18, f"{at * 1e3:,.4g} ms", 11, anchor="middle"
+            min(max(x, MARGIN + 20), WIDTH - MARGIN - 20),
+            y + 18,
+            str(in_ms(at)),
+            11,
+            anchor="middle",
         )
         at += step
 

@@ -10,6 +10,7 @@ from statistics import mean
 from workbench.figures.palette import STRONG, TEXT, FillStyle, style_of_provider
 from workbench.figures.scene import Line, Mark, Polyline, Rect, Scene, Text, column
 from workbench.figures.words import lines
+from workbench.records.display import in_ms
 from workbench.views.graph.pane import Pane, Row, short_provider
 from workbench.views.graph.payload import FATES, GREY
 from workbench.views.graph.tree import ROOT, Tree
@@ -160,7 +161,7 @@ def _drawn(told: Outline, left: float, top: float) -> Iterator[Mark]:
     for number, box in enumerate(told.boxes):
         y = first + number * (BOX + GAP)
         yield Rect(left, y, WIDTH, BOX, TEXT, 0.10, TEXT, radius=3)
-        time = "" if box.time_s is None else f", {box.time_s * 1e3:.3g} ms"
+        time = "" if box.time_s is None else f", {in_ms(box.time_s, 3)}"
         nodes = f"{box.nodes:,} nodes{time}" if box.nodes != 1 else f"1 node{time}"
         yield Text(left + 8, y + 18, box.label, 12, True, room=WIDTH - 160)
         yield Text(left + WIDTH - 8, y + 18, nodes if box.nodes else "", 11, anchor="end", room=140)

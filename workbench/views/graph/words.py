@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from workbench.explain.provenance.account import FATES
 from workbench.figures.words import one_line
+from workbench.records.display import in_ms
 from workbench.views.graph.pane import Pane, short_provider
 
 
@@ -33,5 +34,5 @@ def _told(pane: Pane) -> str:
         told += f" in {len(parts)} partitions with {crossing:,} tensor{'s' * (crossing != 1)} crossing"
     times = [row.time_s for row in nodes if row.time_s is not None]
     if times:
-        told += f", {sum(times) * 1e3:.3g} ms a run with the profiler on"
+        told += f", {in_ms(sum(times), 3)} a run with the profiler on"
     return f"{told}. {one_line(pane.note)}" if pane.note else told
