@@ -65,7 +65,7 @@ def test_the_roofline_draws_what_is_known_under_both_roofs() -> None:
     )
     figure = roofline_figure(Roofline(nodes, Peaks(2, 100e9, 400e9, 10e9), 0.004))
     names = [trace.name for trace in figure.data]
-    assert names == ["float32 and others", "int8", "float32 peak, 100 G/s", "int8 peak, 400 G/s"]
+    assert names == ["float32 and others", "int8", "float32 peak, 100 GFLOP/s", "int8 peak, 400 GOP/s"]
     assert figure.data[0].y == pytest.approx((10.0,))
     assert "1 nodes" in figure.layout.title.text
 

@@ -56,7 +56,7 @@ def test_the_tolerance_is_the_user_s() -> None:
     ("ours", "theirs", "reason"),
     [
         (np.zeros((2, 3)), np.zeros((3, 2)), "shape"),
-        (np.array([1, 2, 3]), np.array([1, 2, 4]), "33.33%"),
+        (np.array([1, 2, 3]), np.array([1, 2, 4]), "33.33 %"),
         (np.array(["a"], object), np.array(["b"], object), "strings"),
         (np.array([1.0, np.nan]), np.array([1.0, 2.0]), "NaN"),
         (np.array([1.0, np.inf]), np.array([1.0, -np.inf]), "infinity"),

@@ -87,7 +87,7 @@ def test_threads_above_the_quota_or_the_cores() -> None:
 
 def test_what_the_system_counted() -> None:
     told = doubts(counted=Counters(steal_s=1.0, thermal_throttles=3, quota_throttles=0))
-    assert "10%" in told["steal"].evidence
+    assert "10 %" in told["steal"].evidence
     assert "3 times" in told["throttling"].evidence
     assert "quota" not in told
 

@@ -65,7 +65,7 @@ class Asked:
             return f"largest error {relative:.1e} of the largest magnitude, tolerance {self.tolerance:.0e}"
         got = "none" if noise_share == 0 else f"{-10 * math.log10(noise_share):.0f} dB"
         return (
-            f"error {math.sqrt(noise_share):.1%} of the output (root mean square; SQNR {got}), "
+            f"error {math.sqrt(noise_share) * 100:.1f} % of the output (root mean square; SQNR {got}), "
             f"at least {self.least_sqnr_db:g} dB asked for"
         )
 
@@ -106,7 +106,7 @@ def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance
         if ours.dtype.kind in "biu" and theirs.dtype.kind in "biu":
             share = float(np.mean(ours != theirs)) if ours.size else 0.0
             if not tolerance.of_whole_numbers(share):
-                return _row(label, name, False, f"{share:.2%} of the whole numbers differ")
+                return _row(label, name, False, f"{share * 100:.2f} % of the whole numbers differ")
             differing = max(differing, share)
             continue
         first, second = _wide(ours), _wide(theirs)
@@ -124,7 +124,7 @@ def _compare(label: str, name: str, left: list[Any], right: list[Any], tolerance
         noise += _energy(error)
         signal += _energy(np.abs(first[finite]))
     if not numeric:
-        told = f"{differing:.2%} of the whole numbers differ" if differing else "equal"
+        told = f"{differing * 100:.2f} % of the whole numbers differ" if differing else "equal"
         return _row(label, name, True, told)
     relative = worst_abs / scale if scale > 0 else (0.0 if worst_abs == 0 else math.inf)
     noise_share = noise / signal if signal > 0 and noise < math.inf else (0.0 if noise == 0 else math.inf)

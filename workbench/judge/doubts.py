@@ -103,7 +103,7 @@ def _system(counted: Counters, elapsed_s: float) -> Iterable[Doubt]:
         yield Doubt(
             "steal",
             None,
-            f"the hypervisor gave {counted.steal_s / elapsed_s:.0%} of a core to other guests",
+            f"the hypervisor gave {counted.steal_s / elapsed_s * 100:.0f} % of a core to other guests",
             "use a machine of your own, or repeat at another time",
         )
     if counted.thermal_throttles:
@@ -136,7 +136,7 @@ def _spread(runs: Sequence[Run], pairs: Sequence[Sequence[Pair]]) -> Iterable[Do
             yield Doubt(
                 "noise",
                 run.label,
-                f"the ratio varies by {stdev(ratios):.1%} from one pair of processes to the next",
+                f"the ratio varies by {stdev(ratios) * 100:.1f} % from one pair of processes to the next",
                 "give more time with budget_s=…, or set intra_op_threads so that no core is shared",
             )
 

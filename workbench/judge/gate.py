@@ -70,7 +70,9 @@ def _error(accuracy: AccuracyRecord, label: str, most: float) -> Check:
     if math.isinf(error):
         return Check("error", False, "the error has no end: NaN, Inf or another shape")
     return Check(
-        "error", error <= most, f"the error is {error:.2%} of the output, at most {most:.2%} asked for"
+        "error",
+        error <= most,
+        f"the error is {error * 100:.2f} % of the output, at most {most * 100:.2f} % asked for",
     )
 
 

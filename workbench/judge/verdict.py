@@ -93,12 +93,15 @@ def _conclude(
     if kind == "unknown":
         return kind, (
             f"the interval of the ratio, {math.exp(seen.low):.3f} to {math.exp(seen.high):.3f}, "
-            f"allows both an effect of {smallest_effect:.1%} and none: it needs more rounds "
+            f"allows both an effect of {smallest_effect * 100:.1f} % and none: it needs more rounds "
             "or a quieter machine"
         )
     if kind == "tie":
-        return kind, f"any difference is smaller than {2 * smallest_effect:.1%}"
-    return kind, f"the whole interval lies beyond the smallest effect of interest, {smallest_effect:.1%}"
+        return kind, f"any difference is smaller than {2 * smallest_effect * 100:.1f} %"
+    return (
+        kind,
+        f"the whole interval lies beyond the smallest effect of interest, {smallest_effect * 100:.1f} %",
+    )
 
 
 def _single(pairs: Sequence[Pair]) -> float | None:

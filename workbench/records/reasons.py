@@ -80,7 +80,7 @@ class WhySlowerRecord:
     @property
     def headline(self) -> str:
         """The two times, and how much of it is integer arithmetic."""
-        share = "" if self.integer_share is None else f" and {self.integer_share:.0%} of their time"
+        share = "" if self.integer_share is None else f" and {self.integer_share * 100:.0f} % of their time"
         return (
             f"{self.candidate} takes {in_ms(self.candidate_s)}, {self.baseline} {in_ms(self.baseline_s)} "
             f"({self.measured}); {self.integer_nodes} of {self.node_count} nodes{share} are integer kernels"
@@ -97,7 +97,7 @@ class WhySlowerRecord:
                 one.kind,
                 one.sentence,
                 in_ms(one.cost_s) or "",
-                "" if one.share is None else f"{one.share:.0%}",
+                "" if one.share is None else f"{one.share * 100:.0f} %",
                 one.fix,
             )
             for one in self.reasons

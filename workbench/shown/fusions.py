@@ -93,5 +93,5 @@ class Fusions:
 def _sentence(label: str, told: Explained) -> str:
     numbers = told.passes.statistics
     share = numbers.fused_share
-    fused = "" if share is None else f", {numbers.fused_nodes} of them fused ({share:.0%})"
+    fused = "" if share is None else f", {numbers.fused_nodes} of them fused ({share * 100:.0f} %)"
     return f"{label}: {numbers.source_nodes} nodes became {numbers.optimized_nodes}{fused}"

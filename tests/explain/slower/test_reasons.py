@@ -54,7 +54,7 @@ def test_convolutions_quantized_while_running_are_named_with_what_they_replaced(
     assert reason.cost_s == pytest.approx(300e-6)
     assert reason.nodes == ("i",)
     assert (
-        "1 ConvInteger nodes take 0.3 ms (83%) of a run; in float32 the convolutions take 0.1 ms"
+        "1 ConvInteger nodes take 0.3 ms (83 %) of a run; in float32 the convolutions take 0.1 ms"
         in reason.sentence
     )
     assert "StaticInt8" in reason.fix
@@ -182,7 +182,7 @@ def test_time_between_more_nodes_is_a_reason():
 def test_integer_kernels_that_take_longer_than_float_ones_are_named():
     candidate = side("q", [("l", "QLinearConv", ("x",), 500)])
     reason = one(told(candidate), "kernels that take longer")
-    assert "1 QLinearConv 0.5 ms (100%), against 0.1 ms in float" in reason.sentence
+    assert "1 QLinearConv 0.5 ms (100 %), against 0.1 ms in float" in reason.sentence
 
 
 def test_against_itself_there_is_no_reason():

@@ -25,9 +25,9 @@ def stats(run: int, wait: int = 0, distribute: int = 0, others: tuple[int, ...] 
     ("told", "words"),
     [
         (stats(98), "shared evenly"),
-        (stats(60, wait=39), "uneven: the caller waits 39% of the time for others"),
-        (stats(70, distribute=20), "handing out the work takes 20%: pieces too small"),
-        (stats(90, others=(1, 0)), "50% of the other threads' turns took no work"),
+        (stats(60, wait=39), "uneven: the caller waits 39 % of the time for others"),
+        (stats(70, distribute=20), "handing out the work takes 20 %: pieces too small"),
+        (stats(90, others=(1, 0)), "50 % of the other threads' turns took no work"),
         (stats(20), "most of it lies outside of parallel sections"),
         (stats(90, others=()), "runs on one thread, as configured"),
     ],

@@ -181,16 +181,18 @@ def _problem(told: AccuracyRecord, label: str) -> str | None:
 
 
 def _reason(record: SensitivityRecord, found: Found, max_error: float) -> str:
-    whole = "no size" if record.whole_error is None else f"{record.whole_error:.2%}"
-    now = "no size" if found.error is None else f"{found.error:.2%}"
+    whole = "no size" if record.whole_error is None else f"{record.whole_error * 100:.2f} %"
+    now = "no size" if found.error is None else f"{found.error * 100:.2f} %"
     if found.met and not found.excluded:
-        return f"nothing needs to be left out: the error is {whole}, at most {max_error:.2%} asked for"
+        return (
+            f"nothing needs to be left out: the error is {whole}, at most {max_error * 100:.2f} % asked for"
+        )
     names = ", ".join(found.excluded[:4]) + (
         f" and {len(found.excluded) - 4} more" * (len(found.excluded) > 4)
     )
     if found.met:
         return (
-            f"leave out {names}: the error falls from {whole} to {now} (at most {max_error:.2%} asked for), "
-            f"measured on {record.item_count} items"
+            f"leave out {names}: the error falls from {whole} to {now} "
+            f"(at most {max_error * 100:.2f} % asked for), measured on {record.item_count} items"
         )
-    return f"no set of layers meets {max_error:.2%}: without {names} it is still {now}"
+    return f"no set of layers meets {max_error * 100:.2f} %: without {names} it is still {now}"

@@ -54,9 +54,8 @@ class Overhead:
             return "the profiler's own cost was not measured"
         plain, profiled = in_ms(median(self.plain_s)), in_ms(median(self.profiled_s))
         count = min(len(self.plain_s), len(self.profiled_s))
-        how = (
-            f"{self.ratio - 1:+.0%}; medians of at least {counted(count, 'run')}, one process after the other"
-        )
+        told = f"medians of at least {counted(count, 'run')}, one process after the other"
+        how = f"{(self.ratio - 1) * 100:+.0f} %; {told}"
         return f"profiling changed a run from {plain} to {profiled} ({how})"
 
 
@@ -180,7 +179,7 @@ class Profile:
         table = self.by("op_type").head(MOST_ROWS)
         columns = (table[name].tolist() for name in ("op_type", "calls", "self_s", "share"))
         rows: Iterable[tuple[object, ...]] = (
-            (op_type, calls, in_ms(own), f"{share:.1%}")
+            (op_type, calls, in_ms(own), f"{share * 100:.1f} %")
             for op_type, calls, own, share in zip(*columns, strict=True)
         )
         return to_table(("op type", "calls", "own time", "share"), rows, str(self))

@@ -41,7 +41,7 @@ def reason(pair: Pair, kind: ReasonKind, nodes: Sequence[Ran], sentence: str, fi
     share = pair.candidate.share(nodes)
     told = in_ms(cost_s) or ""
     if share is not None:
-        told += f" ({share:.0%})"
+        told += f" ({share * 100:.0f} %)"
     ordered = sorted(nodes, key=lambda one: -one.time_s)
     return Reason(
         kind=kind,

@@ -203,7 +203,8 @@ def few_integer(pair: Pair) -> Iterator[Reason]:
     nodes = side.where(lambda one: one.op_type not in INTEGER)
     yield reason(
         pair, "few integer kernels", nodes,
-        f"only {share:.0%} of the time in nodes is integer arithmetic; the rest, {{cost}}, is mostly {most}",
+        f"only {share * 100:.0f} % of the time in nodes is integer arithmetic; "
+        f"the rest, {{cost}}, is mostly {most}",
         "no quantization can gain more than the share that it makes integer: look at the rest first",
     )  # fmt: skip
 

@@ -41,12 +41,14 @@ class NodeSharing:
             return "runs on one thread: too small or not made to be split, so more threads do not help it"
         parts = []
         if self.helped < 1:
-            parts.append(f"{1 - self.helped:.0%} of the other threads' turns took no work")
+            parts.append(f"{(1 - self.helped) * 100:.0f} % of the other threads' turns took no work")
         if self.wait_s > WAITING * self.time_s:
-            parts.append(f"uneven: the caller waits {self.wait_s / self.time_s:.0%} of the time for others")
+            parts.append(
+                f"uneven: the caller waits {self.wait_s / self.time_s * 100:.0f} % of the time for others"
+            )
         if self.distribute_s > HANDING_OUT * self.time_s:
             parts.append(
-                f"handing out the work takes {self.distribute_s / self.time_s:.0%}: pieces too small"
+                f"handing out the work takes {self.distribute_s / self.time_s * 100:.0f} %: pieces too small"
             )
         if self.run_s + self.wait_s + self.distribute_s < SERIAL * self.time_s:
             parts.append("most of it lies outside of parallel sections")

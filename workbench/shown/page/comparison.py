@@ -90,7 +90,7 @@ def add_protocol(page: Document, record: ComparisonRecord) -> None:
             ("ONNX Runtime", versions.onnxruntime),
             ("workbench", versions.workbench),
             ("time spent", f"{protocol.elapsed_s:.3g} s, {protocol.sampling_s:.3g} s of them sampling"),
-            ("smallest effect of interest", f"{protocol.smallest_effect:.2%}"),
+            ("smallest effect of interest", f"{protocol.smallest_effect * 100:.2f} %"),
         ]
     )
     log = "".join(

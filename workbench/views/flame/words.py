@@ -27,6 +27,6 @@ def _of(shown: Shown) -> str:
     gaps = table["op_type"].isin((BETWEEN_NODES, SCHEDULING))
     whole_s = float(table["self_s"].sum()) / steady.runs
     top = table[~gaps].head(MOST)
-    parts = [f"{op} {share:.0%}" for op, share in zip(top["op_type"], top["share"], strict=True)]
-    parts.append(f"no node {float(table[gaps]['share'].sum()):.0%}")
+    parts = [f"{op} {share * 100:.0f} %" for op, share in zip(top["op_type"], top["share"], strict=True)]
+    parts.append(f"no node {float(table[gaps]['share'].sum()) * 100:.0f} %")
     return f"{shown.label}: {in_ms(whole_s)} with the profiler on, of it {', '.join(parts)}"

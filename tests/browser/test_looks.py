@@ -1,0 +1,83 @@
+"""Words in figures are readable: their contrast to what lies behind them, in both themes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import workbench as wb
+from tests.browser.conftest import Show
+from tests.browser.harness.chromium import Pages
+from tests.figures.examples import ordinary
+from tests.shown import examples
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+Theme: TypeAlias = Literal["light", "dark"]
+LEAST = 4.5  # WCAG 2.2, AA, for text of any size
+TABS = ("latency", "memory", "roofline")
+SHOWN = "import workbench as wb\nbench = wb.Workbench()\nbench.show(wb.open({path!r}))\nbench"
+# The lowest contrast of the words in the figures of this part of the page, and whose it is.
+FAINTEST = """within => {
+  const parts = (color) => {
+    const [red, green, blue, alpha = 1] = color.match(/[\\d.]+/g).map(Number);
+    return {rgb: [red, green, blue], alpha};
+  };
+  const over = (top, under) => top.rgb.map((one, at) => one * top.alpha + under[at] * (1 - top.alpha));
+  const light = (rgb) => {
+    const [red, green, blue] = rgb.map((one) => one / 255)
+      .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const ground = (element) => {
+    const layers = [];
+    for (let one = element; one; one = one.parentElement) {
+      const color = parts(getComputedStyle(one).backgroundColor);
+      if (color.alpha) layers.unshift(color);
+      if (color.alpha === 1) break;
+    }
+    return layers.reduce((under, top) => over(top, under), [255, 255, 255]);
+  };
+  const found = [];
+  for (const word of document.querySelectorAll(`${within} .main-svg text`)) {
+    if (!word.textContent.trim() || !word.getClientRects().length) continue;
+    const behind = ground(word.closest('.js-plotly-plot'));
+    const [one, other] = [light(over(parts(getComputedStyle(word).fill), behind)), light(behind)];
+    found.push([(Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05), word.textContent]);
+  }
+  return found.sort((one, other) => one[0] - other[0])[0];
+}"""
+
+
+def readable(page: Page, within: str) -> None:
+    contrast, words = page.evaluate(FAINTEST, within)
+    assert contrast >= LEAST, f"{words!r} has a contrast of {contrast:.2f}"
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    result = wb.Comparison(ordinary(), parts=examples.parts())
+    return result.save(tmp_path_factory.mktemp("bundle") / "result.ortbench")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_of_figures_in_the_panels(show: Show, pages: Pages, bundle: Path, theme: Theme) -> None:
+    page = show(SHOWN.format(path=str(bundle)), theme=theme).page
+    for name in TABS:
+        page.locator(".wbp-tabs").get_by_role("tab", name=name, exact=True).click()
+        expect(page.locator(".wbp-page:visible .main-svg text").first).to_be_visible()
+        readable(page, ".wbp-page")
+        pages.picture(page, f"contrast-{theme}-{name}")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_of_figures_in_an_exported_page(pages: Pages, bundle: Path, theme: Theme) -> None:
+    path = wb.open(bundle).export_html(bundle.with_suffix(".html"))
+    page = pages.open(path.as_uri(), theme=theme, offline=True)
+    figures = page.locator("figure.plot")
+    expect(page.locator("figure.plot .js-plotly-plot")).to_have_count(figures.count())
+    expect(page.locator("figure.plot .main-svg text").first).to_be_visible()
+    readable(page, "figure.plot")
