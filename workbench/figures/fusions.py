@@ -47,4 +47,4 @@ def fusions_figure(explained: Mapping[str, Explained], sentence: str) -> go.Figu
     left_out = len(counts) - len(shown)
     note = f"the {left_out} rarest operators are in the table only" if left_out else ""
     height = (BAR * (len(explained) + 1) + ROW) * max(1, len(names)) + 90
-    return set_title(figure, [sentence], note, height)
+    return set_title(figure, sentence.split("; "), note, height)

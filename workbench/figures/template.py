@@ -7,13 +7,16 @@ from functools import cache
 
 import plotly.graph_objects as go
 
+from workbench.figures.lettering import broken
 from workbench.figures.palette import GRID, STRONG, TEXT
 from workbench.figures.scale import Scale, log_ticks
-from workbench.figures.words import lines, plain
+from workbench.figures.words import plain
 
+# Narrow faces that every system has or stands in for. Plotly's own choice ends at Verdana, a third wider.
+FACES = "Helvetica, Arial, sans-serif"
 NARROW_COLUMNS = 46  # letters of a line that still fit 360 pixels
-SMALL_COLUMNS = 54
-MOST_TITLE = 600
+TITLE_ROOM = 300  # pixels: of a figure in a panel in an output of 360
+TITLE, NOTE = 14.0, 12.0
 TITLE_LINE = 19  # pixels
 VIEW_ROOM = 0.03  # of the width, before the first point
 LEFT, RIGHT, BOTTOM = 12, 12, 12
@@ -37,7 +40,7 @@ def template() -> go.layout.Template:
         layout=go.Layout(
             paper_bgcolor="rgba(0,0,0,0)",
             plot_bgcolor="rgba(0,0,0,0)",
-            font={"color": TEXT, "size": 13},
+            font={"color": TEXT, "size": 13, "family": FACES},
             colorway=STRONG,
             xaxis=axis,
             yaxis=axis,
@@ -62,15 +65,15 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
     shown = []
     for sentence in sentences:
         head, _, rest = sentence.partition("; ")
-        shown += [f"<b>{plain(line)}</b>" for line in lines(head, NARROW_COLUMNS, MOST_TITLE)]
-        shown += [_small(line) for line in lines(rest, SMALL_COLUMNS, MOST_TITLE)]
-    shown += [_small(line) for line in lines(note, SMALL_COLUMNS, MOST_TITLE)]
+        shown += [f"<b>{plain(line)}</b>" for line in _broken(head, TITLE, bold=True)]
+        shown += [_small(line) for line in _broken(rest, NOTE)]
+    shown += [_small(line) for line in _broken(note, NOTE)]
     top = TITLE_LINE * len(shown) + 24
     height = top + plot_height
     return figure.update_layout(
         title={
             "text": "<br>".join(shown),
-            "font": {"size": 14},
+            "font": {"size": TITLE},
             "x": 0,
             "xanchor": "left",
             "y": 1 - 18 / height,
@@ -97,5 +100,9 @@ def latency_axis(
     return axis
 
 
+def _broken(text: str, size: float, *, bold: bool = False) -> list[str]:
+    return broken(text, size, TITLE_ROOM, bold=bold) if text else []
+
+
 def _small(line: str) -> str:
-    return f"<span style='font-size:12px'>{plain(line)}</span>"
+    return f"<span style='font-size:{NOTE:g}px'>{plain(line)}</span>"

@@ -44,7 +44,10 @@ def aligned(rows: Iterable[tuple[str, str]], column: int) -> str:
     lines = []
     for name, value in rows:
         indent = " " * (column + 2)
-        whole = [wrap(part, _LINE - column - 2, break_on_hyphens=False) for part in value.split("\n")]
+        whole = [
+            wrap(part, _LINE - column - 2, break_long_words=False, break_on_hyphens=False)
+            for part in value.split("\n")
+        ]
         told = [line for part in whole for line in part or [""]]
         lines.append(f"  {name:<{column}}" + f"\n{indent}".join(told))
     return "\n".join(line.rstrip() for line in lines)
