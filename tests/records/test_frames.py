@@ -93,6 +93,13 @@ def test_the_text_of_a_result_is_short() -> None:
     assert repr(record.runs[0].latency) == "LatencySamples('A', 100000 samples)"
 
 
+def test_a_verdict_in_a_plain_console_is_a_sentence() -> None:
+    faster = comparison().verdict
+    assert repr(faster).startswith("<Verdict on B: faster; A's time over B's is 1.830 (1.790 to 1.880), ")
+    differs = replace(faster, kind="outputs differ", reason="wrong")
+    assert repr(differs) == "<Verdict on B: outputs differ; wrong>", "no speed of a wrong answer"
+
+
 def test_tables_and_units() -> None:
     assert in_ms(0.0012345) == "1.234 ms"
     assert in_mib(3 << 20) == "3.0 MiB"

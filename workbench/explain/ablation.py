@@ -75,7 +75,8 @@ class AblationRecord:
         ]
         words = "; ".join(told) or "none changes the time measurably"
         if self.hurts:
-            words += f". Slower here because of {', '.join(map(shorten, self.hurts))}: disabled_passes switches them off"
+            names = ", ".join(map(shorten, self.hurts))
+            words += f". Slower here because of {names}: disabled_passes switches them off"
         return f"{counted(len(self.rows), 'pass', 'passes')} switched off alone: {words}"
 
     def _repr_html_(self) -> str:
