@@ -69,7 +69,7 @@ def test_a_percentile_without_enough_samples_is_told_and_not_drawn() -> None:
 def test_too_few_processes_give_a_median_without_an_interval() -> None:
     one = run("A", [[[0.001] * 5]])
     figure = latency_figure(comparison(one, run("B", [[[0.001] * 5]])))
-    assert "median 1 ms<br>" in texts(figure)[0]
+    assert "median 1.000 ms<br>" in texts(figure)[0]
     assert not any(trace.legendgroup == "interval" for trace in figure.data)
 
 

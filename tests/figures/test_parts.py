@@ -42,6 +42,8 @@ def test_numbers_are_written_without_exponent() -> None:
     assert scale.text(0.0012345) == "1.234 ms"
     assert scale.text(1234.5) == "1,234,500 ms"
     assert scale.text(0.0) == "0 ms"
+    assert (scale.number(0.02048), scale.number(0.021)) == ("20.48", "21.00")
+    assert scale.number(0.99996) == "1000"
 
 
 @given(st.floats(1e-9, 1e9), st.floats(1, 1e6))

@@ -28,9 +28,11 @@ class Scale:
         return f"{self.number(seconds)} {self.unit}"
 
     def number(self, seconds: float) -> str:
-        """Four digits and no exponent."""
+        """Four digits and no exponent: 21.00 beside 20.48."""
         value = seconds * self.per_s
-        return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
+        if not value or abs(value) >= 1_000:
+            return f"{value:,.0f}"
+        return f"{value:#.4g}".rstrip(".")
 
 
 def scale_of(medians_s: Sequence[float | None]) -> Scale:
