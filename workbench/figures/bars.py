@@ -11,7 +11,7 @@ from workbench.figures.palette import TEXT, Pattern
 from workbench.figures.scene import Line, Mark, Rect, Scene, Text
 
 WIDTH, MARGIN = 760, 16
-MOST_LABEL, MOST_NUMBER = 230, 250
+MOST_LABEL, MOST_NUMBER = 270, 250
 LINE, BAR, GAP, BETWEEN = 19, 15, 3, 9
 SMALL = 12
 
