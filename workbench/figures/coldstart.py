@@ -13,6 +13,7 @@ from workbench.explain.coldstart.coldstart import ColdStart
 from workbench.figures.palette import PALE, STRONG, TEXT
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
+from workbench.records.display import in_ms
 
 _PATTERNS = ("", "/", "x", "-", "\\", ".", "+")
 _COLORS = (*STRONG, *PALE)
@@ -90,7 +91,7 @@ def cold_start_figure(starts: Sequence[ColdStart]) -> go.Figure:
     figure.update_xaxes(title_text="resident memory, what each stage added (MiB)", row=2, col=1)
     figure.update_yaxes(autorange="reversed")
     steady = [dict(start.steps)[STEADY] or 0.0 for start in starts]
-    note = "once steady, a run takes " + " and ".join(f"{seconds * 1e3:.4g} ms" for seconds in steady)
+    note = "once steady, a run takes " + " and ".join(str(in_ms(seconds)) for seconds in steady)
     return set_title(
         apply(figure), [_told(start) for start in starts], note, 190 + 2 * BAR_PIXELS * len(data.names)
     )

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from workbench.figures.palette import TEXT, style_of_op_type
 from workbench.figures.template import apply, set_title
-from workbench.figures.words import plain
+from workbench.figures.words import op_name, plain
 
 if TYPE_CHECKING:
     from workbench.explain.explanation import Explained
@@ -56,7 +56,7 @@ def flow_figure(told: Explained) -> go.Figure:
     figure = apply(go.Figure())
     figure.add_sankey(
         node={
-            "label": [plain(name, MOST_NAME) for name in (*left, *right)],
+            "label": [plain(op_name(name), MOST_NAME) for name in (*left, *right)],
             "color": [style.color for style in styles],
             "line": {"color": TEXT, "width": 1},
             "pad": PAD,
