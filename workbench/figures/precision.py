@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from workbench.records.fidelity import AccuracyRecord
 
 PLOT = 380
-WIDTH, MARGIN, LINE, ROW = 960, 16, 18, 24
-_COLUMNS = (16, 236, 390, 540, 615, 690, 765)  # left edges
+WIDTH, MARGIN, LINE, ROW = 1020, 16, 18, 24
+_COLUMNS = (16, 316, 460, 610, 685, 760, 825)  # left edges
 _HEADS = (
     *("config", "latency (95 % CI)", "speed-up (95 % CI)", "file", "memory", "error"),
     "accuracy (95 % CI)",
