@@ -15,7 +15,7 @@ from workbench.figures.words import plain
 # Narrow faces that every system has or stands in for. Plotly's own choice ends at Verdana, a third wider.
 FACES = "Helvetica, Arial, sans-serif"
 NARROW_COLUMNS = 46  # letters of a line that still fit 360 pixels
-TITLE_ROOM = 300  # pixels: of a figure in a panel in an output of 360
+TITLE_ROOM = 256  # pixels: of a figure in a panel in an output of 360, less its margins
 WIDER = 1.07  # a browser's bold Arial against the bold that the width is measured in
 TITLE, NOTE = 14.0, 12.0
 TITLE_LINE = 19  # pixels
