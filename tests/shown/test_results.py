@@ -265,9 +265,9 @@ def test_examine_makes_the_missing_and_keeps_it(tmp_path: Path) -> None:
 
 def test_words_of_peaks_and_starts() -> None:
     assert str(RESULTS["peaks"]) == (
-        "1 thread: float32 10.0 G/s, int8 40.0 G/s, copying not measured; "
+        "1 thread: float32 10.0 GFLOP/s, int8 40.0 GOP/s, copying not measured; "
         "2 threads: float32 not measured, int8 not measured, copying 20.0 GB/s"
     )
-    first, second = str(RESULTS["cold start"]).split("; ")
+    first, second = str(RESULTS["cold start"]).splitlines()
     assert first.startswith("A: 610 ms to the first answer, 410 ms with the optimized graph saved ahead")
     assert second.startswith("B: ")
