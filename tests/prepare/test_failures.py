@@ -156,6 +156,16 @@ def test_int8_after_a_fusion_of_ort_s_own_operators() -> None:
     assert dict(wb.prepare("digits-vit", both).steps[2].statistics)["MatMulInteger"] > 10
 
 
+@pytest.mark.parametrize("blocked", [(), ("CDist",)])
+def test_float16_around_an_operator_without_it_is_refused(tmp_path: Path, blocked: tuple[str, ...]) -> None:
+    far = helper.make_node("CDist", ["h", "w"], ["y"], name="far", domain="com.microsoft")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"], name="one"), far]
+    path = save(tmp_path, nodes, [weight("w", 8, 8)], [4, 8], [4, 8])
+    with pytest.raises(wb.PrepareError, match=r"would not load: Type Error.*CDist") as caught:
+        wb.prepare(path, wb.Config(precision=wb.Float16(blocked_ops=blocked)))
+    assert "another precision" in caught.value.fix
+
+
 def test_bfloat16_has_no_kernels_on_the_cpu() -> None:
     with pytest.raises(wb.PrepareError, match="no bfloat16 kernels") as caught:
         wb.prepare("digits-conv", wb.Config(precision=wb.BFloat16()))

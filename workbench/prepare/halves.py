@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from workbench.config import BFloat16, Config, Float16
@@ -44,7 +45,19 @@ def half(asked: Float16 | BFloat16, config: Config) -> Step:
             )
         return f"16-bit floats{f'; {in_words(casts)} more' if casts else ''}", notes
 
-    return Step(asked.LABEL, "preparing.half", arguments, says, generation=2)
+    return Step(asked.LABEL, "preparing.half", arguments, says, _explains, generation=3)
+
+
+def _explains(told: str) -> tuple[str, str] | None:
+    found = re.search(r"INVALID_GRAPH.*?(Type Error: .*)", told, re.DOTALL)
+    if found is None:
+        return None
+    return (
+        f"ORT's converter left an operator with types that it does not take, so the file would not load: "
+        f"{found[1]}",
+        "use another precision for this model: it has an operator that takes no 16-bit floats, and ORT "
+        "cannot work out the types around it",
+    )
 
 
 def _element_types(model: Model) -> set[str]:

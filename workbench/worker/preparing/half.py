@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime as ort
 from onnx import TensorProto, numpy_helper
+from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented
 from onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST
 from onnxruntime.transformers.onnx_model import OnnxModel
 
@@ -32,7 +34,18 @@ def run(source: str, target: str, keep_io: bool, blocked_ops: list[str], bfloat1
     if bfloat16:
         _retype(model.model.graph, wide)
     files.save(model.model, target)
+    del model, proto, wide
+    _check_types(target)
     return files.answer(source, target, [])
+
+
+def _check_types(path: str) -> None:
+    """ORT's converter may leave an operator with types that it does not take: loading tells."""
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    with contextlib.suppress(NotImplemented):  # no kernel on the CPU: another provider may have one
+        ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def _without_bfloat16(proto: onnx.ModelProto) -> list[str]:
