@@ -1,0 +1,234 @@
+"""How fast the panels answer: `python -m benchmarks.panels [clicks] [cancel] [-m MODEL] [-o FILE]`.
+
+Starts a real JupyterLab and a Chromium without a window and works as a person would. `clicks`: while a
+comparison runs, each of many different clicks, from the click until the page shows its answer. `cancel`: each
+run is cancelled at several moments; from the click until the panels say so, and until no worker is left.
+Prints a table; `-o` writes every time as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.harness.book import open_book
+from tests.browser.harness.chromium import Pages, started_browser
+from tests.browser.harness.lab import started_lab
+from tests.conftest import is_worker
+
+TIMES = 3  # each click, and each cancel
+RUNS = ("Compare", "Profile", "Explain", "Ablate", "Levels", "Export HTML")
+MOMENTS_S = (0.0, 0.4, 1.2)  # after the first sign of life
+START = """
+import workbench as wb
+bench = wb.Workbench()
+bench.load({model!r}, wait=True)
+bench.state.budget_s = 1.0
+bench.compare(wait=True)
+bench.explain(wait=True)
+bench.profile(wait=True)
+bench.state.budget_s = 600.0
+bench
+"""
+# From the moment when the mouse goes down until what `seen` gives is another, looked at frame by frame.
+WATCH = """(seen) => {
+  const look = new Function(`return ${seen}`), before = look();
+  let began = null;
+  addEventListener('pointerdown', () => { began = performance.now(); }, {capture: true, once: true});
+  window.answered = (async () => {
+    while (began === null || look() === before) await new Promise(requestAnimationFrame);
+    return performance.now() - began;
+  })();
+}"""
+BUTTON = "[...document.querySelectorAll('.wbp button')].find((one) => one.textContent.trim() === {name})"
+SECTION = (
+    "[...document.querySelectorAll('.wbp-section-button')].find((one) => one.textContent.includes({name}))"
+)
+TAB = "[...document.querySelectorAll('.wbp-tabs [role=tab]')].find((one) => one.textContent === {name})"
+SHOWN = "[...document.querySelectorAll('.wbp-page')].map((one) => one.innerText).join()"
+DIFFERENCE = "document.querySelector('.wbp-difference').textContent"
+SECTIONS = ("graph", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring")
+TABS = ("graph", "fusions", "flame", "memory", "accuracy", "roofline", "threads", "history", "latency")
+
+
+def clicks() -> dict[str, tuple[str, str]]:
+    """What is clicked, and what shows the answer: what only the kernel can change."""
+    found: dict[str, tuple[str, str]] = {}
+    for name in SECTIONS:
+        section = SECTION.format(name=repr(name))
+        for act in ("open", "close"):
+            found[f"{act} {name}"] = (section, f"{section}.textContent")
+    for name in TABS:
+        found[f"tab {name}"] = (TAB.format(name=repr(name)), SHOWN)
+    for name in ("A baseline", "B candidate"):
+        heads = "[...document.querySelectorAll('.wbp-section-button')].map((one) => one.textContent).join()"
+        found[name] = (BUTTON.format(name=repr(name)), heads)
+    for name in ("A ⇄ B", "↶ undo", "↷ redo", "A → B", "↶ undo "):
+        found[name] = (BUTTON.format(name=repr(name.strip())), DIFFERENCE)
+    helped = "document.querySelector('.wbp-configure').className"
+    for act in ("help on", "help off"):
+        found[act] = (BUTTON.format(name="'?'"), helped)
+    box = "String(document.querySelector('.wbp-code')?.checkVisibility())"
+    for act in ("code on", "code off"):
+        found[act] = (BUTTON.format(name="'Copy as Python'"), box)
+    return found
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.locator(".wbp").get_by_role("button", name=name, exact=True)
+
+
+def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:
+    """With a comparison in mid-run, B being another config than A."""
+    page.locator(".wbp-section-button", has_text="graph").click()
+    page.get_by_label("level", exact=True).select_option("basic")
+    expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
+    page.locator(".wbp-section-button", has_text="graph").click()
+    button(page, "Compare").click()
+    expect(page.locator(".wbp-doing")).to_contain_text("round 2")
+    rows = []
+    for turn in range(times):
+        for name, (find, seen) in clicks().items():
+            page.evaluate(WATCH, seen)
+            element = page.evaluate_handle(f"() => {find}").as_element()
+            assert element is not None, name
+            element.click()
+            took_ms: float = page.evaluate("window.answered")
+            rows.append({"part": "click", "name": name.strip(), "turn": turn, "seconds": took_ms / 1e3})
+    button(page, "Cancel").click()
+    expect(page.locator(".wbp-progress")).to_have_count(0)
+    return rows
+
+
+def measure_cancel(page: Page, name: str, after_s: float) -> dict[str, Any]:
+    """One run, cancelled that long after it showed."""
+    page.evaluate(
+        "document.querySelectorAll('.wbp-stopped').forEach((one) => one.setAttribute('data-old', ''))"
+    )
+    button(page, name).click()
+    expect(page.locator(".wbp-progress")).to_have_count(1)
+    page.wait_for_timeout(after_s * 1e3)
+    gone = Gone()
+    told: float | None = page.evaluate(
+        """async () => {
+          const all = [...document.querySelectorAll('.wbp button')];
+          const cancel = all.find((one) => one.textContent.trim() === 'Cancel');
+          if (cancel.disabled) return null;
+          const began = performance.now();
+          cancel.click();
+          while (document.querySelector('.wbp-progress')) await new Promise(requestAnimationFrame);
+          return document.querySelector('.wbp-stopped:not([data-old])') ? performance.now() - began : null;
+        }"""
+    )
+    processes_s = gone.wait()
+    stopped = None if told is None else told / 1e3
+    return {
+        "part": "cancel", "name": name, "after_s": after_s, "seconds": stopped,
+        "processes_s": None if told is None else processes_s, "workers": gone.seen,
+    }  # fmt: skip
+
+
+class Gone:
+    """Watches the workers aside, from now until none is left."""
+
+    def __init__(self) -> None:
+        self.began, self.seen, self.ended_s = time.perf_counter(), 0, 0.0
+        self.told = threading.Event()  # the panels say that nothing runs: no further worker is started
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while True:
+            told, left = self.told.is_set(), workers()
+            if left:
+                self.seen, self.ended_s = max(self.seen, left), time.perf_counter() - self.began
+            elif told:
+                return
+            time.sleep(0.01)
+
+    def wait(self) -> float:
+        """Seconds until the last was gone; 0 where there was none."""
+        self.told.set()
+        self._thread.join()
+        return self.ended_s
+
+
+def workers() -> int:
+    """Below this process stands the server, and below that the kernel."""
+    return sum(is_worker(one) for one in psutil.Process().children(recursive=True))
+
+
+def measure(parts: Sequence[str], model: str, times: int) -> list[dict[str, Any]]:
+    """Every part in a notebook of its own."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, started_browser() as browser:
+        place = Path(folder)
+        with started_lab(place / "lab") as lab:
+            for part in parts:
+                pages = Pages(browser, place)
+                book = open_book(pages.open(), lab, lab.write(f"{part}.ipynb", START.format(model=model)))
+                book.run_all()
+                expect(book.page.locator("details.wbp-headline")).to_be_visible()
+                rows += measure_clicks(book.page, times) if part == "clicks" else cancels(book.page, times)
+                pages.close()
+                lab.stop_kernels()
+    return rows
+
+
+def cancels(page: Page, times: int) -> list[dict[str, Any]]:
+    """Each run at each moment."""
+    moments = [(name, after_s) for name in RUNS for after_s in MOMENTS_S for _ in range(times)]
+    return [measure_cancel(page, name, after_s) for name, after_s in moments]
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """A line a name: how often, the median, the worst; what ended by itself before is counted apart."""
+    lines = [f"{'':<22}{'n':>4}{'median':>10}{'worst':>10}{'workers gone, worst':>22}"]
+    for name in dict.fromkeys((one["part"], one["name"]) for one in rows):
+        mine = [one for one in rows if (one["part"], one["name"]) == name]
+        lines.append(_line(f"{name[0]} {name[1]}", mine))
+    for part in dict.fromkeys(one["part"] for one in rows):
+        lines.append(_line(f"all of {part}", [one for one in rows if one["part"] == part]))
+    return "\n".join(lines)
+
+
+def _line(name: str, rows: Sequence[dict[str, Any]]) -> str:
+    known = [one["seconds"] for one in rows if one["seconds"] is not None]
+    if not known:
+        return f"{name:<22}{0:>4}  ended by itself each time"
+    gone = [one["processes_s"] for one in rows if one.get("processes_s") is not None]
+    last = f"{max(gone) * 1e3:>19,.0f} ms" if gone else ""
+    return f"{name:<22}{len(known):>4}{median(known) * 1e3:>7,.0f} ms{max(known) * 1e3:>7,.0f} ms{last}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.panels", description=__doc__)
+    parser.add_argument("parts", nargs="*", help="clicks, cancel; both unless told")
+    parser.add_argument("-m", "--model", default="digits-vit", help="a sample, or a path")
+    parser.add_argument("-n", "--times", type=int, default=TIMES, help="how often each")
+    parser.add_argument("-o", "--output", type=Path, help="a JSON file for every time")
+    asked = parser.parse_args(arguments)
+    wrong = [one for one in asked.parts if one not in ("clicks", "cancel")]
+    if wrong:
+        parser.error(f"{wrong[0]!r} is no part: choose from clicks, cancel")
+    rows = measure(asked.parts or ("clicks", "cancel"), asked.model, asked.times)
+    print(table(rows))
+    if asked.output is not None:
+        asked.output.write_text(json.dumps(rows, indent=1), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""The panels in a page, as tests handle them: opening, buttons, tabs, the workers behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import psutil
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.conftest import is_worker
+
+TABS = ("latency", "graph", "fusions", "flame", "memory", "accuracy", "roofline", "threads", "history")
+VERDICTS = re.compile("faster|slower|tie|unknown|outputs differ")
+MOST_TABS = 300  # keys until a place is reached; far more than there are places
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.locator(".wbp").get_by_role("button", name=name, exact=True)
+
+
+def tab(page: Page, name: str) -> None:
+    page.locator(".wbp-tabs").get_by_role("tab", name=name, exact=True).click()
+
+
+def compared(page: Page) -> None:
+    """Until the verdict stands there and nothing runs."""
+    expect(page.locator(".wbp-verdict[data-kind]")).to_contain_text(VERDICTS)
+    expect(page.locator(".wbp-progress")).to_have_count(0)
+
+
+def workers() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children(recursive=True) if is_worker(one)]
+
+
+def until(page: Page, condition: Callable[[], bool]) -> None:
+    """Playwright waits for what is in the page; this is for what is not."""
+    while not condition():
+        page.wait_for_timeout(20)
+
+
+class Keys:
+    """A person without a mouse."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def reach(self, place: Locator, key: str = "Tab") -> None:
+        """By Tab alone, from wherever the focus is; backwards with "Shift+Tab"."""
+        for _ in range(MOST_TABS):
+            if place.evaluate("element => element === document.activeElement"):
+                return
+            self.page.keyboard.press(key)
+        pytest.fail(f"{key} never reaches {place}")
+
+    def press(self, name: str, key: str = "Tab") -> None:
+        """The button with this name."""
+        place = button(self.page, name)
+        expect(place).to_be_enabled()
+        self.reach(place, key)
+        self.page.keyboard.press("Enter")
+
+    def turn(self, name: str) -> None:
+        """To a tab of the results; the focus must be on one of them, or before them."""
+        tabs = self.page.locator(".wbp-tabs").get_by_role("tab")
+        if not tabs.evaluate_all("all => all.includes(document.activeElement)"):
+            self.reach(self.page.locator(".wbp-tabs [role=tab][tabindex='0']"))
+        wanted = tabs.get_by_text(name, exact=True)
+        for _ in TABS:
+            if wanted.evaluate("e => e.closest('[role=tab]') === document.activeElement"):
+                break
+            self.page.keyboard.press("ArrowRight")
+        self.page.keyboard.press("Enter")
+        expect(self.page.locator(".wbp-tabs [role=tab][aria-selected=true]")).to_have_text(name)

@@ -1,0 +1,168 @@
+"""The whole path of a person through the panels, by mouse and by keyboard alone, in a real JupyterLab."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import workbench as wb
+from tests.browser.conftest import Show
+from tests.browser.harness.book import Book
+from tests.browser.harness.chromium import Pages
+from tests.browser.harness.panels import TABS, Keys, button, compared, tab, workers
+
+pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
+
+START = "import workbench as wb\nbench = wb.Workbench()\nbench.state.budget_s = 2.0\nbench"
+B = wb.Config(level="basic", intra_op_threads=1, precision=wb.DynamicInt8())
+
+
+def difference(page: Page) -> Locator:
+    return page.locator(".wbp-difference")
+
+
+def shows_something(page: Page, name: str) -> None:
+    """The tab is filled, and nothing in it failed."""
+    seen = page.locator(".wbp-page:visible")
+    expect(seen).not_to_be_empty()
+    expect(seen.locator(".wbp-error")).to_have_count(0)
+    expect(seen.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
+    if name in ("latency", "graph", "fusions", "flame"):
+        expect(seen.locator(".wbp-piece").locator("canvas, .js-plotly-plot .main-svg").first).to_be_visible()
+
+
+def same_configs(code: str) -> None:
+    """The copied text, run up to the comparison."""
+    scope: dict[str, object] = {}
+    exec(code.partition("result = ")[0], scope)
+    assert (scope["a"], scope["b"]) == (wb.Config(), B)
+
+
+def reopened(book: Book, pages: Pages, bundle: Path, exported: Path) -> None:
+    """With the kernel stopped: the notebook, the bundle, the page."""
+    page = book.page
+    verdict = page.locator(".wbp-verdict b").first.inner_text()
+    book.stop_kernel()
+    page.route(
+        re.compile("/api/(sessions|kernels)"),
+        lambda route: route.abort() if route.request.method == "POST" else route.continue_(),
+    )
+    page.reload()
+    pinned = book.output(1)
+    expect(pinned.locator("img, .js-plotly-plot .main-svg").first).to_be_visible()
+    assert book.lab.ask("api/kernels") == [], "nothing runs"
+    told = "".join(book.lab.read(book.name).cells[1].outputs[0].data["text/plain"])
+    pages.picture(page, "panels-reopened")
+
+    opened = wb.open(bundle)
+    assert [run.config for run in opened.runs] == [wb.Config(), B]
+    assert str(opened).splitlines()[0] == told.splitlines()[0]
+    assert {part.kind for part in opened.parts} == {"explanation", "profile"}
+
+    page = pages.open(exported.as_uri(), offline=True)
+    expect(page.locator("header .verdict").first).to_contain_text(verdict)
+    expect(page.locator("#graph canvas").first).to_have_attribute("data-painted", "yes")
+    expect(page.locator("#time canvas").first).to_have_attribute("data-painted", "yes")
+
+
+def test_a_person_with_a_mouse(show: Show, pages: Pages) -> None:
+    book = show(START)
+    page = book.page
+    model = page.get_by_label("model", exact=True)
+    model.select_option(label=model.locator("option", has_text=re.compile(r"^digits-conv \(")).inner_text())
+    expect(page.locator("details.wbp-headline")).to_contain_text("digits-conv")
+    button(page, "▸ graph").click()
+    page.get_by_label("level", exact=True).select_option("basic")
+    button(page, "▸ threads").click()
+    page.get_by_label("intra-op threads", exact=True).check()
+    expect(difference(page)).to_contain_text("level (basic")
+    expect(difference(page)).to_contain_text("intra-op threads (1")
+    button(page, "▸ precision").click()
+    page.get_by_label("precision", exact=True).select_option("dynamic int8")
+    expect(difference(page)).to_contain_text("dynamic int8")
+    button(page, "Compare").click()
+    compared(page)
+    for name in ("Explain", "Profile"):
+        button(page, name).click()
+        expect(page.locator(".wbp-progress")).to_have_count(1)
+        expect(page.locator(".wbp-progress")).to_have_count(0)
+    for name in TABS:
+        tab(page, name)
+        shows_something(page, name)
+        pages.picture(page, f"panels-{name}")
+
+    button(page, "Copy as Python").click()
+    same_configs(page.locator(".wbp-code").inner_text())
+    tab(page, "latency")
+    page.locator(".wbp-page:visible").get_by_role("button", name="Pin to notebook").click()
+    expect(page.locator(".wbp-piece")).to_contain_text("Pinned below")
+    assert "wb.history().open" in book.cell(1).inner_text()
+    button(page, "Pin verdict").click()
+    expect(book.cell(2)).to_be_visible()
+    button(page, "Save").click()
+    expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
+    with page.expect_download() as told:
+        button(page, "Export HTML").click()
+    book.save()
+    assert not workers()
+    reopened(book, pages, book.lab.folder / "digits-conv.ortbench", Path(told.value.path()))
+
+
+def test_a_person_with_a_keyboard(show: Show, pages: Pages) -> None:
+    book = show(START)
+    page, keys = book.page, Keys(book.page)
+    model = page.get_by_label("model", exact=True)
+    model.focus()
+    page.keyboard.type("digits-conv (")
+    expect(page.locator("details.wbp-headline")).to_contain_text("digits-conv")
+    keys.press("▸ graph")
+    level = page.get_by_label("level", exact=True)
+    keys.reach(level)
+    page.keyboard.type("basic")
+    expect(difference(page)).to_contain_text("level (basic")
+    expect(level).to_be_focused()
+    first = page.locator(".wbt input[type=checkbox]").first
+    keys.reach(first)
+    page.keyboard.press("Space")
+    expect(difference(page)).to_contain_text("disabled passes")
+    keys.press("↶ undo", "Shift+Tab")
+    expect(difference(page)).not_to_contain_text("disabled passes")
+    keys.press("▸ threads")
+    keys.reach(page.get_by_label("intra-op threads", exact=True))
+    page.keyboard.press("Space")
+    expect(difference(page)).to_contain_text("intra-op threads (1")
+    keys.press("▸ precision")
+    keys.reach(page.get_by_label("precision", exact=True))
+    page.keyboard.type("dynamic int8")
+    expect(difference(page)).to_contain_text("dynamic int8")
+    keys.press("Compare")
+    compared(page)
+    for name in ("Explain", "Profile"):
+        keys.press(name)
+        expect(page.locator(".wbp-progress")).to_have_count(1)
+        expect(page.locator(".wbp-progress")).to_have_count(0)
+
+    keys.press("Copy as Python")
+    keys.press("Copy")
+    expect(page.locator(".wbp-note", has_text="Copied")).to_be_visible()
+    copied: str = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.locator(".wbp-code").inner_text()
+    same_configs(copied)
+    for name in TABS[1:]:
+        keys.turn(name)
+        shows_something(page, name)
+    keys.turn("latency")
+    shows_something(page, "latency")
+    keys.press("Pin to notebook")
+    expect(page.locator(".wbp-piece")).to_contain_text("Pinned below")
+    keys.press("Save", "Shift+Tab")
+    expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
+    with page.expect_download() as told:
+        keys.press("Export HTML")
+    page.keyboard.press("Control+s")
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    assert not workers()
+    reopened(book, pages, book.lab.folder / "digits-conv.ortbench", Path(told.value.path()))
