@@ -127,8 +127,15 @@ def measure_cancel(page: Page, name: str, after_s: float) -> dict[str, Any]:
           if (cancel.disabled) return null;
           const began = performance.now();
           cancel.click();
-          while (document.querySelector('.wbp-progress')) await new Promise(requestAnimationFrame);
-          return document.querySelector('.wbp-stopped:not([data-old])') ? performance.now() - began : null;
+          const stopped = () => document.querySelector('.wbp-stopped:not([data-old])');
+          let idle = null;  // since when nothing runs: the words come a message after the bar is gone
+          while (!stopped()) {
+            const now = performance.now();
+            idle = document.querySelector('.wbp-progress') ? null : (idle ?? now);
+            if (idle !== null && now - idle > 2000) return null;
+            await new Promise(requestAnimationFrame);
+          }
+          return performance.now() - began;
         }"""
     )
     processes_s = gone.wait()
