@@ -86,7 +86,8 @@ def _conclude(
                 f"and set aside; "
                 f"{MIN_PAIRS} undisturbed rounds are needed"
             )
-        return "unknown", f"{len(usable)} rounds are too few for an interval; {MIN_PAIRS} are needed"
+        told = "1 round is" if len(usable) == 1 else f"{len(usable)} rounds are"
+        return "unknown", f"{told} too few for an interval; {MIN_PAIRS} are needed"
     if seen is None:
         return "unknown", "nothing was measured"
     kind = kind_of(seen, smallest_effect)

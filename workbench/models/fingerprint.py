@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,6 +70,6 @@ def _remembered(note: Path, state: list[int]) -> str | None:
 
 def _remember(note: Path, state: list[int], digest: str) -> None:
     note.parent.mkdir(parents=True, exist_ok=True)
-    written = note.with_suffix(f".{os.getpid()}")
+    written = note.with_suffix(f".{os.getpid()}-{threading.get_ident()}")  # nobody else writes to this one
     written.write_text(json.dumps({"state": state, "sha256": digest}), encoding="utf-8")
     written.replace(note)

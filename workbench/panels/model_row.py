@@ -7,6 +7,7 @@ from typing import Any
 
 import ipywidgets as W
 
+from workbench.models.display import bytes_text
 from workbench.models.samples import card, sample_names
 from workbench.panels.bench import Bench
 from workbench.panels.guard import shown_in
@@ -24,7 +25,7 @@ class ModelRow:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         names = [
-            (f"{one} ({card(one).family}, {card(one).bytes / 1e6:,.0f} MB)", one) for one in sample_names()
+            (f"{one} ({card(one).family}, {bytes_text(card(one).bytes)})", one) for one in sample_names()
         ]
         self.samples = W.Dropdown(
             options=[("pick a sample…", ""), *names], value="", description="model",

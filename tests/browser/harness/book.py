@@ -61,8 +61,15 @@ class Book:
 
     def restart_kernel(self) -> None:
         """As *Kernel > Restart* does, with its question answered."""
+        self.lab.ask(f"api/kernels/{self._kernel()}/restart", "POST")
+
+    def stop_kernel(self) -> None:
+        """As *Kernel > Shut Down* does."""
+        self.lab.ask(f"api/kernels/{self._kernel()}", "DELETE")
+
+    def _kernel(self) -> str:
         session = next(each for each in self.lab.ask("api/sessions") if each["path"] == self.name)
-        self.lab.ask(f"api/kernels/{session['kernel']['id']}/restart", "POST")
+        return str(session["kernel"]["id"])
 
 
 def open_book(page: Page, lab: Lab, name: str) -> Book:
