@@ -22,6 +22,14 @@ def button(page: Page, name: str) -> Locator:
 
 def tab(page: Page, name: str) -> None:
     page.locator(".wbp-tabs").get_by_role("tab", name=name, exact=True).click()
+    turned(page, name)
+
+
+def turned(page: Page, name: str) -> None:
+    """Until the kernel has filled this tab, or said that there is nothing yet."""
+    expect(page.locator(".wbp-tabs [role=tab][aria-selected=true]")).to_have_text(name)
+    filled = page.locator(".wbp-page:visible").locator(".wbp-piece, .wbp-empty, .wbt")
+    expect(filled.first).to_be_visible()
 
 
 def compared(page: Page) -> None:
@@ -72,4 +80,4 @@ class Keys:
                 break
             self.page.keyboard.press("ArrowRight")
         self.page.keyboard.press("Enter")
-        expect(self.page.locator(".wbp-tabs [role=tab][aria-selected=true]")).to_have_text(name)
+        turned(self.page, name)
