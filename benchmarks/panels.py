@@ -41,13 +41,13 @@ bench.profile(wait=True)
 bench.state.budget_s = 600.0
 bench
 """
-# From the moment when the mouse goes down until what `seen` gives is another, looked at frame by frame.
+# From the moment when the mouse goes down until what `seen` gives is another text, looked at frame by frame.
 WATCH = """(seen) => {
   const look = new Function(`return ${seen}`), before = look();
   let began = null;
   addEventListener('pointerdown', () => { began = performance.now(); }, {capture: true, once: true});
   window.answered = (async () => {
-    while (began === null || look() === before) await new Promise(requestAnimationFrame);
+    while (began === null || !look() || look() === before) await new Promise(requestAnimationFrame);
     return performance.now() - began;
   })();
 }"""
@@ -56,7 +56,11 @@ SECTION = (
     "[...document.querySelectorAll('.wbp-section-button')].find((one) => one.textContent.includes({name}))"
 )
 TAB = "[...document.querySelectorAll('.wbp-tabs [role=tab]')].find((one) => one.textContent === {name})"
-SHOWN = "[...document.querySelectorAll('.wbp-page')].map((one) => one.innerText).join()"
+SHOWN = """(() => {
+  const page = [...document.querySelectorAll('.wbp-page')].find((one) => one.offsetParent);
+  const filled = page?.querySelector('.wbp-piece, .wbp-empty, .wbt');
+  return filled && document.querySelector('.wbp-tabs [aria-selected=true]').textContent;
+})()"""  # of which tab the kernel has sent what it holds
 DIFFERENCE = "document.querySelector('.wbp-difference').textContent"
 SECTIONS = ("graph", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring")
 TABS = ("graph", "fusions", "flame", "memory", "accuracy", "roofline", "threads", "history", "latency")

@@ -62,7 +62,7 @@ def test_latency_samples() -> None:
     assert latency.to_frame().to_dict("list") == {"label": ["A", "A"], "latency_s": [0.1, 0.3]}
     assert str(latency) == "A: 200 ms, median of 2"
     assert str(LatencySamples("A", ())) == "A: nothing, median of 0"
-    assert LatencySamples("<b>", (1.0,))._repr_html_() == "<span>&lt;b&gt;: 1000 ms, median of 1</span>"
+    assert LatencySamples("<b>", (1.0,))._repr_html_() == "<span>&lt;b&gt;: 1,000 ms, median of 1</span>"
 
 
 def test_disturbed_blocks_count_only_where_nothing_else_is_there() -> None:
