@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -140,3 +142,11 @@ def test_as_a_cells_value_it_survives_without_a_kernel() -> None:
     assert "level basic" in told["text/html"]
     assert "nothing was compared yet" in told["text/plain"]
     assert "image/png" not in told
+
+
+def test_what_threads_would_import_at_once_is_imported_before_them() -> None:
+    """Two threads that import pandas at once: one was given it half-made, and exporting failed."""
+    wanted = ["pandas", "plotly.graph_objects", "scipy.stats"]
+    code = f"import sys, workbench as wb; wb.Workbench(); print(set({wanted}) <= set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["True"]
