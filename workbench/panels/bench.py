@@ -7,11 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-# Here, before the jobs' threads do: two that import one of these at once may be given a half-made module.
-import pandas  # noqa: F401
-import plotly.graph_objects  # noqa: F401
-import scipy.stats  # noqa: F401
-
 import workbench as wb
 from workbench.errors import WorkbenchError
 from workbench.panels import code, running, running_precision

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
@@ -19,11 +20,16 @@ from workbench.panels.state import BenchState
 if TYPE_CHECKING:
     from workbench.panels.page import NotebookPage
 
+# Imported before the threads do: two that import one of these at once may be given a half-made module.
+SHARED_BY_THREADS = ("pandas", "plotly.graph_objects", "scipy.stats")
+
 
 class Core:
     """Turns knobs and runs jobs; which ones is told in `bench`."""
 
     def __init__(self) -> None:
+        for name in SHARED_BY_THREADS:
+            import_module(name)
         self.state = BenchState(recent=recent())
         self.painter = Line("painter", self._on_trouble)  # sets what jobs change
         self.drawer = Line("drawer", self._on_trouble)  # makes figures and inputs, which takes a while
