@@ -149,7 +149,7 @@ def test_a_profile_made_in_workers_names_unnamed_nodes_and_tells_its_cost(
     assert set(profile.to_frame()["node"]) == {"Relu_0", "Softmax_0"}
     assert profile.warmup_runs == 3
     assert len(profile.runs_s) == len(profile.overhead.profiled_s) == 5  # type: ignore[union-attr]
-    assert "profiling changed a run" in str(profile)
+    assert "Profiling changed a run" in str(profile)
     assert len(read_profile(tmp_path / "kept.json").trace) == len(profile.trace)
 
 

@@ -167,10 +167,11 @@ class Profile:
 
     def __str__(self) -> str:
         runs = self.runs_s
-        middle = in_ms(median(runs)) if runs else "no run"
-        told = f"{counted(len(runs), 'run')}, {middle} at the median with the profiler on"
+        told = "no run was completed"
+        if runs:
+            told = f"{counted(len(runs), 'run')}, {in_ms(median(runs))} at the median with the profiler on"
         notes = (note[:1].upper() + note[1:] for note in self.notes)
-        return ". ".join((f"{told}, {len(self.trace):,} events", *notes))
+        return ". ".join((f"{told}, {counted(len(self.trace), 'event')}", *notes))
 
     def __repr__(self) -> str:
         return f"<Profile: {self}>"
