@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -111,6 +112,24 @@ def test_a_failed_run_leaves_the_result_and_says_why(bench: wb.Workbench) -> Non
     bench.compare(wait=True)
     assert bench.state.run_error is None
     assert bench.result is not first
+
+
+def test_a_run_that_fails_at_once_still_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its error came before the one of the run before was cleared, and was cleared with it."""
+    bench = wb.Workbench()
+    start = bench.jobs.start
+
+    def start_and_wait(*arguments: Any) -> Any:
+        job = start(*arguments)
+        job.finished.wait()
+        return job
+
+    def refuse(_: object) -> None:
+        raise wb.InputError("It is missing.", "Make it.")
+
+    monkeypatch.setattr(bench.jobs, "start", start_and_wait)
+    with pytest.raises(wb.InputError):
+        bench._run("Compare", refuse, lambda _: None, True)
 
 
 @pytest.mark.real

@@ -153,8 +153,11 @@ class Core:
         def failed(error: Exception) -> None:
             self.state.run_error = error
 
-        job = self.jobs.start(name, work, done, failed)
-        self.state.run_error = None
+        def begun(job: Job) -> Any:
+            self.painter.post(lambda: setattr(self.state, "run_error", None))  # so before its own error comes
+            return work(job)
+
+        job = self.jobs.start(name, begun, done, failed)
         self._waited(job, wait, lambda: self.state.run_error)
 
     def _subject(self) -> running.Subject:
