@@ -19,10 +19,8 @@ from typing import Any
 import onnx
 from onnx import ModelProto, helper
 
-from workbench.config import Config
-from workbench.errors import WorkbenchError
-from workbench.explain.explanation import Explained, conclude, explain
-from workbench.explain.observe import (
+from workbench.analysis.explanation import Explained, conclude, explain
+from workbench.analysis.observe import (
     chain_question,
     first_question,
     named_structure,
@@ -31,7 +29,9 @@ from workbench.explain.observe import (
     read_first,
     source_graph,
 )
-from workbench.explain.provenance.account import FATES
+from workbench.analysis.provenance.account import FATES
+from workbench.config import Config
+from workbench.errors import WorkbenchError
 from workbench.models import Model, load
 from workbench.views.graph import graph_view
 from workbench.worker.launch import Worker, WorkerFolder

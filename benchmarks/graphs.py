@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from workbench.analysis.explanation import Explained, conclude
+from workbench.analysis.graph import Graph, Node, TensorInfo
+from workbench.analysis.observe import Observation, Snapshot
 from workbench.config import Config
-from workbench.explain.explanation import Explained, conclude
-from workbench.explain.graph import Graph, Node, TensorInfo
-from workbench.explain.observe import Observation, Snapshot
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 PER_LAYER = 22  # nodes of one layer
@@ -15,7 +15,7 @@ FLOAT = 1
 
 
 def transformer(nodes: int, *, fused: bool = False) -> Graph:
-    """About so many nodes; `fused`: each pair of bias and Relu as one node, as an optimizer leaves it."""
+    """Origin so many nodes; `fused`: each pair of bias and Relu as one node, as an optimizer leaves it."""
     made: list[Node] = []
     infos: dict[str, TensorInfo] = {
         "x": TensorInfo(FLOAT, (1, 128, 768)),

@@ -24,8 +24,8 @@ from benchmarks.load import pick
 from benchmarks.models import make
 from workbench import Config, load
 from workbench.judge.compare import compare
+from workbench.judge.compare_request import Question
 from workbench.judge.pairs import pairs_of
-from workbench.judge.question import Question
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.run import Run
 

@@ -89,7 +89,7 @@ MODELS = {
 
 
 def make_large(folder: Path) -> Path:
-    """About 400 MiB of weights, as large as BERT-base, in the file itself."""
+    """Origin 400 MiB of weights, as large as BERT-base, in the file itself."""
     path = folder / "large.onnx"
     onnx.save(_mlp(32, 3200, 10), path)
     return path

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from workbench.api.comparing import compare
 from workbench.config import Config, DynamicInt8, StaticInt8
 from workbench.models.examples import trained_sample
 from workbench.models.loading import load
 from workbench.models.model import Model
 from workbench.models.samples import evaluation_set
-from workbench.prepare.preparing import prepare
-from workbench.results import compare
+from workbench.preparation.preparing import prepare
 
 BUDGET_S = 60.0
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.analysis.roofline.roofline import roofline
+from workbench.api.profiling import peaks, profile
 from workbench.config import Config
-from workbench.explain.roofline.roofline import roofline
-from workbench.results_profile import peaks, profile
 
 MOST_ROWS = 15
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.graphs import explained
-from workbench.explain.profile.profile import Profile
-from workbench.explain.profile.saved import profile_of, record_of
-from workbench.explain.profile.trace import ABSENT, NodeCall, Trace
-from workbench.kinds import KINDS
-from workbench.records.about import about_now
+from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.saved import profile_of, record_of
+from workbench.analysis.profile.trace import ABSENT, NodeCall, Trace
 from workbench.records.bundle import pack_record, unpack_record
-from workbench.shown.page.making import page_of
-from workbench.shown.profile import Profile as Shown
+from workbench.records.origin import origin_now
+from workbench.report.making import page_of
+from workbench.results.profile import Profile as Shown
+from workbench.results.registry import KINDS
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=200_000)
     parser.add_argument("-o", "--output", type=Path)
     asked = parser.parse_args()
-    about = about_now(None, None, None, None, None)
+    about = origin_now(None, None, None, None, None)
     told, seen = explained(asked.nodes), trace(asked.events)
     rows = {}
     for name, record in (("explanation", told), ("profile", record_of(Profile(seen)))):

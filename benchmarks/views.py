@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmarks.graphs import explained
 from tests.conftest import find_browser
 from workbench.views.base import View
-from workbench.views.page import fragment, scripts
+from workbench.views.standalone import fragment, scripts
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 FRAMES = 120  # of one pan

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.explain.profile.traces import event, node, write
+from tests.analysis.profile.traces import event, node, write
 from tests.models import tiny
 from tests.worker.harness import endless_loop
 from tests.worker.test_survival import when_running, worker_pids

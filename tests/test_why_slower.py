@@ -6,10 +6,10 @@ import pytest
 
 import workbench as wb
 from tests.precision_models import residual
+from workbench.analysis.slower.pair import Pair
+from workbench.analysis.slower.profiled_config import observe
+from workbench.analysis.slower.reasons import why_slower
 from workbench.config import Config
-from workbench.explain.slower.pair import Pair
-from workbench.explain.slower.reasons import why_slower
-from workbench.explain.slower.side import observe
 from workbench.measure.machine import read_machine
 
 pytestmark = pytest.mark.real
@@ -93,7 +93,7 @@ def test_a_comparison_knows_its_model_and_a_reopened_one_is_given_it(digits, tmp
 
 
 def test_accuracy_is_kept_with_a_comparison(digits, tmp_path):
-    given = Config(precision=wb.Given("digits-conv-qat"))
+    given = Config(precision=wb.PreparedModel("digits-conv-qat"))
     result = wb.compare(digits, Config(), given, budget_s=3, progress=False, keep=False)
     assert result.precision_frame()["error_from"].dropna().unique().tolist() == ["the timed inputs"]
     table = result.accuracy(items=40, progress=False)
@@ -118,7 +118,7 @@ def test_the_gate_returns_the_original_and_says_why(digits):
     assert slow.reason
     wrong = wb.keep_if_better(
         digits,
-        Config(precision=wb.Given("digits-conv-qat")),
+        Config(precision=wb.PreparedModel("digits-conv-qat")),
         max_error=0.001,
         items=20,
         budget_s=3,

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 import workbench as wb
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
-from tests.shown import examples
+from tests.results import examples
 from tests.views.build import hostile
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -10,12 +10,12 @@ from playwright.sync_api import Page, expect
 import tests
 import workbench as wb
 from benchmarks.traces import made_profile
+from tests.analysis.profile.traces import event, node, write
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.test_graph_view import details, exported, painted
-from tests.explain.profile.traces import event, node, write
-from workbench.explain.profile.profile import read_profile
+from workbench.analysis.profile.profile import read_profile
 from workbench.views.flame.view import FlameView, flame_of_two, flame_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -16,7 +16,7 @@ from tests.browser.harness.chromium import Pages
 from tests.views.build import empty, fused, hostile
 from workbench.views.base import View
 from workbench.views.graph import graph_view
-from workbench.views.page import fragment, scripts
+from workbench.views.standalone import fragment, scripts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.figures.examples import ordinary
-from tests.shown import examples
+from tests.results import examples
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.shown.strangers import GOLDEN, poisoned
-from workbench.shown.opening import result_of
-from workbench.shown.page.making import page_of
+from tests.results.strangers import GOLDEN, poisoned
+from workbench.report.making import page_of
+from workbench.results.opening import result_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import workbench as wb
+from tests.analysis.profile import traces
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab, started_lab
-from tests.explain.profile import traces
 from tests.server.conftest import tiny_model
 from workbench.server import links
 from workbench.server.links import netron_link, speedscope_link

@@ -11,7 +11,7 @@ import pytest
 
 import workbench as wb
 from tests.records.examples import block, comparison, process, run
-from tests.shown.examples import about
+from tests.results.examples import about
 from tests.views.build import hostile
 from workbench.cli import main
 from workbench.cli.text import in_full

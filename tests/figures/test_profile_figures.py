@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.explain.profile.traces import chain, event, node, trace_of, write
-from workbench.explain.coldstart.coldstart import ColdStart, Start
-from workbench.explain.memory.memory import memory_of
-from workbench.explain.memory.settings import MemorySetting, MemorySettings
-from workbench.explain.profile.profile import Profile, read_profile
-from workbench.explain.roofline.peaks import Peaks
-from workbench.explain.roofline.roofline import NodeLimit, Roofline
-from workbench.explain.threads.scaling import ThreadPoint, ThreadScaling
+from tests.analysis.profile.traces import chain, event, node, trace_of, write
+from workbench.analysis.coldstart.coldstart import ColdStart, Start
+from workbench.analysis.memory.memory import memory_of
+from workbench.analysis.memory.settings import MemorySetting, MemorySettings
+from workbench.analysis.profile.profile import Profile, read_profile
+from workbench.analysis.roofline.peaks import Peaks
+from workbench.analysis.roofline.roofline import NodeLimit, Roofline
+from workbench.analysis.threads.scaling import ThreadPoint, ThreadScaling
 from workbench.figures.coldstart import cold_start_data, cold_start_figure
 from workbench.figures.memory import memory_figure
 from workbench.figures.memory_settings import memory_settings_figure

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from workbench.config import Config
+from workbench.judge.compare_request import Question
 from workbench.judge.evidence import Evidence
-from workbench.judge.question import Question
 from workbench.measure.rounds import Outcome
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.records.run import Failure

@@ -6,7 +6,7 @@ import pytest
 
 from tests.figures.test_accuracy import fidelity, record
 from workbench.errors import ConfigError
-from workbench.judge.gate import Budget, checks
+from workbench.judge.acceptance import Budget, checks
 from workbench.records.comparison import Verdict
 from workbench.records.fidelity import Paired
 

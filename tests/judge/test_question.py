@@ -10,7 +10,7 @@ import pytest
 
 from workbench.config import Config
 from workbench.errors import ConfigError
-from workbench.judge.question import Question, check, default_budget_s
+from workbench.judge.compare_request import Question, check, default_budget_s
 from workbench.records.comparison import InputsRecord, ModelRecord
 
 QUESTION = Question(

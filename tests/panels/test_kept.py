@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.shown import examples
+from tests.results import examples
 from workbench.panels.jobs import Job
-from workbench.panels.results.page import Page
-from workbench.panels.results.results import TABS
 from workbench.panels.running import subject_of
 from workbench.panels.state import BenchState
+from workbench.panels.tabs.results import TABS
+from workbench.panels.tabs.tab import Page
 
 pytestmark = pytest.mark.real
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.panels.results.page import Page
+from workbench.panels.tabs.tab import Page
 
 ACCURACY = 5
 

@@ -13,18 +13,18 @@ import pytest
 
 import workbench as wb
 from tests.figures.examples import HOSTILE, ordinary
-from tests.shown import examples
+from tests.results import examples
 from workbench.errors import Cancelled
 from workbench.panels.jobs import Job
 from workbench.panels.layout import Layout
-from workbench.panels.results.figure import PLOTLY
-from workbench.panels.results.history import HistoryPage
-from workbench.panels.results.naming import file_name
-from workbench.panels.results.page import Page
-from workbench.panels.results.piece import PieceBox
-from workbench.panels.results.verdict import verdict_html
 from workbench.panels.running import export
 from workbench.panels.table import Table, cell
+from workbench.panels.tabs.card import PieceBox
+from workbench.panels.tabs.figure import PLOTLY
+from workbench.panels.tabs.history import HistoryPage
+from workbench.panels.tabs.naming import file_name
+from workbench.panels.tabs.tab import Page
+from workbench.panels.tabs.verdict import verdict_html
 
 
 def shown(name: str = "tiny") -> wb.Workbench:

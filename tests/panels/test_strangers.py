@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from tests.shown.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
-from workbench.panels.results.csv import csv_of
-from workbench.panels.results.figure import PLOTLY
-from workbench.shown.opening import result_of
+from tests.results.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
+from workbench.panels.tabs.csv import csv_of
+from workbench.panels.tabs.figure import PLOTLY
+from workbench.results.opening import result_of
 from workbench.views.base import View
 
 

@@ -10,10 +10,10 @@ import pytest
 
 import workbench as wb
 from tests.figures.examples import ordinary
-from tests.shown.examples import parts
+from tests.results.examples import parts
 from tests.views.build import fused
-from workbench.panels.results.page import Page
-from workbench.panels.results.traces import TraceTools
+from workbench.panels.tabs.tab import Page
+from workbench.panels.tabs.traces import TraceTools
 
 FLAME = 3
 

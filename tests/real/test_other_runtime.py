@@ -9,13 +9,13 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+from workbench.analysis.explanation import Explained, explain
+from workbench.api.comparing import compare
+from workbench.api.explaining import explain as explain_and_run
+from workbench.api.profiling import cold_start, profile
 from workbench.config import Config
 from workbench.diagnosis import doctor
-from workbench.explain.explanation import Explained, explain
 from workbench.models import Model, load
-from workbench.results import compare
-from workbench.results_explain import explain as explain_and_run
-from workbench.results_profile import cold_start, profile
 
 pytestmark = pytest.mark.real
 BLOCKS, CHANNELS, SIZE = 3, 8, 16

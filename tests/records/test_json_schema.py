@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from tests.records.examples import comparison, failed_run
 from tests.records.hostile import good_members
 from tests.records.strategies import comparisons
-from workbench.kinds import KINDS
 from workbench.records import ComparisonRecord
 from workbench.records.bundle import pack_record
 from workbench.records.json_schema import FOLDER, as_text, schemas
+from workbench.results.registry import KINDS
 
 
 def validate(data: Any, name: str) -> None:
@@ -27,7 +27,7 @@ def validate(data: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", schemas(KINDS))
 def test_the_committed_schema_is_up_to_date(name: str) -> None:
-    """When this fails: `python -m workbench.kinds`; for a released version, add a step first."""
+    """When this fails: `python -m workbench.results.registry`; for a released version, add a step first."""
     assert (FOLDER / name).read_text("utf-8") == as_text(schemas(KINDS)[name])
     jsonschema.Draft202012Validator.check_schema(schemas(KINDS)[name])
 

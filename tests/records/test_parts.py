@@ -13,13 +13,13 @@ import pytest
 
 from tests.figures.examples import ordinary
 from tests.records.hostile import Members, signed, zipped
-from tests.shown import examples
+from tests.results import examples
 from tests.views.build import fused
 from workbench.errors import BundleError
-from workbench.kinds import KINDS
 from workbench.records import limits
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import COMPARISONS, Part
+from workbench.results.registry import KINDS
 
 PARTS = examples.parts()
 

@@ -11,7 +11,7 @@ import pytest
 import workbench as wb
 from tests.records.examples import comparison
 from tests.records.hostile import good_members, signed, zipped
-from tests.shown.test_results import RESULTS
+from tests.results.test_results import RESULTS
 from workbench.errors import BundleError
 from workbench.records import read_bundle, upgrades
 from workbench.records.bundle import unpack_record

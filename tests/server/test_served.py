@@ -10,9 +10,9 @@ import onnx
 import pytest
 
 import workbench as wb
-from tests.explain.profile import traces
+from tests.analysis.profile import traces
 from tests.server.conftest import BASE_URL, Client, tiny_model
-from workbench.server import links, shelf
+from workbench.server import links, published_files
 from workbench.server.links import netron_link, speedscope_link
 
 pytestmark = pytest.mark.slow
@@ -93,7 +93,7 @@ def test_unknown_changed_and_foreign_links_say_what_to_do(client: Client, tmp_pa
     model = wb.load(tiny_model(tmp_path / "one.onnx"))
     relative = netron_link(model).relative
     assert client.get(relative.replace("netron", "speedscope")).status == 404
-    unknown = client.get(f"workbench/netron/{shelf.new_id()}/")
+    unknown = client.get(f"workbench/netron/{published_files.new_id()}/")
     assert unknown.status == 404
     assert b"open it again from the notebook" in unknown.body
     tiny_model(model.path, "another", dims=3)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.explain.profile import traces
+from tests.analysis.profile import traces
 from workbench.server.files import SPEEDSCOPE
 from workbench.server.spans import speedscope_file
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.graphs import explained_of
-from workbench.explain.explanation import Explained
-from workbench.explain.graph import Graph, Node, TensorInfo
+from workbench.analysis.explanation import Explained
+from workbench.analysis.graph import Graph, Node, TensorInfo
 from workbench.views.graph.pane import Pane, Row, pane_of
 from workbench.views.graph.scopes import paths_of
 

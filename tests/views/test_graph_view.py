@@ -8,10 +8,10 @@ from dataclasses import replace
 from hypothesis import given
 
 from benchmarks.graphs import CPU, CUDA, explained, explained_of
-from tests.explain.graphs import Draft, drafts
+from tests.analysis.graphs import Draft, drafts
 from tests.views.build import HOSTILE, empty, fused, graph, hostile, node, pane
-from workbench.explain.graph import TensorInfo
-from workbench.explain.placement import predict
+from workbench.analysis.graph import TensorInfo
+from workbench.analysis.placement import predict
 from workbench.views.columns import unpack
 from workbench.views.graph import graph_view
 from workbench.views.graph.making import links_of_two, optimized_pane

@@ -8,7 +8,7 @@ import pytest
 
 from tests.views.build import fused, hostile
 from workbench.views.graph import graph_view
-from workbench.views.page import fragment, scripts
+from workbench.views.standalone import fragment, scripts
 
 
 def test_several_views_share_the_code() -> None:

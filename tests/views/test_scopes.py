@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.explain.graph import Graph, Node
+from workbench.analysis.graph import Graph, Node
 from workbench.views.graph.scopes import common_path, leaf, module_path, paths_of
 
 

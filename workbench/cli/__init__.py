@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from workbench import __version__
+from workbench._version import __version__
 from workbench.cli import comparing, lab, reporting, showing
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.models.display import printable

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from workbench.api.comparing import Comparison
     from workbench.cli.commands import Commands
     from workbench.config import Config
-    from workbench.results import Comparison
 
 LABELS = "abcdef"
 CANDIDATES = LABELS[1:]
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, print, save."""
     import workbench as wb
     from workbench.cli.text import in_full
-    from workbench.judge.question import check_seed
+    from workbench.judge.compare_request import check_seed
     from workbench.models.display import path_text
     from workbench.models.generate import random_inputs
 

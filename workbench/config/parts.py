@@ -49,7 +49,14 @@ class Part:
 def part_types(field: str) -> dict[str, type[Part]]:
     """The kinds of value that a field of Config can hold, by name."""
     from workbench.config.fusion import TransformerFusion  # both are made of Part
-    from workbench.config.precision import BFloat16, DynamicInt8, Float16, Given, StaticInt8, WeightOnly
+    from workbench.config.precision import (
+        BFloat16,
+        DynamicInt8,
+        Float16,
+        PreparedModel,
+        StaticInt8,
+        WeightOnly,
+    )
 
     known: tuple[type[Part], ...] = (
         DynamicInt8,
@@ -57,7 +64,7 @@ def part_types(field: str) -> dict[str, type[Part]]:
         WeightOnly,
         Float16,
         BFloat16,
-        Given,
+        PreparedModel,
         TransformerFusion,
     )
     return {cls.KIND: cls for cls in known if field == cls.FIELD}

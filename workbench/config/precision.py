@@ -155,12 +155,12 @@ class BFloat16(Part):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Given(Part):
+class PreparedModel(Part):
     """A file that was prepared elsewhere, such as by training with quantization, in place of the model's own.
 
     >>> import workbench as wb
-    >>> wb.Config(precision=wb.Given("digits-conv-qat")).precision
-    Given(model='digits-conv-qat')
+    >>> wb.Config(precision=wb.PreparedModel("digits-conv-qat")).precision
+    PreparedModel(model='digits-conv-qat')
     """
 
     LEAST_SQNR_DB: ClassVar[float] = INTEGER_LEAST_SQNR_DB
@@ -172,4 +172,4 @@ class Given(Part):
     model: str | None = None  # None is refused when it is prepared
 
 
-Precision = DynamicInt8 | StaticInt8 | WeightOnly | Float16 | BFloat16 | Given
+Precision = DynamicInt8 | StaticInt8 | WeightOnly | Float16 | BFloat16 | PreparedModel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.config import defaults
 from workbench.config.isa import family
-from workbench.config.precision import BFloat16, DynamicInt8, Float16, Given, StaticInt8, WeightOnly
+from workbench.config.precision import BFloat16, DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly
 from workbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Steps:
 def steps(config: Config, model: str | os.PathLike[str]) -> Steps:
     """The code of every step, and the file that the session loads."""
     made = Steps(model)
-    if isinstance(config.precision, Given):
+    if isinstance(config.precision, PreparedModel):
         made.file = config.precision.model or made.file
     if config.free_dimensions:
         _dimensions(made, config.free_dimensions)

@@ -7,7 +7,7 @@ import platform
 import time
 from importlib import metadata
 
-from workbench import __version__
+from workbench._version import __version__
 from workbench.config import Config
 from workbench.diagnosis.advice import advise
 from workbench.diagnosis.environment import survey

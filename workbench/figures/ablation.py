@@ -12,7 +12,7 @@ from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
 
 if TYPE_CHECKING:
-    from workbench.explain.ablation import AblationRecord
+    from workbench.analysis.ablation import AblationRecord
 
 ROW = 34
 MOST_LETTERS = 120  # of names in the note

@@ -12,7 +12,7 @@ from workbench.figures.template import apply, set_title
 from workbench.figures.words import op_name, plain
 
 if TYPE_CHECKING:
-    from workbench.explain.explanation import Explained
+    from workbench.analysis.explanation import Explained
 
 MOST_OPS = 30
 BAR, ROW = 13, 12  # pixels

@@ -13,7 +13,7 @@ from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
 
 if TYPE_CHECKING:
-    from workbench.explain.levels import LevelsRecord
+    from workbench.analysis.levels import LevelsRecord
 
 HEIGHT = 560
 

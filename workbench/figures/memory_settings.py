@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.explain.memory.settings import MemorySetting, MemorySettings
+from workbench.analysis.memory.settings import MemorySetting, MemorySettings
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain

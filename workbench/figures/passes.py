@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from workbench.explain.observe import PREPARED
-from workbench.explain.passes import FiredPass
-from workbench.explain.passes.fired import in_words
+from workbench.analysis.observe import PREPARED
+from workbench.analysis.passes import FiredPass
+from workbench.analysis.passes.fired import in_words
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import op_name, plain
 
 if TYPE_CHECKING:
-    from workbench.explain.explanation import Explained
+    from workbench.analysis.explanation import Explained
 
 MOST_OPS = 40
 ROW = 34  # pixels

@@ -12,17 +12,17 @@ from workbench.figures.words import op_name
 from workbench.records.display import in_ms
 
 if TYPE_CHECKING:
-    from workbench.explain.ablation import AblationRecord
-    from workbench.explain.coldstart.coldstart import ColdStart
-    from workbench.explain.explanation import Explained
-    from workbench.explain.levels import LevelsRecord
-    from workbench.explain.memory.memory import Memory
-    from workbench.explain.memory.settings import MemorySettings
-    from workbench.explain.passes import Statistics
-    from workbench.explain.profile.profile import Profile
-    from workbench.explain.roofline.peaks import PeakTable
-    from workbench.explain.roofline.roofline import Roofline
-    from workbench.explain.threads.scaling import ThreadScaling
+    from workbench.analysis.ablation import AblationRecord
+    from workbench.analysis.coldstart.coldstart import ColdStart
+    from workbench.analysis.explanation import Explained
+    from workbench.analysis.levels import LevelsRecord
+    from workbench.analysis.memory.memory import Memory
+    from workbench.analysis.memory.settings import MemorySettings
+    from workbench.analysis.passes import Statistics
+    from workbench.analysis.profile.profile import Profile
+    from workbench.analysis.roofline.peaks import PeakTable
+    from workbench.analysis.roofline.roofline import Roofline
+    from workbench.analysis.threads.scaling import ThreadScaling
 
 MOST_ROWS = 12
 _EFFECTS = {"helps": BLUE, "hurts": VERMILLION, "no effect": TEXT}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from workbench.explain.profile.profile import Profile
-from workbench.explain.profile.tables import BETWEEN_NODES, SCHEDULING
+from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
 from workbench.figures.palette import TEXT, style_of_op_type
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain

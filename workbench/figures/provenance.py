@@ -13,7 +13,7 @@ from workbench.figures.template import apply, set_title
 from workbench.figures.words import op_name, plain
 
 if TYPE_CHECKING:
-    from workbench.explain.explanation import Explained
+    from workbench.analysis.explanation import Explained
 
 MOST_SIDE = 18  # operators a side; more cannot be told apart
 OTHERS = "all others"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.explain.threads.scaling import ThreadScaling
+from workbench.analysis.threads.scaling import ThreadScaling
 from workbench.figures.palette import style_of_run
 from workbench.figures.template import apply, set_title
 

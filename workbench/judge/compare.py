@@ -12,10 +12,10 @@ from pathlib import Path
 from statistics import median
 
 from workbench.errors import RunFailed
+from workbench.judge.candidate import Ready, make_ready
+from workbench.judge.compare_request import DEFAULT_BUDGET_S, Question, check, default_budget_s
 from workbench.judge.doubts import doubts_of
 from workbench.judge.evidence import Evidence
-from workbench.judge.question import DEFAULT_BUDGET_S, Question, check, default_budget_s
-from workbench.judge.readying import Ready, make_ready
 from workbench.judge.verdict import is_enough, judge
 from workbench.measure.counters import read_counters
 from workbench.measure.interference import Watch

@@ -8,9 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench.judge.agreement import compare_outputs
+from workbench.judge.candidate import Ready
+from workbench.judge.compare_request import Question
 from workbench.judge.pairs import Pair, pairs_of
-from workbench.judge.question import Question
-from workbench.judge.readying import Ready
 from workbench.measure.rounds import Outcome
 from workbench.records.comparison import OutputAgreement
 from workbench.records.machine import Versions

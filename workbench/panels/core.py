@@ -12,13 +12,13 @@ from workbench.config import Config
 from workbench.errors import WorkbenchError
 from workbench.panels import running
 from workbench.panels.jobs import Job, Jobs, wait_for
-from workbench.panels.line import Line
 from workbench.panels.markup import error_html
 from workbench.panels.recent import recent
 from workbench.panels.state import BenchState
+from workbench.panels.task_thread import Line
 
 if TYPE_CHECKING:
-    from workbench.panels.page import NotebookPage
+    from workbench.panels.notebook_cells import NotebookPage
 
 # Imported before the threads do: two that import one of these at once may be given a half-made module.
 SHARED_BY_THREADS = ("pandas", "plotly.graph_objects", "scipy.stats")
@@ -43,7 +43,9 @@ class Core:
     @cached_property
     def page(self) -> NotebookPage:
         """What can be asked of the page that shows the panels."""
-        from workbench.panels.page import NotebookPage  # ipywidgets takes its time, and scripts need none
+        from workbench.panels.notebook_cells import (
+            NotebookPage,  # ipywidgets takes its time, and scripts need none
+        )
 
         return NotebookPage(self.painter)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.measure.limits import Progress
-from workbench.panels.line import Line
+from workbench.panels.task_thread import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from workbench.panels.bench import Bench
 from workbench.panels.configure import Configure
 from workbench.panels.markup import bug_html
 from workbench.panels.model_row import ModelRow
-from workbench.panels.results.results import Results
 from workbench.panels.run_row import RunRow
 from workbench.panels.style import STYLE
+from workbench.panels.tabs.results import Results
 
 
 class Layout:

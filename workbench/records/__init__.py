@@ -1,6 +1,5 @@
 """What was seen: frozen results, the bundle file that holds them, and the history."""
 
-from workbench.records.about import About
 from workbench.records.bundle import Bundle, read_bundle, write_bundle
 from workbench.records.comparison import (
     ComparisonRecord,
@@ -15,10 +14,10 @@ from workbench.records.entries import Entry
 from workbench.records.history import History
 from workbench.records.kinds import Kind, Kinds, Part
 from workbench.records.machine import Gpu, Machine, Versions
+from workbench.records.origin import Origin
 from workbench.records.run import Block, Failure, LatencySamples, LogLine, ProcessRecord, Run
 
 __all__ = [
-    "About",
     "Block",
     "Bundle",
     "ComparisonRecord",
@@ -34,6 +33,7 @@ __all__ = [
     "LogLine",
     "Machine",
     "ModelRecord",
+    "Origin",
     "OutputAgreement",
     "Part",
     "ProcessRecord",

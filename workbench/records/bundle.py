@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from workbench import __version__
+from workbench._version import __version__
 from workbench.errors import BundleError
 from workbench.records import container, limits
-from workbench.records.about import About, check_id
 from workbench.records.atomic import reason_of, write_atomically
 from workbench.records.jsontext import DAMAGED, OURS
 from workbench.records.kinds import COMPARISONS, Kinds, Part, check_parts
 from workbench.records.manifest import Listed, Manifest
 from workbench.records.member import check_extents, compare, describe, record_from, record_members
+from workbench.records.origin import Origin, check_id
 from workbench.records.upgrades import VERSION
 
 
@@ -27,7 +27,7 @@ class Bundle:
     """What a bundle holds. `version` is that of the file; the records are in the form of today."""
 
     record: Any
-    about: About  # whose it is
+    about: Origin  # whose it is
     structure: bytes | None  # an ONNX model without its weights; None: none was saved
     parts: tuple[Part, ...]
     kind: str
@@ -40,7 +40,7 @@ def write_bundle(
     path: str | os.PathLike[str],
     *,
     structure: bytes | None = None,
-    about: About | None = None,
+    about: Origin | None = None,
     parts: tuple[Part, ...] = (),
     kinds: Kinds = COMPARISONS,
 ) -> Path:
@@ -70,7 +70,7 @@ def pack_record(
     structure: bytes | None,
     *,
     private: bool,
-    about: About | None = None,
+    about: Origin | None = None,
     parts: tuple[Part, ...] = (),
     kinds: Kinds = COMPARISONS,
 ) -> bytes:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workbench.errors import HistoryError
-from workbench.records.about import About
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.origin import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Entry:
 COLUMNS = tuple(Entry.__dataclass_fields__)
 
 
-def entry_of(record: object, kind: str, about: About, note: str, bundle_bytes: int) -> Entry:
+def entry_of(record: object, kind: str, about: Origin, note: str, bundle_bytes: int) -> Entry:
     """The row of `record`; only a comparison has a verdict."""
     verdict = record.verdict if isinstance(record, ComparisonRecord) else None
     model, machine = about.model, about.machine

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from workbench import home
 from workbench.errors import BundleError, HistoryError
-from workbench.records.about import About
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
 from workbench.records.display import in_line, to_table
 from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed
 from workbench.records.kinds import COMPARISONS, Kinds, Part
+from workbench.records.origin import Origin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ class History:
         structure: bytes | None = None,
         *,
         note: str = "",
-        about: About | None = None,
+        about: Origin | None = None,
         parts: tuple[Part, ...] = (),
     ) -> str:
         """Keep `record` and return its id. Adding the same again changes nothing."""
@@ -74,7 +74,7 @@ class History:
         record: object,
         structure: bytes | None = None,
         *,
-        about: About | None = None,
+        about: Origin | None = None,
         parts: tuple[Part, ...] = (),
     ) -> bool:
         """Keep the parts that a record got since it was added; False where it is not in the history."""
@@ -88,7 +88,7 @@ class History:
         record: object,
         structure: bytes | None,
         note: str,
-        about: About | None,
+        about: Origin | None,
         parts: tuple[Part, ...],
     ) -> tuple[bytes, Entry]:
         blob = pack_record(record, structure, private=True, about=about, parts=parts, kinds=self.kinds)

@@ -1,6 +1,6 @@
 """The documented form of a record, made from the same shapes that read and write it.
 
-`python -m workbench.kinds` writes the files in workbench/records/schema anew.
+`python -m workbench.results.registry` writes the files in workbench/records/schema anew.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.errors import BundleError
-from workbench.records.about import About, check_id
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.jsontext import DAMAGED, shorten
+from workbench.records.origin import Origin, check_id
 
 MOST_NAME = 80
 
@@ -22,7 +22,7 @@ class Kind:
     name: str
     cls: type
     check: Callable[[Any, str], None]
-    about: Callable[[Any], About] | None  # None: the record does not say whose it is, so that stands beside
+    about: Callable[[Any], Origin] | None  # None: the record does not say whose it is, so that stands beside
 
 
 class Kinds:
@@ -53,7 +53,7 @@ class Kinds:
         known = ", ".join(self._makers)
         raise BundleError(f"A bundle cannot hold a {type(record).__name__}: only {known}.", fix)
 
-    def about(self, record: object, given: About | None) -> About:
+    def about(self, record: object, given: Origin | None) -> Origin:
         """Whose the record is, by itself or by what stands beside it."""
         own = self.of(record, "Save what the workbench returned.").about
         found = own(record) if own is not None else given
@@ -72,7 +72,7 @@ class Part:
 
     name: str
     record: Any
-    about: About | None
+    about: Origin | None
 
     @property
     def kind(self) -> str:
@@ -120,9 +120,9 @@ def check_parts(record: object, parts: tuple[Part, ...], fix: str) -> None:
             raise BundleError(f"parts: {shorten(part.name)} is of a run that is not there.", fix)
 
 
-def about_comparison(record: ComparisonRecord) -> About:
+def about_comparison(record: ComparisonRecord) -> Origin:
     """A comparison says it all itself."""
-    return About(
+    return Origin(
         record.id, record.created_utc, record.model, None, record.inputs, record.machine, record.versions
     )
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.errors import BundleError
-from workbench.records.about import About
 from workbench.records.codec import decode, encode
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, dump_json, load_json
+from workbench.records.origin import Origin
 from workbench.records.privacy import without_paths
 from workbench.records.upgrades import refuse_newer
 
@@ -28,7 +28,7 @@ class Listed:
     """One record beside the main one. Its members are in the folder `parts/n`, n its place in the list."""
 
     name: str  # its kind, and after a slash the label of a run
-    about: About | None
+    about: Origin | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Manifest:
     kind: str
     created_utc: str
     workbench: str  # the version that wrote the file
-    about: About | None  # null: the main record says itself whose it is
+    about: Origin | None  # null: the main record says itself whose it is
     parts: tuple[Listed, ...]
     members: tuple[Member, ...]
 

@@ -10,7 +10,7 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
-from workbench.server.shelf import Kind, ShelfError
+from workbench.server.published_files import Kind, ShelfError
 
 SPEEDSCOPE = "speedscope-1.25.0.zip"
 MODEL = "model.onnx"  # what Netron's page asks for, below its own address

@@ -14,9 +14,9 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 
 import workbench
-from workbench.server import shelf
+from workbench.server import published_files
 from workbench.server.files import MODEL, TRACE, netron_page, packed, speedscope_page, viewer_file
-from workbench.server.shelf import Kind, ShelfError
+from workbench.server.published_files import Kind, ShelfError
 
 CHUNK_BYTES = 1 << 20
 AUTH_RESOURCE = "contents"
@@ -79,7 +79,7 @@ class Viewer(Served):
     @authorized
     async def get(self, kind: Kind, id: str, name: str) -> None:
         try:
-            entry = shelf.find(id, kind)
+            entry = published_files.find(id, kind)
             if name == "":
                 self._page(entry)
             elif name == DATA[kind]:
@@ -91,7 +91,7 @@ class Viewer(Served):
         except FileNotFoundError as error:
             raise web.HTTPError(404) from error
 
-    def _page(self, entry: shelf.Entry) -> None:
+    def _page(self, entry: published_files.Entry) -> None:
         self.set_header("Content-Type", "text/html; charset=utf-8")
         # Netron asks whether it may report to its makers unless this says that it was answered; it reports
         # nothing as it is served here. Of this address only, and of this tab's life.
@@ -99,11 +99,11 @@ class Viewer(Served):
             self.set_cookie("consent", "1", path=self.request.path, samesite="Strict")
         self.finish(netron_page(entry.title) if entry.kind == "netron" else speedscope_page())
 
-    async def _data(self, entry: shelf.Entry) -> None:
+    async def _data(self, entry: published_files.Entry) -> None:
         self.set_header("Content-Type", "application/octet-stream")
         self.set_header("Content-Disposition", f'attachment; filename="{DATA[entry.kind]}"')
         self.set_header("Content-Length", str(entry.size_bytes))
-        with shelf.open_file(entry) as file:
+        with published_files.open_file(entry) as file:
             while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
                 self.write(chunk)
                 try:
@@ -126,7 +126,7 @@ class Viewer(Served):
 
 def routes(base_url: str) -> list[tuple[str, type[JupyterHandler]]]:
     """Our addresses and who answers them."""
-    kinds = "|".join(shelf.KINDS)
+    kinds = "|".join(published_files.KINDS)
     return [
         (url_path_join(base_url, "workbench", "status"), Status),
         (url_path_join(base_url, "workbench", rf"({kinds})/([A-Za-z0-9_-]+)/([^/]*)"), Viewer),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from workbench.server import shelf
+from workbench.server import published_files
 
 if TYPE_CHECKING:
-    from workbench.explain.profile.profile import Profile
+    from workbench.analysis.profile.profile import Profile
     from workbench.models import Model
 
 # A browser holds the whole file in memory. Above this, Netron gets the structure without the large weights.
@@ -32,13 +32,13 @@ def netron_link(model: Model) -> Link:
     """This model in Netron. Files of a large model's weights are not served: its structure is."""
     title = model.name[:TITLE_LENGTH]
     if model.graph_bytes <= MOST_MODEL_BYTES:
-        id = shelf.lay_out("netron", model.path, title)
+        id = published_files.lay_out("netron", model.path, title)
         note = "its weights in separate files are not shown" if model.external else ""
     else:
-        id = shelf.new_id()
-        place = shelf.folder() / f"{id}.onnx"
-        shelf.write_private(place, model.structure.SerializeToString())
-        shelf.lay_out("netron", place, title, id=id, made=True)
+        id = published_files.new_id()
+        place = published_files.folder() / f"{id}.onnx"
+        published_files.write_private(place, model.structure.SerializeToString())
+        published_files.lay_out("netron", place, title, id=id, made=True)
         note = "its structure without the large weights"
     return Link("Netron", title, f"workbench/netron/{id}/", note)
 
@@ -47,9 +47,9 @@ def speedscope_link(profile: Profile, title: str = "profile") -> Link:
     """This profile in speedscope, every event of it."""
     from workbench.server.spans import speedscope_file
 
-    id, title = shelf.new_id(), title[:TITLE_LENGTH]
-    place = shelf.folder() / f"{id}.trace"
-    shelf.write_private(place, json.dumps(speedscope_file(profile, title)).encode("utf-8"))
-    shelf.lay_out("speedscope", place, title, id=id, made=True)
+    id, title = published_files.new_id(), title[:TITLE_LENGTH]
+    place = published_files.folder() / f"{id}.trace"
+    published_files.write_private(place, json.dumps(speedscope_file(profile, title)).encode("utf-8"))
+    published_files.lay_out("speedscope", place, title, id=id, made=True)
     told = f"profileURL=trace.json&title={quote(title, safe='')}&view=left-heavy"
     return Link("speedscope", title, f"workbench/speedscope/{id}/#{told}")

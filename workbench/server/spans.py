@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from workbench.explain.profile.profile import Profile
-    from workbench.explain.profile.trace import Trace
+    from workbench.analysis.profile.profile import Profile
+    from workbench.analysis.profile.trace import Trace
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"  # a name, fetched by nobody
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from workbench.worker.camera import Camera, OutOfTime
+from workbench.worker.graph_capture import Camera, OutOfTime
 
 
 def run(

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.kinds import KINDS
+
 from tests.figures.examples import ordinary
 from tests.records.examples import comparison
 from tests.shown.examples import parts
 from tests.shown.test_results import made
-from workbench.kinds import KINDS
 from workbench.records.bundle import pack_record
 from workbench.records.upgrades import VERSION
 

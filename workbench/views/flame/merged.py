@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.explain.profile.profile import Profile
-from workbench.explain.profile.tables import BETWEEN_NODES, FENCES, SCHEDULING
-from workbench.explain.profile.tree import NO_PARENT, node_name
-from workbench.explain.profile.tree import Kind as Event
+from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.tables import BETWEEN_NODES, FENCES, SCHEDULING
+from workbench.analysis.profile.tree import NO_PARENT, node_name
+from workbench.analysis.profile.tree import Kind as Event
 from workbench.views.flame.frames import NONE, Boxes, Frames, Kind
 
 Order = Literal["module", "operator"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.explain.difference.difference import Difference
-from workbench.explain.profile.profile import Profile
+from workbench.analysis.difference.difference import Difference
+from workbench.analysis.profile.profile import Profile
 from workbench.views.flame.differing import change_by_node, differing
 from workbench.views.flame.frames import Pane, Picture
 from workbench.views.flame.merged import Order, devices, grow, merged, ranked

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from workbench.explain.profile.kernels import queues
-from workbench.explain.profile.profile import Profile
-from workbench.explain.profile.tables import BETWEEN_NODES, SCHEDULING
-from workbench.explain.profile.trace import ABSENT
-from workbench.explain.profile.tree import NO_PARENT, node_name
-from workbench.explain.profile.tree import Kind as Event
+from workbench.analysis.profile.kernels import queues
+from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
+from workbench.analysis.profile.trace import ABSENT
+from workbench.analysis.profile.tree import NO_PARENT, node_name
+from workbench.analysis.profile.tree import Kind as Event
 from workbench.views.flame.frames import NONE, Boxes, Frames, Kind, Pane
 
 MOST_SPANS = 100_000  # of a picture: what stays fluent without a GPU

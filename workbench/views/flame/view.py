@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import traitlets as t
 
+from workbench.analysis.difference.difference import Difference, difference
+from workbench.analysis.difference.joining import in_the_names_of
+from workbench.analysis.profile.profile import Profile
 from workbench.errors import ProfileError
-from workbench.explain.difference.difference import Difference, difference
-from workbench.explain.difference.joining import in_the_names_of
-from workbench.explain.profile.profile import Profile
 from workbench.views.base import View
 from workbench.views.flame.frames import Picture
 from workbench.views.flame.payload import payload
@@ -22,7 +22,7 @@ from workbench.views.flame.words import sentence
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.explain.explanation import Explained
+    from workbench.analysis.explanation import Explained
     from workbench.figures.scene import Scene
 
 Way = Literal["difference", "module", "operator", "time"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from workbench.explain.explanation import Explained
-from workbench.explain.graph import Graph, Node
-from workbench.explain.placement import Prediction
-from workbench.explain.provenance import Account, account, same_graph
+from workbench.analysis.explanation import Explained
+from workbench.analysis.graph import Graph, Node
+from workbench.analysis.placement import Prediction
+from workbench.analysis.provenance import Account, account, same_graph
 from workbench.views.graph.pane import Pane, Row, pane_of, shape_text
 from workbench.views.graph.scopes import Path, common_path, paths_of
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from onnx import TensorProto
 
-from workbench.explain.graph import Graph, TensorInfo
+from workbench.analysis.graph import Graph, TensorInfo
 from workbench.views.graph.scopes import Path
 from workbench.views.graph.tree import INPUTS, OUTPUTS, Tree, tree_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.explain.graph import Graph, Node
-from workbench.explain.graph.modules import dotted
+from workbench.analysis.graph import Graph, Node
+from workbench.analysis.graph.modules import dotted
 
 Path = tuple[str, ...]
 MOST_DEPTH = 24  # a name of a thousand slashes is no module path

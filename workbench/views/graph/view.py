@@ -22,8 +22,8 @@ from workbench.views.graph.still import graph_scene
 from workbench.views.graph.words import sentence
 
 if TYPE_CHECKING:
-    from workbench.explain.explanation import Explained
-    from workbench.explain.placement import Prediction
+    from workbench.analysis.explanation import Explained
+    from workbench.analysis.placement import Prediction
     from workbench.figures.scene import Scene
 
 ColorBy = Literal["provider", "time", "memory", "fate", "op"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from workbench.explain.provenance.account import FATES
+from workbench.analysis.provenance.account import FATES
 from workbench.figures.words import one_line
 from workbench.records.display import in_ms
 from workbench.views.graph.pane import Pane, short_provider

@@ -1,0 +1,187 @@
+"""Traces of providers and versions that are not at hand: read, nested, counted and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+import workbench as wb
+from tests.analysis.profile.devices import (
+    COMPILED,
+    CPU,
+    CUDA,
+    around,
+    call,
+    compiled_run,
+    cuda_run,
+    cuda_trace,
+    kernel,
+    loading,
+    old_run,
+)
+from tests.analysis.profile.test_tree import adds_up
+from tests.analysis.profile.traces import event, make, value, write
+from workbench.analysis.profile.tree import NO_PARENT, Kind, node_name
+from workbench.analysis.roofline.peaks import Peaks
+from workbench.views.flame.frames import Kind as Box
+from workbench.views.flame.view import FlameView, flame_view
+
+PEAKS = Peaks(threads=1, float32_flops=1e10, int8_flops=4e10, bytes_per_s=1e10)
+
+
+def read(folder: Path, events: list[dict[str, Any]], warmup_runs: int = 0) -> wb.Profile:
+    return wb.read_profile(write(folder, events), warmup_runs=warmup_runs)
+
+
+def launched(found: wb.Profile) -> list[tuple[str, str | None, int]]:
+    """Each kernel, the node whose call launched it, and its run."""
+    tree, trace = found.tree, found.trace
+    rows = []
+    for each in np.flatnonzero(tree.kind == Kind.KERNEL).tolist():
+        owner = int(tree.parent[each])
+        node = None if owner == NO_PARENT else node_name(trace.name_of(owner))
+        rows.append((trace.name_of(each).split("(")[0], node, int(tree.run[each])))
+    return rows
+
+
+def everything_works(found: wb.Profile) -> FlameView:
+    """Tables add up; what else a profile is asked for comes without an error."""
+    adds_up(found.trace, found.tree)
+    whole_s = sum(found.runs_s)
+    for table in (found.by("op_type"), found.by("provider"), found.by("thread"), found.by("node")):
+        assert table["self_s"].sum() == pytest.approx(whole_s)
+    assert str(found)
+    assert str(found.memory())
+    with pytest.raises(wb.WorkbenchError, match="holds no graph"):
+        found.roofline(PEAKS)
+    assert str(found.sharing())
+    assert found.variation() is not None
+    view = flame_view(found)
+    assert view.still().to_png().startswith(b"\x89PNG")
+    return view
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["newer", "older"])
+def test_cuda_kernels_belong_to_the_node_that_launched_them(tmp_path: Path, named: bool) -> None:
+    found = read(tmp_path, cuda_trace(named=named))
+    everything_works(found)
+    of_one_run = [
+        ("MemcpyHostToDevice", "Memcpy_token_0"),
+        ("void cudnn::nchwToNhwcKernel<float>", "conv_a"),
+        ("sm80_xmma_fprop_implicit_gemm", "conv_a"),
+        ("sm80_xmma_fprop_implicit_gemm", "conv_b"),
+        ("MemcpyDeviceToHost", "Memcpy_token_1"),
+    ]
+    assert launched(found) == [(*row, run) for run in range(3) for row in of_one_run]
+
+
+def test_cuda_kernels_take_no_part_of_the_tables(tmp_path: Path) -> None:
+    found = read(tmp_path, cuda_trace())
+    by_provider = found.by("provider").set_index("provider")
+    assert by_provider.loc[CUDA, "self_s"] == pytest.approx(3 * 156e-6)
+    assert by_provider.loc[CPU, "self_s"] == pytest.approx(3 * 4e-6)
+    assert "sm80_xmma_fprop_implicit_gemm" not in set(found.by("node")["node"])
+    assert found.to_frame().set_index("node").loc["conv_a", "op_type"] == "Conv"
+
+
+def test_the_peaks_of_the_processor_bind_no_node_of_a_device(tmp_path: Path) -> None:
+    """The time of a node on CUDA is that of its launch, which no share of a peak could mean."""
+    inputs, outputs = [value("x", [1, 4])], [value("y", [1, 4])]
+    graph = make(
+        [
+            helper.make_node("Relu", ["x"], ["r"], "on_cuda"),
+            helper.make_node("Relu", ["r"], ["y"], "on_cpu"),
+        ],
+        inputs, outputs,
+    )  # fmt: skip
+    nodes = [call("on_cuda", 2_010, 30, "Relu", CUDA), call("on_cpu", 2_050, 9, "Relu", CPU)]
+    found = read(tmp_path, around(nodes, 2_000))
+    seen = found.with_trace(found.trace, graph, {}).roofline(PEAKS)
+    limits = {each.node: each.limit_s for each in seen.record.nodes}
+    assert limits["on_cuda"] is None
+    assert limits["on_cpu"] == pytest.approx(32 / PEAKS.bytes_per_s)
+    assert "1 node without a known limit" in str(seen)
+
+
+def test_the_flame_view_has_a_kernel_level_and_a_lane_a_stream(tmp_path: Path) -> None:
+    view = everything_works(read(tmp_path, cuda_trace()))
+    _, device = view.picture_of("module").panes
+    kernels = [device.frames.path(row)[1:] for row, _, kind in device.frames.rows() if kind == Box.KERNEL]
+    assert ("conv_a", "Conv", "sm80_xmma_fprop_implicit_gemm") in kernels
+    assert device.frames.width_s[0] == pytest.approx((9 + 5 + 60 + 70 + 45) / 1e6)
+    lanes = view.picture_of("time").panes
+    assert [lane.title for lane in lanes] == ["run, thread 1", "run, device queue 1", "run, device queue 2"]
+    assert [lane.note.split(":")[0] for lane in lanes[1:]] == ["stream 14", "stream 7"]
+    for lane in lanes[1:]:
+        order = np.argsort(lane.frames.start_s)
+        starts, ends = lane.frames.start_s[order], (lane.frames.start_s + lane.frames.width_s)[order]
+        assert (starts[1:] >= ends[:-1] - 1e-9).all()  # one after the other
+        assert set(lane.frames.depth) == {0}
+        assert {lane.frames.text(op) for op in lane.frames.op} <= {"Conv", "MemcpyFromHost", "MemcpyToHost"}
+
+
+def test_a_kernel_without_a_node_stands_beside_the_run_before_it(tmp_path: Path) -> None:
+    early = kernel("warm", 500, 3, 7)
+    lone = kernel("void fill<int>(int*)", 2_100, 3, 7)
+    found = read(tmp_path, [*loading(), early, *cuda_run(2_000), lone, *cuda_run(2_300)])
+    assert launched(found)[0] == ("warm", None, NO_PARENT)
+    assert ("void fill<int>", "model_run", 0) in launched(found)
+    device = everything_works(found).picture_of("operator").panes[1].frames
+    paths = [device.path(row)[1:] for row, _, kind in device.rows() if kind == Box.KERNEL]
+    assert ("(not told)", "void fill<int>(int*)") in paths
+
+
+def test_a_kernel_that_names_a_fence_belongs_to_its_node(tmp_path: Path) -> None:
+    fence = event("a_fence_after", 2_049, 0, tid=41, op_name="Conv")
+    events = [call("a", 2_010, 39, "Conv", CUDA), fence, kernel("k", 2_030, 40, 7, fence)]
+    assert launched(read(tmp_path, around(events, 2_000))) == [("k", "a", 0)]
+
+
+@pytest.mark.parametrize("what", COMPILED)
+def test_a_part_that_a_provider_compiled_is_a_node_of_its_own(tmp_path: Path, what: str) -> None:
+    name, op, provider = COMPILED[what]
+    events = loading()
+    for run in range(3):
+        events += compiled_run(2_000 + 300 * run, name, op, provider)
+    found = read(tmp_path, events)
+    everything_works(found)
+    row = found.to_frame().set_index("node").loc[name]
+    assert (row["op_type"], row["provider"], row["calls"]) == (op, provider, 3)
+    assert found.by("provider").set_index("provider").loc[provider, "self_s"] == pytest.approx(450e-6)
+
+
+def test_an_engine_of_tensorrt_has_its_kernels(tmp_path: Path) -> None:
+    engine = compiled_run(2_000, *COMPILED["tensorrt"])
+    launches = [
+        kernel(f"generatedNativePointwise_{at}", 2_010 + 20 * at, 15, 7, engine[0]) for at in range(3)
+    ]
+    found = read(tmp_path, [engine[0], *launches, *engine[1:]])
+    assert {node for _, node, _ in launched(found)} == {COMPILED["tensorrt"][0]}
+    everything_works(found)
+
+
+def test_fences_of_older_versions_hold_no_nodes(tmp_path: Path) -> None:
+    found = read(tmp_path, [*old_run(2_000), *old_run(2_400)])
+    view = everything_works(found)
+    nodes = found.to_frame()
+    assert sorted(nodes["node"]) == ["a", "b", "c", "d"]
+    assert nodes.set_index("node")["self_s"].to_dict() == pytest.approx(
+        {"a": 80e-6, "b": 0.0, "c": 0.0, "d": 120e-6}
+    )
+    tree = found.tree
+    above = {Kind(tree.kind[parent]) for parent in tree.parent[tree.kind == Kind.NODE]}
+    assert above == {Kind.EXECUTOR}
+    assert found.by("op_type").set_index("op_type").loc["(fences)", "self_s"] == pytest.approx(6e-6)
+    assert "(fences)" in set(view.to_frame("module")["name"])
+    assert nodes.set_index("node").loc["a", "provider"] == CPU
+
+
+def test_calls_into_a_devices_library_are_kept(tmp_path: Path) -> None:
+    api = event("hipLaunchKernel", 2_015, 4, "Api", tid=41)
+    found = read(tmp_path, [*cuda_run(2_000), api])
+    everything_works(found)
+    assert "Api" in found.trace.categories

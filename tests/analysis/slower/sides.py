@@ -1,0 +1,48 @@
+"""Sides put together by hand: a chain of nodes with their times."""
+
+from onnx import TensorProto, helper
+
+from workbench.analysis.graph import read_graph
+from workbench.analysis.slower.pair import Pair
+from workbench.analysis.slower.profiled_config import Ran, Side
+from workbench.config import Config
+from workbench.records.machine import Machine
+
+FLOAT, INT8, UINT8, FLOAT16 = TensorProto.FLOAT, TensorProto.INT8, TensorProto.UINT8, TensorProto.FLOAT16
+
+
+def machine(flags=("avx2", "avx512_vnni"), platform="Linux-6.1-x86_64"):
+    return Machine("cpu", tuple(flags), 2, 2, 2, None, 1 << 34, None, (), platform)
+
+
+def side(words, nodes, constants=(), source=None, between_s=0.0, run_s=None, config=None):
+    """`nodes`: (name, op type, inputs, time in µs); each makes a tensor called like itself."""
+    graph = read_graph(model(nodes, constants))
+    ran = tuple(Ran(name, op, "CPUExecutionProvider", spent / 1e6) for name, op, _, spent in nodes)
+    return Side(
+        words=words,
+        config=config or Config(),
+        ran=ran,
+        between_s=between_s,
+        run_s=run_s if run_s is not None else sum(one.time_s for one in ran),
+        graph=graph,
+        source=graph if source is None else read_graph(model(*source)),
+    )
+
+
+def model(nodes, constants=()):
+    made = helper.make_graph(
+        [helper.make_node(op, list(inputs), [name], name=name) for name, op, inputs, _ in nodes],
+        "chain",
+        [helper.make_tensor_value_info("x", FLOAT, [4])],
+        [helper.make_tensor_value_info(nodes[-1][0], FLOAT, None)],
+        [helper.make_tensor(name, kind, [1], [1]) for name, kind in constants],
+    )
+    return helper.make_model(made)
+
+
+FLOAT_NET = side("float32", [("c", "Conv", ("x", "w"), 100), ("r", "Relu", ("c",), 10)], [("w", FLOAT)])
+
+
+def pair(candidate, baseline=FLOAT_NET, **kwargs):
+    return Pair(baseline, candidate, machine(**kwargs))

@@ -1,0 +1,64 @@
+"""The first answer comes from one look at source and final graph; the passes one by one when asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.analysis import models
+from tests.analysis.conftest import LIGHT
+from tests.models import tiny
+from workbench.analysis import observe
+from workbench.analysis.explanation import Explained, explain
+from workbench.api.explaining import Explanation
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.models import Model
+
+pytestmark = pytest.mark.real
+
+
+def test_the_first_answer_is_whole_and_says_what_it_lacks(tmp_path: Path) -> None:
+    path = tiny.save(models.gelu(), tmp_path)
+    first: list[Explained] = []
+    told = explain(Model(path, "gelu"), Config(), on_first=first.append)
+    (early,) = first
+    assert told.provenance.followed
+    assert told.provenance.exact
+    assert not early.provenance.followed
+    assert [one.name for one in early.passes.fired] == ["together"]
+    assert set(early.passes.names) <= set(told.passes.names) | {"Level1_RuleBasedTransformer"}
+    assert [(one.node, one.fate) for one in early.provenance.account.sources] == [
+        (one.node, one.fate) for one in told.provenance.account.sources
+    ]
+    assert [(one.node, one.provider) for one in early.placement.nodes] == [
+        (one.node, one.provider) for one in told.placement.nodes
+    ]
+    assert "passes=True" in str(Explanation(early))
+    assert "passes=True" not in str(Explanation(told))
+
+
+@pytest.mark.parametrize("name", ["light_squeezenet", "light_shufflenet"])
+def test_one_look_explains_real_models_too(name: str) -> None:
+    told = explain(Model(LIGHT / f"{name}.onnx", name), Config(), passes=False)
+    account = told.provenance.account
+    assert len(account.sources) == len(told.source.nodes)
+    assert told.provenance.unknown <= 0.005 * len(account.sources)
+    assert told.provenance.untraced <= 0.005 * len(account.optimized)
+
+
+def test_a_large_graph_gets_the_first_answer_unless_more_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observe, "LARGE_NODES", 3)
+    model = Model(tiny.save(models.gelu(), tmp_path), "gelu")
+    assert not explain(model, Config()).provenance.followed
+    assert explain(model, Config(), passes=True).provenance.followed
+
+
+def test_an_unknown_pass_is_refused_by_what_this_ort_has(tmp_path: Path) -> None:
+    model = Model(tiny.save(models.gelu(), tmp_path), "gelu")
+    with pytest.raises(ConfigError, match="write 'GeluFusionL2'"):
+        explain(model, Config(disabled_passes=("GeluFusionL3",)), passes=False)
+    assert explain(model, Config(disabled_passes=("GeluFusionL2",)), passes=False).load_s > 0

@@ -1,0 +1,97 @@
+"""Each condition that we name is one that ORT's fusion really fails for: with it, and without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+
+from workbench.analysis.explanation import Explained, explain
+from workbench.config import Config
+from workbench.models import Model
+
+pytestmark = pytest.mark.real
+Dims = list[int | str | None]
+WIDTH = 8
+
+
+def told(
+    folder: Path, nodes: list[NodeProto], inputs: dict[str, Dims], output: str, constants: dict[str, object]
+) -> Explained:
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in inputs.items()]
+    result = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
+    weights = [
+        numpy_helper.from_array(np.asarray(value, np.float32), name) for name, value in constants.items()
+    ]
+    graph = helper.make_graph(nodes, "g", values, [result], weights)
+    path = folder / "model.onnx"
+    onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)]), path)
+    return explain(Model(path, "model"), Config())
+
+
+def gelu(order: str) -> list[NodeProto]:
+    first, second = {
+        "x first": (("x", "plus"), ("first", "half")),
+        "half of x first": (("x", "half"), ("first", "plus")),
+        "half of the sum first": (("half", "plus"), ("x", "first")),
+    }[order]
+    return [
+        helper.make_node("Div", ["x", "root"], ["d"], "div"),
+        helper.make_node("Erf", ["d"], ["e"], "erf"),
+        helper.make_node("Add", ["e", "one"], ["plus"], "add"),
+        helper.make_node("Mul", list(first), ["first"], "mul1"),
+        helper.make_node("Mul", list(second), ["y"], "mul2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("order", "fused"), [("x first", True), ("half of x first", True), ("half of the sum first", False)]
+)
+def test_the_order_of_a_gelu_s_products(order: str, fused: bool, tmp_path: Path) -> None:
+    constants = {"root": 2**0.5, "one": 1, "half": 0.5}
+    found = told(tmp_path, gelu(order), {"x": [2, WIDTH]}, "y", constants)
+    assert ("Gelu" in {node.op_type for node in found.optimized.nodes}) == fused
+    reasons = [one.reason for one in found.passes.missed if one.pattern == "gelu"]
+    assert [bool(reason and "half of 1 + erf" in reason) for reason in reasons] == ([] if fused else [True])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (["n", "m", WIDTH], ["n", "m", WIDTH], None),
+        ([2, 3, WIDTH], [2, 3, WIDTH], None),
+        (["n", "m", WIDTH], ["a", "b", WIDTH], "[n, m, 8] and [a, b, 8]"),
+        (["n", "m", WIDTH], [1, "m", WIDTH], "[n, m, 8] and [1, m, 8]"),
+        ([None, None, WIDTH], [None, None, WIDTH], "[?, ?, 8] and [?, ?, 8]"),
+        ([3, WIDTH], [3, WIDTH], "has 2 and 2 dims"),
+    ],
+)
+def test_the_shapes_of_a_skip_layer_norm(
+    first: Dims, second: Dims, words: str | None, tmp_path: Path
+) -> None:
+    nodes = [
+        helper.make_node("Add", ["x", "y"], ["sum"], "add"),
+        helper.make_node("LayerNormalization", ["sum", "scale", "bias"], ["z"], "norm", axis=-1),
+    ]
+    constants = {"scale": np.ones(WIDTH), "bias": np.zeros(WIDTH)}
+    found = told(tmp_path, nodes, {"x": first, "y": second}, "z", constants)
+    fused = "SkipLayerNormalization" in {node.op_type for node in found.optimized.nodes}
+    assert fused == (words is None)
+    reasons = [one.reason or "" for one in found.passes.missed if one.pattern == "skip layer norm"]
+    assert len(reasons) == (0 if fused else 1)
+    assert all(words and words in reason for reason in reasons)
+
+
+def test_a_sum_with_two_readers_is_no_skip_layer_norm(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Add", ["x", "y"], ["sum"], "add"),
+        helper.make_node("LayerNormalization", ["sum", "scale", "bias"], ["n"], "norm", axis=-1),
+        helper.make_node("Mul", ["n", "sum"], ["z"], "again"),
+    ]
+    constants = {"scale": np.ones(WIDTH), "bias": np.zeros(WIDTH)}
+    found = told(tmp_path, nodes, {"x": [2, 3, WIDTH], "y": [2, 3, WIDTH]}, "z", constants)
+    assert "SkipLayerNormalization" not in {node.op_type for node in found.optimized.nodes}
+    assert [one.reason for one in found.passes.missed] == ["the sum has 2 readers"]

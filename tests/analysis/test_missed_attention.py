@@ -1,0 +1,76 @@
+"""Whether ORT fuses an attention; where it does not, that the condition we name is the broken one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto
+
+from tests.analysis.attention import WIDTH, Attention
+from workbench.analysis.explanation import Explained, explain
+from workbench.config import Config
+from workbench.models import Model
+
+pytestmark = pytest.mark.real
+FIXED = (2, 4, WIDTH)
+
+
+def told(attention: Attention, folder: Path, config: Config | None = None) -> Explained:
+    path = folder / "model.onnx"
+    onnx.save(attention.model(), path)
+    return explain(Model(path, "attention"), config or Config())
+
+
+def fused(found: Explained) -> bool:
+    return "Attention" in {node.op_type for node in found.optimized.nodes}
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"opset": 11}, {"mask_type": TensorProto.INT32}, {"dims": ("batch", 4, WIDTH)}]
+)
+def test_what_ort_fuses_is_not_missed(changes: dict, tmp_path: Path) -> None:
+    found = told(replace(Attention(), **changes), tmp_path)
+    assert fused(found)
+    assert [one for one in found.passes.missed if one.pattern == "attention"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said_by", "words"),
+    [
+        ({"opset": 13}, "the graph", "operator set is 13"),
+        ({"opset": 20, "axis": -1}, "the graph", "operator set is 20"),
+        ({"scale": "Mul"}, "the graph", "stands Mul, then Add"),
+        ({"scale": ""}, "the graph", "stands Add"),
+        ({"masked": False}, "the graph", "stands Div, where"),
+        ({"bias": "kv"}, "the graph", "no bias is added to the query"),
+        ({"bias": "qv"}, "the graph", "no bias is added to the key"),
+        ({"bias": "qk"}, "the graph", "no bias is added to the value"),
+        ({"bias_first": True}, "the graph", "in v_add the bias stands first"),
+        ({"computed_shape": True}, "the graph", "the value takes a shape that the graph computes"),
+        ({"norm_before": True}, "the graph", "has the readers 3 MatMul;"),
+        ({"read_twice": True}, "the graph", "has the readers 1 Add, 3 MatMul, 1 Relu"),
+        ({"weight_is_input": True}, "the graph", "the weight of q_matmul is no constant"),
+        ({"dims": FIXED}, "the graph", "MatMulAddFusion made a Gemm of the projections"),
+        ({"root": 3.0}, "ORT", "qk_div const not matched"),
+        ({"axis": 2}, "ORT", "Softmax attribute axis is expected to be 3"),
+        ({"mask_type": TensorProto.BOOL}, "ORT", "Mask data type is not int32"),
+    ],
+    ids=str,
+)
+def test_the_broken_condition_is_named_alone(changes: dict, said_by: str, words: str, tmp_path: Path) -> None:
+    found = told(replace(Attention(), **changes), tmp_path)
+    assert not fused(found)
+    (one,) = [one for one in found.passes.missed if one.pattern == "attention"]
+    assert one.said_by == said_by
+    assert words in (one.reason or "")
+    if said_by == "the graph" and not changes.get("bias_first"):  # which names all three
+        assert "; " not in (one.reason or "").replace("; it looks", "").replace("; with MatMulAdd", "")
+
+
+def test_the_advice_on_fixed_dims_is_right(tmp_path: Path) -> None:
+    attention = replace(Attention(), dims=FIXED)
+    assert not fused(told(attention, tmp_path))
+    assert fused(told(attention, tmp_path, Config(disabled_passes=("MatMulAddFusion",))))

@@ -1,0 +1,62 @@
+"""Source → prepared → optimized is one chain, whatever was done to the file before ORT saw it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from workbench.analysis.explanation import Explained, explain
+from workbench.analysis.observe import PREPARED
+from workbench.config import Config, DynamicInt8, Float16, StaticInt8, TransformerFusion, WeightOnly
+from workbench.models import load
+
+pytestmark = pytest.mark.real
+CONFIGS = {
+    "dynamic int8": Config(precision=DynamicInt8()),
+    "static int8": Config(precision=StaticInt8()),
+    "static int8, operators": Config(precision=StaticInt8(format="qoperator")),
+    "float16": Config(precision=Float16()),
+    "weights only": Config(precision=WeightOnly()),
+    "fused": Config(fusion=TransformerFusion()),
+}
+CASES = [
+    ("digits-conv", "dynamic int8"), ("char-gpt", "dynamic int8"), ("digits-conv", "static int8"),
+    ("digits-vit", "static int8"), ("digits-conv", "static int8, operators"), ("digits-vit", "float16"),
+    ("digits-vit", "fused"), ("char-gpt", "weights only"),
+]  # fmt: skip
+
+
+@cache
+def told(model: str, name: str) -> Explained:
+    return explain(load(model), CONFIGS[name])
+
+
+@pytest.mark.parametrize(("model", "name"), CASES)
+def test_it_adds_up_from_the_source_to_what_runs(model: str, name: str) -> None:
+    found = told(model, name)
+    account = found.provenance.account
+    assert [one.node for one in account.sources] == [node.key for node in found.source.nodes]
+    assert [one.node for one in account.optimized] == [node.key for node in found.optimized.nodes]
+    assert found.provenance.unknown <= 0.005 * len(account.sources)
+    assert found.provenance.untraced <= 0.005 * len(account.optimized)
+    assert found.provenance.exact
+    assert found.prepared is not found.source
+
+
+def test_the_steps_stand_before_the_passes_and_cannot_be_switched_off() -> None:
+    fired = told("char-gpt", "dynamic int8").passes.fired
+    assert [one.name for one in fired if one.level == PREPARED] == ["pre-processing", "dynamic int8"]
+    assert [one.level for one in fired] == sorted(one.level for one in fired)
+    assert not {"pre-processing", "dynamic int8"} & set(told("char-gpt", "dynamic int8").passes.names)
+
+
+def test_a_fused_integer_kernel_does_the_work_of_the_float_nodes() -> None:
+    found = told("char-gpt", "dynamic int8")
+    kinds = {node.key: node.op_type for node in found.source.nodes}
+    kernels = [
+        {kinds[key] for key in one.sources}
+        for one in found.provenance.account.optimized
+        if one.op_type == "com.microsoft::DynamicQuantizeMatMul"
+    ]
+    assert kernels == [{"MatMul", "Add"}] * 13

@@ -1,0 +1,37 @@
+"""Every node that ORT's own profile saw running is in the placement, by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnxruntime as ort
+import pytest
+
+from tests.analysis.conftest import Explain
+from tests.analysis.models import MODELS
+from workbench.analysis.graph import name_nodes
+from workbench.models import Model
+
+
+@pytest.mark.parametrize("name", ["gelu", "gelu unnamed", "conv", "half", "duplicated", "calls"])
+def test_every_executed_node_is_placed(explained: Explain, name: str, tmp_path: Path) -> None:
+    proto = MODELS[name]()
+    name_nodes(proto)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    options = ort.SessionOptions()
+    options.enable_profiling = True
+    options.profile_file_prefix = str(tmp_path / "profile")
+    options.log_severity_level = 4
+    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session.run(None, dict(Model(path, name).inputs(seed=1).feeds[0]))
+    events = json.loads(Path(session.end_profiling()).read_text())
+    ran = {
+        (one["name"].removesuffix("_kernel_time"), one["args"]["provider"])
+        for one in events
+        if one["cat"] == "Node"
+    }
+    placed = {(one.node, one.provider) for one in explained(name).placement.nodes}
+    assert ran
+    assert ran <= placed

@@ -1,0 +1,133 @@
+"""The printed script does what the workbench does, with plain onnxruntime."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+import workbench as wb
+from sample_models.evaluation import read_calibration_set
+from tests.preparation.test_failures import UNKNOWN_SHAPES, save, weight
+from workbench.models.samples import sample_path
+from workbench.preparation.feeds import cast_feeds
+
+RUN = """
+import runpy, sys, numpy as np
+script, feeds, out = sys.argv[1:]
+names = runpy.run_path(script)
+assert not any(name.partition(".")[0] == "workbench" for name in sys.modules)
+results = names["run"](dict(np.load(feeds)))
+np.savez(out, *results)
+"""
+CONFIGS = {
+    "dynamic": ("digits-vit", wb.Config(precision=wb.DynamicInt8(per_channel=True))),
+    "static": ("digits-conv", wb.Config(precision=wb.StaticInt8(samples=12), level="extended")),
+    "percentile": (
+        "digits-vit",
+        wb.Config(precision=wb.StaticInt8(samples=5, calibrator="percentile", percentile=99.0)),
+    ),
+    "qoperator": ("char-gpt", wb.Config(precision=wb.StaticInt8(samples=6, format="qoperator"))),
+    "weights": ("char-gpt", wb.Config(precision=wb.WeightOnly(bits=8, symmetric=False))),
+    "float16": ("digits-vit", wb.Config(precision=wb.Float16(blocked_ops=["Softmax"]))),
+    "fused": ("digits-vit", wb.Config(fusion=wb.TransformerFusion(), precision=wb.DynamicInt8())),
+    "saved": ("digits-conv", wb.Config(saved_graph="onnx", level="layout", free_dimensions={"batch": 1})),
+    "ort": ("digits-conv", wb.Config(saved_graph="ort", precision=wb.StaticInt8(samples=3))),
+    "fused weights": ("digits-vit", wb.Config(fusion=wb.TransformerFusion(), precision=wb.WeightOnly())),
+    "half outputs": ("char-gpt", wb.Config(precision=wb.Float16(keep_io=False))),
+}
+LEFT_OUT = [wb.DynamicInt8(exclude=["fc"]), wb.StaticInt8(exclude=["fc"]), wb.WeightOnly(exclude=["fc"])]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_script_makes_the_same(name: str, tmp_path: Path) -> None:
+    sample, config = CONFIGS[name]
+    shutil.copy(sample_path(sample), tmp_path / "model.onnx")
+    calibration = read_calibration_set(sample)
+    few = {key: array[: getattr(config.precision, "samples", 1)] for key, array in calibration.feeds.items()}
+    np.savez(tmp_path / "calibration.npz", **few)
+    feed = {key: array[-1:] for key, array in calibration.feeds.items()}
+    prepared = wb.prepare(tmp_path / "model.onnx", config, calibration=few)
+    _run_the_script(prepared, feed, tmp_path)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("precision", LEFT_OUT, ids=lambda one: one.LABEL)
+def test_nodes_to_leave_out_have_the_names_that_the_quantizer_sees(precision: Any, tmp_path: Path) -> None:
+    """Pre-processing makes one Gemm of fc and its Add, and ORT ignores a name that it does not know."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"], name="fc"),
+        helper.make_node("Add", ["h", "b"], ["a"], name="bias"),
+        helper.make_node("MatMul", ["a", "v"], ["y"], name="last"),
+    ]
+    weights = [weight("w", 64, 64), weight("b", 64), weight("v", 64, 32)]
+    path = save(tmp_path, nodes, weights, ["n", 64], ["n", 32])
+    feed = {"x": np.linspace(-1, 1, 64, dtype=np.float32)[None]}
+    np.savez(tmp_path / "calibration.npz", **feed)
+    prepared = wb.prepare(path, wb.Config(precision=precision), calibration=[feed])
+    _run_the_script(prepared, feed, tmp_path)
+
+
+@pytest.mark.real
+def test_where_symbolic_shapes_fail_nothing_is_left_behind(tmp_path: Path) -> None:
+    path = save(tmp_path, *UNKNOWN_SHAPES)
+    prepared = wb.prepare(path, wb.Config(precision=wb.DynamicInt8()))
+    _run_the_script(prepared, {"x": np.ones((2, 8), np.float32)}, tmp_path)
+
+
+def _run_the_script(prepared: wb.Prepared, feed: dict[str, Any], folder: Path) -> None:
+    """It gives what the prepared file gives, and leaves no file but those that it names."""
+    feed = {name: _as_taken(value, name, prepared.model) for name, value in feed.items()}
+    np.savez(folder / "feeds.npz", **feed)
+    script = folder / "script.py"
+    script.write_text(prepared.to_python(), "utf-8")
+    known = set(folder.rglob("*"))
+    told = subprocess.run(
+        [sys.executable, "-c", RUN, str(script), "feeds.npz", "out.npz"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr[-3000:]
+    made = {path for path in set(folder.rglob("*")) - known if path.is_file()}
+    for path in made - {folder / "out.npz"}:
+        assert str(path) in script.read_text("utf-8")
+    ours = _outputs(prepared.model.path, prepared.config, feed)
+    with np.load(folder / "out.npz") as theirs:
+        for at, array in enumerate(ours):
+            np.testing.assert_array_equal(array, theirs[f"arr_{at}"])
+
+
+def _as_taken(value: Any, name: str, model: Any) -> Any:
+    cast = cast_feeds([{name: value}], model)
+    return value if cast is None else cast[0][name]
+
+
+def _outputs(path: Path, config: wb.Config, feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    if config.level == "disabled":
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    elif config.level == "extended":
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return list(session.run(None, feed))
+
+
+def test_what_only_the_graph_tells_is_filled_in() -> None:
+    prepared = wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion()))
+    assert "model_type='vit', num_heads=4, hidden_size=96" in prepared.to_python()
+
+
+def test_there_is_no_plain_script_for_bfloat16() -> None:
+    with pytest.raises(wb.ConfigError, match="no converter to bfloat16"):
+        wb.Config(precision=wb.BFloat16(), providers=["cuda"]).to_python("model.onnx")

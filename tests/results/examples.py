@@ -1,0 +1,174 @@
+"""Results of every kind, made by hand, with names as strangers might give them."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import workbench as wb
+from tests.analysis.profile.traces import event, node, write
+from tests.figures.examples import drawn_run, ordinary
+from tests.records.examples import CONFIGS
+from tests.views.build import HOSTILE, fused, hostile
+from workbench.analysis.ablation import AblationRecord, Worth
+from workbench.analysis.coldstart.coldstart import ColdStart, Start
+from workbench.analysis.explanation import Explained
+from workbench.analysis.levels import LevelRow, LevelsRecord
+from workbench.analysis.memory.memory import memory_of
+from workbench.analysis.memory.settings import MemorySetting, MemorySettings
+from workbench.analysis.profile.profile import Overhead, Profile, read_profile
+from workbench.analysis.profile.saved import record_of
+from workbench.analysis.roofline.peaks import Peaks, PeakTable
+from workbench.analysis.roofline.roofline import NodeLimit, Roofline
+from workbench.analysis.threads.scaling import ThreadPoint, ThreadScaling
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
+from workbench.records.kinds import Part, about_comparison
+from workbench.records.layers import LayerError, LayerErrorsRecord, TensorError, WeightError
+from workbench.records.origin import Origin
+from workbench.records.reasons import Reason, WhySlowerRecord
+from workbench.records.sensitivity import LayerSensitivity, SensitivityRecord
+
+
+def about() -> Origin:
+    return replace(about_comparison(ordinary()), id="20261121-080000-abcdef", config=CONFIGS[1])
+
+
+def profile(told: Explained, runs: int = 4) -> Profile:
+    """Each node of the optimized graph once a run, and a kernel whose arguments are a stranger's."""
+    events, at = [], 0.0
+    for _ in range(runs):
+        start = at
+        for place, one in enumerate(told.optimized.nodes):
+            shapes = {"output_type_shape": [{"float": [1, 4]}], "input_type_shape": [{"float": [1, 4]}]}
+            sizes = {"output_size": "16", "activation_size": "16", "node_index": str(place)}
+            events.append(node(one.key, at, 5.0, one.op_type, **shapes, **sizes))
+            at += 6.0
+        events.append(event("model_run", start, at - start, "Session", note=HOSTILE))
+    with tempfile.TemporaryDirectory() as folder:
+        found = read_profile(write(Path(folder), events))
+    return Profile(found.trace, warmup_runs=1, overhead=Overhead((0.001,), (0.0012,)), scopes={"a": "b"})
+
+
+def start(label: str) -> ColdStart:
+    sizes = dict.fromkeys((one for one in Start.__dataclass_fields__ if one.endswith("_bytes")), 30 << 20)
+    times = {"process_s": 0.1, "import_s": 0.2, "load_s": 0.3, "first_run_s": 0.01, "steady_s": 0.002}
+    one = Start(**{**sizes, **times, "load_bytes": None})  # type: ignore[arg-type]
+    return ColdStart(label, (one, one), (one,), (replace(one, load_s=0.1),))
+
+
+def roofline() -> Roofline:
+    known = NodeLimit(f"/a/{HOSTILE}", "Gemm", 1.0, 0.002, 4000, 800, 0.001, "compute")
+    return Roofline(
+        (known, replace(known, flops=None, limit_s=None, bound=None)), Peaks(2, 1e9, None, 1e9), 0.01
+    )
+
+
+def worth(name: str) -> Worth:
+    return Worth(name, (1, 2), "helps", 0.3, 0.2, 0.4, 3, 1, True, 1e-7, "why")
+
+
+def ablation() -> AblationRecord:
+    return AblationRecord("model", CONFIGS[0], (worth(HOSTILE),), worth("control"), ordinary())
+
+
+def levels() -> LevelsRecord:
+    row = LevelRow(
+        "disabled", 12, (("Add", 3),), ("CPUExecutionProvider",), 0.1, 0.002, None, None, None, None, None
+    )
+    more = replace(row, level="all", speedup=1.5, low=1.4, high=1.6, verdict="faster", outputs_agree=True)
+    return LevelsRecord("model", (row, more), ordinary())
+
+
+def settings() -> MemorySettings:
+    row = MemorySetting("as asked", -1, 5, 9 << 20, None, None, 0.002, None, None, None, None, None)
+    return MemorySettings("model", (row, replace(row, name="arena off", verdict="slower", ratio=0.9)))
+
+
+def threads() -> ThreadScaling:
+    points = [ThreadPoint(n, s, 0.002 / n, 0.003, None) for n in (1, 2) for s in (True, False)]
+    return ThreadScaling((*points, ThreadPoint(4, True, None, None, HOSTILE)))
+
+
+def peaks() -> PeakTable:
+    return PeakTable((Peaks(1, 1e10, 4e10, None), Peaks(2, None, None, 2e10)))
+
+
+def accuracy() -> AccuracyRecord:
+    mean = Mean(0.97, 0.95, 0.99, 100, "Wilson")
+    output = OutputFidelity(
+        "B", "logits", None, 100, 1000, 1.0, 0.1, 0.1, 20.0, mean, mean, 3, "named so", mean, mean, 0, 0, 0, 0
+    )
+    scores = (
+        Score("A", replace(mean, value=0.98), None, None),
+        Score("B", mean, Paired(-0.01, -0.02, 0.0, 0, 1, 0.5, "Tango"), None),
+    )
+    data = DataRecord("the evaluation set of tiny", 100, 100, 1, True)
+    configs, note = ("ORT told nothing", "static int8"), "a note"
+    return AccuracyRecord("tiny", ("A", "B"), configs, data, "top-1 accuracy", scores, (output,), (note,))
+
+
+def layer_errors() -> LayerErrorsRecord:
+    layer = LayerError("/conv/Conv", "Conv", 20.0, None, 10.0, 3.0)
+    tensor = TensorError("/conv/Conv_output", "/conv/Conv", 10.0, 30.0, -1.0, 1.0, 9.0, 64)
+    weight = WeightError("conv.weight", 20.0, -0.5, 0.5, 2.0, 72)
+    return LayerErrorsRecord(
+        "tiny", "static int8", "by name", 8, "data", True, (layer,), (tensor,), (weight,), ("a note",)
+    )
+
+
+def sensitivity() -> SensitivityRecord:
+    one = LayerSensitivity("/conv", ("/conv/Conv",), ("Conv",), 0.01, 1e-5, None, None, None)
+    none = replace(one, name="/head", error=None, gain_s=None, problem="ONNX Runtime refused it")
+    return SensitivityRecord(
+        "tiny", "static int8", "alone", 0.1, (one, none), "estimated", 16, "data", True, ("a note",)
+    )
+
+
+def why_slower() -> WhySlowerRecord:
+    reason = Reason("casts", "it casts in 1 place", 1e-3, 0.5, 1, ("/conv/Cast",), "leave it out")
+    times = (1e-3, 2e-3, "verdict: slower")
+    return WhySlowerRecord("tiny", "ORT told nothing", "static int8", *times, 1, 0.2, 3, (reason,))
+
+
+def further() -> dict[str, Any]:
+    """Results that are made beside a comparison, by kind; each about B."""
+    return {
+        "levels": wb.Levels(levels()),
+        "ablation": wb.Ablation(ablation()),
+        "why slower": wb.WhySlower(why_slower(), about()),
+        "layer errors": wb.LayerErrors(layer_errors(), about()),
+        "sensitivity": wb.Sensitivity(sensitivity(), about()),
+        "accuracy": wb.AccuracyTable(accuracy(), about()),
+        "thread scaling": wb.Threads(threads(), about()),
+        "memory settings": wb.MemorySettings(settings(), about()),
+        "memory": wb.Memory(memory_of(profile(fused())), about()),
+        "roofline": wb.Roofline(roofline(), about()),
+        "cold start": wb.ColdStarts(start("A"), about()),
+    }
+
+
+def parts(told: Explained | None = None) -> tuple[Part, ...]:
+    """All that can be examined, of A and B."""
+    found = []
+    for label, one in (("A", told or fused()), ("B", hostile() if told is None else told)):
+        seen = profile(one)
+        for kind, record in (
+            ("explanation", one),
+            ("profile", record_of(seen)),
+            ("memory", memory_of(seen)),
+            ("roofline", roofline()),
+            ("cold start", start(label)),
+        ):
+            found.append(Part(f"{kind}/{label}", record, about()))
+    return tuple(found)
+
+
+def strangers() -> ComparisonRecord:
+    """A comparison whose every text is an attempt."""
+    record = ordinary()
+    doubts = tuple(replace(one, evidence=HOSTILE, fix=HOSTILE) for one in record.doubts)
+    runs = tuple(replace(one, log=()) for one in (drawn_run("A", 0.002), drawn_run("B", 0.001)))
+    return replace(record, model=replace(record.model, name=HOSTILE), runs=runs, doubts=doubts)

@@ -1,0 +1,112 @@
+"""The exported page: every text is text, nothing may load, only our own scripts run."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.figures.examples import ordinary
+from tests.results import examples
+from tests.results.test_results import RESULTS
+from tests.views.build import HOSTILE, hostile
+from workbench.report.making import page_of
+
+MOST_BYTES = 10_000_000
+
+
+class Reader(HTMLParser):
+    """Scripts that run, attributes that could, and the texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.running: list[str] = []
+        self.loading: list[str] = []
+        self.handlers: list[str] = []
+        self.texts: list[str] = []
+        self._script = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        kinds = dict(attrs)
+        self._script = tag == "script" and kinds.get("type") is None
+        if self._script:
+            self.running.append("")
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+        self.loading += [
+            f"{tag} {name}"
+            for name, value in attrs
+            if name in ("src", "href") and not (value or "").startswith("#")
+        ]
+
+    def handle_data(self, data: str) -> None:
+        if self._script:
+            self.running[-1] += data
+        else:
+            self.texts.append(data)
+
+    def handle_endtag(self, _tag: str) -> None:
+        self._script = False
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_a_page_of_every_result(kind: str, tmp_path: Path) -> None:
+    path = RESULTS[kind].export_html(tmp_path / "page.html")
+    page = path.read_text("utf-8")
+    read = Reader(page)
+    assert read.loading == []
+    assert read.handlers == []
+    assert len(page.encode()) < MOST_BYTES
+    told = re.search(r"script-src ([^;]*);", page)
+    assert told is not None
+    allowed = {f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in read.running}
+    assert set(told[1].split()) == (allowed or {"'none'"})
+    assert "default-src 'none'" in page
+    assert "<h2>" in page
+
+
+def test_strangers_texts_are_texts() -> None:
+    result = wb.Comparison(examples.strangers(), parts=examples.parts(hostile()))
+    read = Reader(page_of(result))
+    assert len(read.running) == 3, "plotly.js, the plots' start, the views"
+    assert read.handlers == []
+    assert any("onerror=window.hacked=1" in text for text in read.texts)
+
+
+def test_what_is_absent_says_so() -> None:
+    page = page_of(wb.Comparison(ordinary()))
+    for kind in ("explanation", "profile", "memory", "cold start", "roofline"):
+        assert f"has no {kind}" in page or f"examine(&#x27;{kind}&#x27;)" in page
+    assert "Accuracy was not measured" in page
+
+
+def test_plotly_stands_in_it_once() -> None:
+    page = page_of(RESULTS["comparison"])
+    assert page.count("plotly.js v") == 1
+    assert page.count('class="plot"') > 5
+
+
+def test_a_view_too_large_for_a_page_is_a_picture(monkeypatch: Any) -> None:
+    monkeypatch.setattr("workbench.report.document.MOST_VIEW_BYTES", 10)
+    page = page_of(RESULTS["explanation"])
+    assert "wbv-place" not in page
+    assert "too large for a page" in page
+    assert "<svg" in page
+
+
+def test_a_long_table_says_what_it_leaves_out() -> None:
+    import pandas as pd
+
+    from workbench.report.pieces import table
+
+    told = table(pd.DataFrame({HOSTILE: [None, 1.5, 3]}), HOSTILE, most=2)
+    assert "The first 2 of 3 rows." in told
+    assert "not known" in told
+    assert "<script" not in told
+    assert "<img" not in told

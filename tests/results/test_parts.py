@@ -1,0 +1,95 @@
+"""Further results beside a comparison: kept, saved, reopened and exported with it, whatever they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.figures.examples import ordinary
+from tests.results import examples
+from workbench.errors import WorkbenchError
+from workbench.report.making import FURTHER, page_of
+from workbench.results.registry import KINDS
+from workbench.results.result import kept_history
+
+ALONE = ("comparison", "explanation", "profile", "peaks")  # tested as `examine` makes them; peaks are no part
+MADE = examples.further()
+
+
+def whole() -> wb.Comparison:
+    """A comparison with one of each, about B."""
+    result = wb.Comparison(ordinary())
+    for found in MADE.values():
+        result.add(found, "B")
+    return result
+
+
+def test_the_examples_are_all_that_can_be_made() -> None:
+    assert {*MADE, *ALONE} == {*KINDS.names}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_what_is_added_is_saved_and_reopened_as_it_was(kind: str, tmp_path: Path) -> None:
+    label = None if kind == "accuracy" else "B"
+    opened = wb.open(whole().save(tmp_path / "one.ortbench"))
+    found = opened.made(kind, label)
+    assert type(found) is type(MADE[kind])
+    assert (
+        found.to_frame()
+        .drop(columns="label", errors="ignore")
+        .equals(MADE[kind].to_frame().drop(columns="label", errors="ignore"))
+    )
+    assert found.about.model == MADE[kind].about.model
+    assert found.still().to_svg()
+
+
+def test_a_run_keeps_its_label() -> None:
+    result = whole()
+    for kind in ("memory", "roofline", "cold start"):
+        assert set(result.made(kind, "B").to_frame()["label"]) == {"B"}
+    both = wb.ColdStarts.of({"A": examples.start("A"), "B": examples.start("B")}, about=examples.about())
+    result.add(both, "B")
+    assert [part.label for part in result.parts if part.kind == "cold start"] == ["A", "B"]
+
+
+def test_a_newer_one_takes_the_place_of_the_older() -> None:
+    result = whole()
+    before = len(result.parts)
+    newer = replace(examples.levels(), model_name="newer")
+    result.add(wb.Levels(newer), "B")
+    assert len(result.parts) == before
+    assert result.made("levels", "B").record == newer
+    result.add(wb.Levels(newer), "A")
+    assert len(result.parts) == before + 1
+
+
+def test_what_is_not_there_says_so() -> None:
+    with pytest.raises(WorkbenchError, match="has no levels of B"):
+        wb.Comparison(ordinary()).made("levels", "B")
+
+
+@pytest.mark.usefixtures("own_home")
+def test_the_history_gets_it_too() -> None:
+    result = wb.Comparison(ordinary())
+    kept_history().add(result.record, None)
+    result.add(wb.Levels(examples.levels()), "B")
+    assert wb.history().open(result.record.id).made("levels", "B").record == examples.levels()
+
+
+def test_the_page_holds_each_of_them_and_no_strangers_script() -> None:
+    page = page_of(whole())
+    told: dict[str, Any] = {
+        name: page.partition(f'<section id="{name.replace(" ", "-")}">')[2].partition("</section>")[0]
+        for name in FURTHER
+    }
+    for name, section in told.items():
+        assert "<table>" in section, name
+        assert re.search(r'class="(plot|picture)"', section), name
+    assert {*FURTHER} | {"accuracy", "memory", "roofline", "cold start"} == {*MADE}
+    assert "<img src=x" not in page
+    assert "<b onmouseover" not in page

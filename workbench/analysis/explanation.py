@@ -1,0 +1,145 @@
+"""What ORT did to a model under a config, concluded: placement, provenance, passes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbench.analysis.graph import Graph
+from workbench.analysis.observe import BUDGET_S, Follow, Observation
+from workbench.analysis.passes import Passes, passes_of
+from workbench.analysis.passes.statistics import fused_time_share
+from workbench.analysis.placement import Placement, place
+from workbench.analysis.placement.timing import with_profile
+from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.provenance import Account, account, steps_of
+from workbench.analysis.provenance.account import FATES
+from workbench.config import Config
+from workbench.models import Model
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.analysis.profile.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Every source node with its fate, every optimized node with its sources."""
+
+    account: Account
+    followed: bool  # False: one large step from source to optimized graph, not pass by pass
+    exact: bool  # the pass snapshots end in exactly ORT's own final graph
+    problem: str | None
+
+    @property
+    def unknown(self) -> int:
+        """Source nodes whose fate could not be explained."""
+        return self.account.count("unknown")
+
+    @property
+    def untraced(self) -> int:
+        """Optimized nodes that could not be traced to source nodes."""
+        return sum(not one.is_traced for one in self.account.optimized)
+
+    def __repr__(self) -> str:
+        fates = ", ".join(f"{count:,} {fate}" for fate in FATES if (count := self.account.count(fate)))
+        return f"<Provenance: {len(self.account.sources):,} source nodes: {fates or 'none'}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a source node: node, op_type, fate, into, passes."""
+        import pandas as pd
+
+        rows = [
+            (one.node, one.op_type, one.fate, "; ".join(one.into), "; ".join(one.passes))
+            for one in self.account.sources
+        ]
+        return pd.DataFrame(rows, columns=["node", "op_type", "fate", "into", "passes"])
+
+    def optimized_frame(self) -> pd.DataFrame:
+        """One row an optimized node: node, op_type, sources, inserted, passes."""
+        import pandas as pd
+
+        rows = [
+            (one.node, one.op_type, "; ".join(one.sources), one.inserted, "; ".join(one.passes))
+            for one in self.account.optimized
+        ]
+        return pd.DataFrame(rows, columns=["node", "op_type", "sources", "inserted", "passes"])
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """All of it, with the graphs that it speaks of."""
+
+    model_name: str
+    config: Config
+    source: Graph
+    prepared: Graph  # what ORT was given: the source, unless the config has it quantized or fused before
+    basic: Graph  # what ORT divides among providers
+    optimized: Graph
+    placement: Placement
+    provenance: Provenance
+    passes: Passes
+    load_s: float
+
+    @property
+    def fused_time_share(self) -> float | None:
+        """Of the time of a run, what nodes take that do the work of several; None without a profile."""
+        if not self.placement.profiled:
+            return None
+        times_s = {node.node: node.time_s for node in self.placement.nodes if node.time_s is not None}
+        return fused_time_share(self.provenance.account, times_s)
+
+    def with_profile(self, profile: Profile) -> Explained:
+        """With the times and sizes of a profile of this config of this model, joined by name."""
+        return replace(self, placement=with_profile(self.placement, self.optimized, profile))
+
+
+def explain(
+    model: Model,
+    config: Config,
+    *,
+    passes: Follow = "auto",
+    budget_s: float = BUDGET_S,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_first: Callable[[Explained], None] | None = None,
+) -> Explained:
+    """Observe in a worker, then conclude here; `on_first` gets what is known before the passes are."""
+
+    def early(seen: Observation) -> None:
+        if on_first is not None:
+            on_first(conclude(model.name, config, seen))
+
+    seen = observe_prepared(
+        model,
+        config,
+        passes=passes,
+        budget_s=budget_s,
+        calibration=calibration,
+        cancel=cancel,
+        on_first=early if on_first else None,
+    )
+    return conclude(model.name, config, seen)
+
+
+def conclude(model_name: str, config: Config, observation: Observation) -> Explained:
+    """No process, no clock: the same observation always gives the same conclusion."""
+    chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain]
+    steps = steps_of(observation.source, chain)
+    whole = account(observation.source, chain, steps)
+    requested = tuple(provider.name for provider in config.providers)
+    return Explained(
+        model_name=model_name,
+        config=config,
+        source=observation.source,
+        prepared=observation.prepared,
+        basic=observation.basic,
+        optimized=observation.final,
+        placement=place(observation, requested, whole, steps),
+        provenance=Provenance(whole, observation.followed, observation.exact, observation.problem),
+        passes=passes_of(observation, whole, steps),
+        load_s=observation.load_s,
+    )

@@ -1,0 +1,78 @@
+"""Layer errors of a config: prepare it, run both files on some examples in a job, conclude."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from workbench.analysis.fidelity.layers import layer_errors, tensor_errors, weight_errors
+from workbench.analysis.fidelity.quantization_step import around, as_qdq, telling
+from workbench.config import Config
+from workbench.measure.limits import Limits, OnProgress
+from workbench.models.examples import examples
+from workbench.models.model import Model
+from workbench.preparation.feeds import cast_feeds
+from workbench.records.display import config_in_words
+from workbench.records.layers import LayerErrorsRecord
+from workbench.worker.launch import WorkerFolder, call_job
+from workbench.worker.values import write_values
+
+ITEMS = 8  # all intermediate tensors of both models, one item at a time
+BY_TOOL = "ORT's qdq_loss_debug matched tensors and weights"
+BY_NAME = "tensors and weights of the same name were compared"
+
+
+def debug(
+    model: Model,
+    config: Config,
+    *,
+    data: Any = None,
+    calibration: Any = None,
+    items: int = ITEMS,
+    seed: int = 0,
+    limits: Limits | None = None,
+    cancel: threading.Event | None = None,
+    on_progress: OnProgress = lambda _: None,
+) -> LayerErrorsRecord:
+    """Needs no labels: the float model is the truth."""
+    allowed = limits or Limits()
+    found = examples(model, data, most=items, seed=seed)
+    chosen, notes = as_qdq(config)
+    made = around(model, chosen, calibration=calibration, cancel=cancel, on_progress=on_progress)
+    before, after = made.before, made.after
+    qdq = any(node.op_type == "QuantizeLinear" for node in after.structure.graph.node)
+    telling(on_progress, "layer errors")("running both models with all of their tensors")
+    with WorkerFolder() as folder:
+        paths = [folder / name for name in ("before", "after")]
+        for path, file in zip(paths, (before, after), strict=True):
+            write_values(path, cast_feeds(found.feeds, file) or found.feeds)
+        answer = call_job(
+            "layer_errors",
+            {
+                "baseline": str(before.path),
+                "quantized": str(after.path),
+                "feeds": [str(path) for path in paths],
+                "qdq": qdq,
+            },
+            timeout_s=allowed.load_s + allowed.run_s * max(1, len(found.feeds)),
+            cancel=cancel,
+        )
+    tensors, weights = tensor_errors(answer, before.structure), weight_errors(answer)
+    layers = layer_errors(before.structure, tensors, weights)
+    more = (
+        [] if weights else ["no weight could be matched: those kept in blocks, for one, have no counterpart"]
+    )
+    if not layers:
+        more.append("no layer could be matched: the two files have other names for their tensors")
+    return LayerErrorsRecord(
+        model_name=model.name,
+        config=config_in_words(config),
+        how=BY_TOOL if qdq else BY_NAME,
+        item_count=found.item_count,
+        made_by=found.made_by,
+        real=found.real,
+        layers=layers,
+        tensors=tensors,
+        weights=weights,
+        notes=(*found.notes, *notes, *made.notes, *more),
+    )

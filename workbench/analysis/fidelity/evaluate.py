@@ -1,0 +1,238 @@
+"""Run configs over examples, one process after the other, and tally errors and accuracy part by part."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from workbench.analysis.fidelity.error import Tally
+from workbench.analysis.fidelity.metrics import Metric
+from workbench.errors import Cancelled, MetricError, RunFailed, WorkbenchError
+from workbench.measure.limits import Limits, OnProgress, Progress
+from workbench.models.examples import Examples
+from workbench.models.model import Model
+from workbench.preparation.feeds import cast_feeds
+from workbench.records.fidelity import AccuracyRecord, DataRecord, OutputFidelity, Score
+from workbench.worker.launch import Worker, WorkerFolder
+from workbench.worker.values import read_values, write_values
+
+Outputs: TypeAlias = Mapping[str, Any]
+
+PART_BYTES = 32 << 20  # of feeds or outputs that are held at once, more only where one run has more
+MOST_RUNS = 256  # in a part
+TELLING_SHARE = 0.05  # of the runs, before what is left can be told
+MOST_DISK_BYTES = 4 << 30  # of the baseline's outputs, which wait for the candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One config of the model, prepared: the file that ORT loads and how."""
+
+    label: str
+    config: str  # in words
+    model: Model
+    plan: dict[str, Any]
+    runtime: str | None = None  # the interpreter whose ORT it is; None: ours
+    problem: str | None = None  # why its file could not be made
+
+
+def evaluate(
+    subjects: Iterable[Subject],
+    examples: Examples,
+    *,
+    model_name: str,
+    count: int | None = None,
+    metric: Metric | None = None,
+    scores: Mapping[str, bool] | None = None,
+    limits: Limits | None = None,
+    cancel: threading.Event | None = None,
+    on_progress: OnProgress = lambda _: None,
+) -> AccuracyRecord:
+    """The first subject is the baseline. Raises RunFailed when that one cannot be run.
+
+    Subjects are asked for one at a time, so that each can be prepared when its turn comes; `count`: how many.
+    """
+    with WorkerFolder() as folder:
+        run = _Evaluation(examples, metric, scores or {}, folder, limits or Limits(), cancel, on_progress)
+        seen: list[Subject] = []
+        if count is None:
+            subjects = list(subjects)
+            count = len(subjects)
+        run.total = count * len(examples.feeds)
+        for subject in subjects:
+            seen.append(subject)
+            if len(seen) == 1:
+                run.baseline(subject)
+            else:
+                run.candidate(subject)
+        return AccuracyRecord(
+            model_name=model_name,
+            labels=tuple(one.label for one in seen),
+            configs=tuple(one.config for one in seen),
+            data=DataRecord(
+                examples.made_by, sum(examples.items[: run.runs]), run.label_count,
+                max(examples.items, default=1), examples.real,
+            ),
+            metric=metric.name if metric else None,
+            scores=tuple(run.scores),
+            fidelity=tuple(run.rows),
+            notes=(*examples.notes, *run.notes),
+        )  # fmt: skip
+
+
+class _Evaluation:
+    """One evaluation on its way."""
+
+    def __init__(
+        self,
+        examples: Examples,
+        metric: Metric | None,
+        scores: Mapping[str, bool],
+        folder: Path,
+        limits: Limits,
+        cancel: threading.Event | None,
+        on_progress: OnProgress,
+    ) -> None:
+        self.examples, self.metric, self.read_as_scores = examples, metric, scores
+        self.folder, self.limits, self.cancel, self.on_progress = folder, limits, cancel, on_progress
+        self.began = time.perf_counter()
+        self.parts: list[range] = []  # of the baseline; the candidates follow them
+        self.runs = len(examples.feeds)
+        self.done = self.total = 0
+        self.notes: list[str] = []
+        self.rows: list[OutputFidelity] = []
+        self.scores: list[Score] = []
+        self._base_items: Any = None  # the metric's rows of the baseline
+        self._last_bytes = 0.0  # a run, of the last part
+
+    @property
+    def label_count(self) -> int | None:
+        """Of the runs that were evaluated."""
+        labels = self.examples.labels
+        return None if labels is None else sum(label.size for label in labels[: self.runs])
+
+    def baseline(self, subject: Subject) -> None:
+        if subject.problem is not None:
+            raise RunFailed(f"the baseline {subject.label}: {subject.problem}", "give another first config")
+        items: list[Any] = []
+        used = 0
+        for part, path, outputs in self._run(subject, self._grow):
+            items += self._metric_rows(part, outputs)
+            used += path.stat().st_size
+            self.parts.append(part)
+            if used > MOST_DISK_BYTES and part.stop < len(self.examples.feeds):
+                self.runs = part.stop
+                count = sum(self.examples.items[: self.runs])
+                self.notes.append(
+                    f"{count:,} of {self.examples.item_count:,} items were evaluated: "
+                    f"their outputs take {used / 2**30:.1f} GiB"
+                )
+                break
+        if self.metric is not None:
+            self._base_items = np.concatenate(items)
+            self.scores.append(Score(subject.label, self.metric.summary(self._base_items), None, None))
+
+    def candidate(self, subject: Subject) -> None:
+        """What goes wrong with a candidate is its result; a wrong metric or a wish to stop is not."""
+        tallies: dict[str, Tally] = {}
+        items: list[Any] = []
+        try:
+            if subject.problem is not None:
+                raise RunFailed(subject.problem, "")
+            for part, path, outputs in self._run(subject, lambda _: iter(self.parts)):
+                ours = read_values(self.folder / _file("baseline", part))
+                for at, one, other in zip(part, ours, outputs, strict=True):
+                    for name, value in one.items():
+                        if name not in tallies:
+                            tallies[name] = Tally(subject.label, name, scores=self.read_as_scores.get(name))
+                        tallies[name].add(value, other.get(name), self.examples.items[at])
+                items += self._metric_rows(part, outputs)
+                path.unlink()
+        except (Cancelled, MetricError):
+            raise
+        except WorkbenchError as error:
+            self.scores.append(Score(subject.label, None, None, error.problem))
+            self.notes.append(f"{subject.label} could not be evaluated: {error.problem}")
+            return
+        self.rows += [tally.row() for tally in tallies.values()]
+        if self.metric is not None:
+            found = np.concatenate(items)
+            gap = self.metric.paired(self._base_items, found)
+            self.scores.append(Score(subject.label, self.metric.summary(found), gap, None))
+
+    def _run(
+        self, subject: Subject, parts: Callable[[Worker], Iterator[range]]
+    ) -> Iterator[tuple[range, Path, Sequence[Outputs]]]:
+        """Each part's outputs, as a file and read."""
+        is_baseline = not self.parts
+        name = "baseline" if is_baseline else "candidate"
+        self._tell(subject)
+        with Worker(self.folder, name=name, python=subject.runtime or sys.executable) as worker:
+            worker.hello(timeout_s=self.limits.start_s, cancel=self.cancel)
+            worker.request(
+                "load",
+                {"model": str(subject.model.path), "plan": subject.plan},
+                stage="load",
+                timeout_s=self.limits.load_s,
+                cancel=self.cancel,
+            )
+            for part in parts(worker):
+                path = self.folder / _file(name, part)
+                feeds = self.folder / "feeds"
+                given = [self.examples.feeds[at] for at in part]
+                write_values(feeds, cast_feeds(given, subject.model) or given)
+                worker.request(
+                    "evaluate",
+                    {"feeds": str(feeds), "path": str(path)},
+                    stage="run",
+                    timeout_s=self.limits.run_s * len(part),
+                    cancel=self.cancel,
+                )
+                self._last_bytes = max(path.stat().st_size, feeds.stat().st_size) / len(part)
+                yield part, path, read_values(path)
+                self.done += len(part)
+                self._tell(subject)
+
+    def _grow(self, _: Worker) -> Iterator[range]:
+        """One run first, which tells how large an output is; then as many at a time as may be held."""
+        start, count = 0, 1
+        while start < len(self.examples.feeds):
+            stop = min(len(self.examples.feeds), start + count)
+            yield range(start, stop)
+            start = stop
+            count = max(1, min(MOST_RUNS, int(PART_BYTES / max(1.0, self._last_bytes))))
+
+    def _metric_rows(self, part: range, outputs: Sequence[Outputs]) -> list[Any]:
+        if self.metric is None or self.examples.labels is None:
+            return []
+        return [
+            self.metric.per_item(one, self.examples.labels[at]) for at, one in zip(part, outputs, strict=True)
+        ]
+
+    def _tell(self, subject: Subject) -> None:
+        elapsed_s = time.perf_counter() - self.began
+        share = self.done / self.total if self.total else None
+        self.on_progress(
+            Progress(
+                doing=f"evaluating {subject.label}",
+                round=0,
+                elapsed_s=elapsed_s,
+                budget_s=elapsed_s if not share else elapsed_s / share,
+                fraction=share,
+                remaining_s=elapsed_s / share - elapsed_s if share and share > TELLING_SHARE else None,
+            )
+        )
+
+
+def _file(name: str, part: range) -> str:
+    return f"{name}-{part.start}.outputs"
+
+
+__all__ = ["RunFailed", "Subject", "evaluate"]

@@ -1,0 +1,118 @@
+"""From what the job saw of tensors and weights to the error of each layer. No process, no clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from onnx import ModelProto, NodeProto
+
+from workbench.analysis.fidelity.candidates import LAYERS
+from workbench.records.layers import LayerError, TensorError, WeightError
+
+PASSING = frozenset({"Relu", "Clip", "LeakyRelu", "Sigmoid", "Add", "Identity", "Reshape", "Transpose"})
+MOST_STEPS = 3  # from a layer to the tensor that stands for its output
+EMBEDDING = "Gather"
+
+
+def tensor_errors(answer: Mapping[str, Any], structure: ModelProto) -> tuple[TensorError, ...]:
+    """In the order of the graph, inputs first."""
+    makers = {output: node for node in structure.graph.node for output in node.output}
+    order = {node_name: at for at, node_name in enumerate(makers)}
+    rows = sorted(answer["tensors"], key=lambda row: order.get(row["tensor"], -1))
+    return tuple(
+        TensorError(
+            tensor=row["tensor"],
+            node=makers[row["tensor"]].name if row["tensor"] in makers else None,
+            sqnr_db=decibels(row["signal"], row["noise"]),
+            rounding_db=decibels(*row["rounding"]) if row["rounding"] else None,
+            low=row["low"],
+            high=row["high"],
+            outlier_ratio=_ratio(row),
+            element_count=row["elements"],
+        )
+        for row in rows
+    )
+
+
+def weight_errors(answer: Mapping[str, Any]) -> tuple[WeightError, ...]:
+    """In the order of the file."""
+    return tuple(
+        WeightError(
+            weight=row["weight"],
+            sqnr_db=decibels(row["signal"], row["noise"]),
+            low=row["low"],
+            high=row["high"],
+            outlier_ratio=_ratio(row),
+            element_count=row["elements"],
+        )
+        for row in answer["weights"]
+    )
+
+
+def layer_errors(
+    structure: ModelProto, tensors: Sequence[TensorError], weights: Sequence[WeightError]
+) -> tuple[LayerError, ...]:
+    """Every layer of the float file of which anything is known."""
+    by_tensor = {one.tensor: one for one in tensors}
+    by_weight = {one.weight: one for one in weights}
+    readers: dict[str, list[NodeProto]] = {}
+    for node in structure.graph.node:
+        for name in node.input:
+            readers.setdefault(name, []).append(node)
+    found = []
+    for node in structure.graph.node:
+        own = [by_weight[name] for name in node.input if name in by_weight]
+        if node.op_type not in LAYERS and not (node.op_type == EMBEDDING and own):
+            continue
+        read = [by_tensor[name] for name in node.input if name in by_tensor]
+        output = _output(node, by_tensor, readers)
+        if not own and output is None and not any(one.rounding_db is not None for one in read):
+            continue
+        ratios = [one.outlier_ratio for one in own] + [one.outlier_ratio for one in read]
+        found.append(
+            LayerError(
+                node=node.name,
+                op_type=node.op_type,
+                weight_db=_least(one.sqnr_db for one in own),
+                input_db=_least(one.rounding_db for one in read),
+                output_db=None if output is None else output.sqnr_db,
+                outlier_ratio=max((ratio for ratio in ratios if ratio is not None), default=None),
+            )
+        )
+    return tuple(found)
+
+
+def decibels(signal: float, noise: float) -> float | None:
+    """None where there is no noise, no signal, or no number."""
+    ratio = signal / noise if noise > 0 else math.inf
+    return 10 * math.log10(ratio) if 0 < ratio < math.inf else None
+
+
+def _output(
+    node: NodeProto, tensors: Mapping[str, TensorError], readers: Mapping[str, list[NodeProto]]
+) -> TensorError | None:
+    """Its own output, or what its only reader makes of it: quantizers let a Relu be part of the layer."""
+    for _ in range(MOST_STEPS):
+        if not node.output:
+            return None
+        name = node.output[0]
+        if name in tensors:
+            return tensors[name]
+        after = readers.get(name, [])
+        if len(after) != 1 or after[0].op_type not in PASSING:
+            return None
+        node = after[0]
+    return None
+
+
+def _least(values: Any) -> float | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _ratio(row: Mapping[str, Any]) -> float | None:
+    """The largest magnitude over the usual one."""
+    if row["low"] is None or row["high"] is None or not row["usual"]:
+        return None
+    return float(max(abs(row["low"]), abs(row["high"])) / row["usual"])

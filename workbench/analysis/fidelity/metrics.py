@@ -1,0 +1,209 @@
+"""How right outputs are: top-k, F1, or a function of the user's own; one number an item."""
+
+from __future__ import annotations
+
+import string
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from workbench.analysis.fidelity import intervals
+from workbench.errors import ConfigError, MetricError
+from workbench.models.display import shorten
+from workbench.records.fidelity import Mean, Paired
+
+Array: TypeAlias = np.ndarray[Any, Any]
+PerItem: TypeAlias = Callable[[Mapping[str, Any], Array], Any]
+
+IGNORED = -100  # the label of a position that does not count, as everywhere in training code
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """`per_item` gives a row an item of a run. Without `whole` the figure is their mean.
+
+    `whole` makes the figure from the rows of all items, where it is no mean: F1.
+    """
+
+    name: str
+    per_item: PerItem
+    whole: Callable[[Array], float] | None = None
+
+    def summary(self, rows: Array) -> Mean:
+        """The figure with its interval over items."""
+        whole = self.whole
+        if whole is None:
+            return intervals.mean(rows)
+        count, value = len(rows), whole(rows)
+        if count < intervals.MIN_ITEMS:
+            return Mean(value, None, None, count, f"no interval from {count} items")
+        low, high = intervals.bootstrap(
+            count, lambda picked: np.array([whole(rows[each]) for each in picked])
+        )
+        return Mean(value, low, high, count, "bootstrap over items")
+
+    def paired(self, ours: Array, theirs: Array) -> Paired:
+        """The second's figure minus the first's, on the same items."""
+        whole = self.whole
+        if whole is None:
+            return intervals.paired(ours, theirs)
+        count, gap = len(ours), whole(theirs) - whole(ours)
+        if count < intervals.MIN_ITEMS:
+            return Paired(gap, None, None, None, None, None, f"no interval from {count} items")
+        low, high = intervals.bootstrap(
+            count, lambda picked: np.array([whole(theirs[each]) - whole(ours[each]) for each in picked])
+        )
+        return Paired(gap, low, high, None, None, None, "paired bootstrap over items")
+
+
+def find_metric(asked: str | PerItem | Metric | None, output: str | None = None) -> Metric:
+    """By its name, or from a function of outputs and labels that gives one number an item.
+
+    `output` names the output that holds the scores; the first, unless told.
+    """
+    if isinstance(asked, Metric):
+        return asked
+    if callable(asked):
+        return own(asked)
+    known = {
+        "top-1 accuracy": lambda: top(1, output),
+        "top-5 accuracy": lambda: top(5, output),
+        "next-character accuracy": lambda: top(1, output, "next-character accuracy"),
+        "macro F1": lambda: macro_f1(output),
+    }
+    short = {"top1": "top-1 accuracy", "top5": "top-5 accuracy", "f1": "macro F1"}
+    name = "top-1 accuracy" if asked is None else short.get(str(asked), str(asked))
+    if name not in known:
+        raise ConfigError(
+            f"metric={asked!r} is no metric that is known here",
+            f"give one of {', '.join(map(repr, (*short, *known)))}, or a function of (outputs, labels) that "
+            "gives one number an item",
+        )
+    return known[name]()
+
+
+def top(k: int, output: str | None = None, name: str | None = None) -> Metric:
+    """Whether the label is among the k largest scores; of an item with several positions, how often."""
+
+    def per_item(outputs: Mapping[str, Any], labels: Array) -> Array:
+        scores, labels = _scores(outputs, labels, output)
+        k_here = min(k, scores.shape[-1])
+        best = np.argpartition(-scores, k_here - 1, axis=-1)[..., :k_here]
+        right = (best == labels[..., None]).any(axis=-1) & ~np.isnan(scores).any(axis=-1)
+        return _mean_where(right, labels != IGNORED)
+
+    return Metric(name or f"top-{k} accuracy", per_item)
+
+
+def macro_f1(output: str | None = None) -> Metric:
+    """The mean over classes of F1, whatever their size; classes that never occur do not count."""
+
+    def per_item(outputs: Mapping[str, Any], labels: Array) -> Array:
+        scores, labels = _scores(outputs, labels, output)
+        return np.stack([labels, scores.argmax(axis=-1)], axis=-1).reshape(len(labels), -1, 2)
+
+    return Metric("macro F1", per_item, f1_of_pairs)
+
+
+def f1_of_pairs(pairs: Array) -> float:
+    """Macro F1 of (label, prediction) pairs along the last axis."""
+    labels, found = pairs.reshape(-1, 2).T.astype(np.int64)
+    counted = labels != IGNORED
+    labels, found = labels[counted], found[counted]
+    if not labels.size:
+        return 0.0
+    classes = int(max(labels.max(), found.max())) + 1
+    right = np.bincount(labels[labels == found], minlength=classes)
+    both = np.bincount(labels, minlength=classes) + np.bincount(found, minlength=classes)
+    seen = both > 0
+    return float((2 * right[seen] / both[seen]).mean())
+
+
+def token_f1(answer: str, truths: str | Sequence[str]) -> float:
+    """The overlap of words between an answer and the best of the truths, as SQuAD counts it."""
+    options = [truths] if isinstance(truths, str) else list(truths)
+    return max((_overlap(_words(answer), _words(truth)) for truth in options), default=0.0)
+
+
+def own(function: PerItem) -> Metric:
+    """A function of the user's: (outputs by name, labels) of a run to one number an item."""
+    name = shorten(getattr(function, "__name__", type(function).__name__))
+
+    def per_item(outputs: Mapping[str, Any], labels: Array) -> Array:
+        try:
+            told = np.asarray(function(outputs, labels), np.float64)
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise MetricError(
+                f"the metric {name} raised {type(error).__name__}: {shorten(str(error), 300)} "
+                f"(line {place.lineno} of {place.name})",
+                f"it is called with the outputs {sorted(outputs)} of a run and labels of shape "
+                f"{np.shape(labels)}; try it on those alone",
+            ) from error
+        if told.ndim == 0 and len(labels) == 1:
+            told = told[None]
+        if told.shape != (len(labels),):
+            raise MetricError(
+                f"the metric {name} gave shape {told.shape} for {len(labels)} items",
+                f"return one number an item: an array of shape ({len(labels)},)",
+            )
+        if not np.isfinite(told).all():
+            raise MetricError(
+                f"the metric {name} gave {told[~np.isfinite(told)][0]} for an item",
+                "return a finite number for every item",
+            )
+        return told
+
+    return Metric(name, per_item)
+
+
+def _scores(outputs: Mapping[str, Any], labels: Array, output: str | None) -> tuple[Array, Array]:
+    """The output with the scores, and labels of the shape that they must have for it."""
+    name = next(iter(outputs)) if output is None else output
+    if name not in outputs:
+        raise MetricError(
+            f"the model has no output {shorten(name)!r}",
+            f"its outputs are: {', '.join(shorten(each) for each in outputs)}",
+        )
+    value = outputs[name]
+    if not isinstance(value, np.ndarray) or value.dtype.kind in "OUSc" or value.ndim < 2:
+        raise MetricError(
+            f"the output {shorten(name)!r} holds no scores: it needs two axes or more, the last of classes",
+            "name another output, or give a function of your own: metric=function of (outputs, labels)",
+        )
+    labels = np.asarray(labels)
+    if labels.shape != value.shape[:-1]:
+        raise MetricError(
+            f"labels of shape {labels.shape} do not fit scores of shape {value.shape}",
+            f"give labels of shape {value.shape[:-1]}, one a score vector; {IGNORED} for those not to count",
+        )
+    return value.astype(np.float64), labels
+
+
+def _mean_where(right: Array, counted: Array) -> Array:
+    """Of each item; an item without any label that counts has no say and would be counted as wrong."""
+    right, counted = (array.reshape(len(array), -1) for array in (right, counted))
+    if not counted.any(axis=1).all():
+        raise MetricError(
+            "an item has no label that counts", f"leave out items whose labels are all {IGNORED}"
+        )
+    shares: Array = (right & counted).sum(axis=1) / counted.sum(axis=1)
+    return shares
+
+
+def _overlap(ours: list[str], theirs: list[str]) -> float:
+    if not ours or not theirs:
+        return float(ours == theirs)
+    shared = (Counter(ours) & Counter(theirs)).total()
+    return 2 * shared / (len(ours) + len(theirs))
+
+
+def _words(text: str) -> list[str]:
+    """Lower case, without punctuation and articles."""
+    bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return [word for word in bare.split() if word not in _ARTICLES]

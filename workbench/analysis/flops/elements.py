@@ -1,0 +1,115 @@
+"""Operations an element of the operators that multiply no matrices.
+
+One each for arithmetic, comparisons and elementary functions (exp, erf, …), as most counters do; composed
+ones by what they are made of. They are a few percent of a model's operations; its bytes matter more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from workbench.analysis.flops.cost import Unknown, Work
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NOTHING = _words(
+    "Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant ConstantOfShape "
+    "Range Transpose Concat Split  "
+    "Slice Gather GatherElements GatherND ScatterElements ScatterND Cast CastLike "
+    "Expand Pad Tile DepthToSpace  "
+    "SpaceToDepth ReorderInput ReorderOutput NhwcToNchw Dropout EyeLike OneHot Trilu Compress MemcpyFromHost "
+    "MemcpyToHost SequenceConstruct SequenceAt SplitToSequence ConcatFromSequence "
+    "Optional OptionalGetElement  "
+    "OptionalHasElement NonZero ReverseSequence SequenceInsert SequenceLength SequenceEmpty SequenceErase "
+    "CenterCropPad Unique QLinearConcat GatherBlockQuantized"
+)
+VIEWS = _words("Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant Dropout")
+_OF_OUTPUT = {
+    **dict.fromkeys(
+        _words(
+            "Add Sub Mul Div Pow Mod Max Min And Or Xor Not Neg Abs Sign Ceil Floor Round "
+            "Sqrt Reciprocal Exp Log Erf  "
+            "Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Sigmoid Relu Clip Equal Greater GreaterOrEqual Less "
+            "LessOrEqual Where IsNaN IsInf BitShift BitwiseAnd BitwiseOr BitwiseXor "
+            "BitwiseNot QLinearAdd QLinearMul  "
+            "QLinearLeakyRelu QLinearWhere BiasDropout"
+        ),
+        1,
+    ),
+    **dict.fromkeys(
+        _words("LeakyRelu PRelu ThresholdedRelu HardSigmoid Softsign CumSum DequantizeLinear"), 2
+    ),
+    **dict.fromkeys(
+        _words("Elu Selu Celu Softplus HardSwish Swish QuickGelu QuantizeLinear QLinearSigmoid"), 3
+    ),
+    **dict.fromkeys(_words("Mish DynamicQuantizeLinear Gelu"), 5),
+    **dict.fromkeys(_words("BiasGelu FastGelu"), 6),
+    **dict.fromkeys(_words("Softmax LogSoftmax Hardmax BiasSoftmax QLinearSoftmax"), 5),
+    "BatchNormalization": 2,
+    **dict.fromkeys(_words("RMSNormalization SimplifiedLayerNormalization LpNormalization"), 4),
+    "SkipSimplifiedLayerNormalization": 5,
+    **dict.fromkeys(
+        _words(
+            "LayerNormalization InstanceNormalization GroupNormalization GroupNorm MeanVarianceNormalization"
+        ),
+        7,
+    ),
+    **dict.fromkeys(_words("SkipLayerNormalization SkipGroupNorm"), 8),
+    **dict.fromkeys(_words("EmbedLayerNormalization QEmbedLayerNormalization"), 9),
+    "BiasAdd": 1,
+    "BiasSplitGelu": 6,
+    "RotaryEmbedding": 3,
+    "LRN": 6,
+}
+_OF_INPUT = _words(
+    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ArgMax ArgMin GlobalAveragePool GlobalMaxPool "
+    "QLinearGlobalAveragePool QLinearReduceMean"
+)
+_OF_INPUT_TWICE = _words("ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp GlobalLpPool")
+_POOLS = _words("AveragePool MaxPool LpPool QLinearAveragePool NhwcMaxPool")
+_RESIZE = {
+    "nearest": 0,
+    "linear": 7,
+    "cubic": 31,
+}  # mixes of two: three; of sixteen: sixteen weights and a sum
+
+KNOWN = (
+    NOTHING
+    | _OF_INPUT
+    | _OF_INPUT_TWICE
+    | _POOLS
+    | frozenset((*_OF_OUTPUT, "Sum", "Mean", "Resize", "Upsample"))
+)
+
+
+def operations(work: Work) -> int | None:
+    """Operations of a node; None when its operator has no formula. Raises Unknown for want of shapes."""
+    kind = work.op_type
+    if kind in NOTHING:
+        return 0
+    if kind in _OF_OUTPUT:
+        return _OF_OUTPUT[kind] * prod(work.made())
+    if kind in ("Sum", "Mean"):
+        return max(0, len(work.inputs) - (kind == "Sum")) * prod(work.made())
+    if kind in _OF_INPUT:
+        return prod(work.given(0))
+    if kind in _OF_INPUT_TWICE:
+        return 2 * prod(work.given(0))
+    if kind in _POOLS:
+        kernel = work.attributes.get("kernel_shape")
+        if kernel is None:
+            raise Unknown
+        return _window(kernel, work.given(0)) * prod(work.made())
+    if kind in ("Resize", "Upsample"):
+        each = _RESIZE.get(str(work.attributes.get("mode", "nearest")))
+        return None if each is None else each * prod(work.made())
+    return None
+
+
+def _window(kernel: Sequence[int], given: tuple[int, ...]) -> int:
+    """Elements that one output looks at: a kernel larger than the picture sees no more than the picture."""
+    return prod(min(int(size), extent) for size, extent in zip(kernel, given[-len(kernel) :], strict=True))

@@ -1,0 +1,165 @@
+"""Memory of a run: the arena as the profiler saw it, and what lives when by the graph's own account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.analysis.flops.shapes import profiled_shapes, stored_shapes
+from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.trace import SIGNED
+from workbench.analysis.profile.tree import Kind, node_name
+from workbench.records import kinds
+from workbench.records.tables import TABLE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MEMORY_BUDGET_S = 0.1  # every run allocates alike
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMemory:
+    """One node at its turn in the last run. None: the trace does not tell."""
+
+    position: int
+    node: str
+    op_type: str | None
+    allocated_bytes: int | None = field(metadata=SIGNED)  # by the node, from the arena; frees count against
+    in_use_bytes: int | None = field(metadata=SIGNED)  # after it ran
+    held_bytes: int | None = field(metadata=SIGNED)  # by the arena, from the system
+    output_bytes: int | None = field(metadata=SIGNED)
+    live_bytes: int | None  # activations that it or a later node needs, by the graph
+
+    @property
+    def temporary_bytes(self) -> int | None:
+        """Allocated beyond its outputs: scratch space. None where a planned block hides it."""
+        if self.allocated_bytes is None or self.output_bytes is None or not self.allocated_bytes:
+            return None
+        return max(0, self.allocated_bytes - self.output_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The last run of a profile, node by node, and its totals. None: not told."""
+
+    nodes: tuple[NodeMemory, ...] = field(metadata=TABLE)
+    weights_bytes: int | None
+    peak_live_bytes: int | None
+    arena_peak_bytes: int | None = field(metadata=SIGNED)
+    arena_held_bytes: int | None = field(metadata=SIGNED)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a node, in the order they ran."""
+        import pandas as pd
+
+        names = ("position", "node", "op_type", "allocated_bytes", "temporary_bytes", "in_use_bytes",
+                 "held_bytes", "output_bytes", "live_bytes")  # fmt: skip
+        return pd.DataFrame({name: [getattr(each, name) for each in self.nodes] for name in names})
+
+    def __str__(self) -> str:
+        parts = (
+            ("weights", self.weights_bytes),
+            ("activations alive at once", self.peak_live_bytes),
+            ("arena in use at its peak", self.arena_peak_bytes),
+            ("held by the arena", self.arena_held_bytes),
+        )
+        return ", ".join(f"{name} {_mib(size)}" for name, size in parts)
+
+
+def kind() -> kinds.Kind:
+    """As bundles hold it."""
+    return kinds.Kind("memory", Memory, kinds.anything, None)
+
+
+def memory_of(profile: Profile) -> Memory:
+    """Read from the last run. Each node's own allocations show when the memory pattern was off."""
+    trace, tree = profile.trace, profile.tree
+    last = len(tree.runs) - 1
+    events = np.flatnonzero((tree.kind == Kind.NODE) & (tree.run == last)) if last >= 0 else np.array([], int)
+    events = events[np.argsort(trace.start_us[events], kind="stable")]
+    live = live_bytes(profile)
+    nodes = []
+    for position, event in enumerate(events.tolist()):
+        call, arena = trace.call_of(event), trace.arena_of(event)
+        name = node_name(trace.name_of(event))
+        nodes.append(
+            NodeMemory(
+                position=position,
+                node=name,
+                op_type=None if call is None else call.op_type,
+                allocated_bytes=None if arena is None else arena.in_use_delta_bytes,
+                in_use_bytes=None if arena is None else arena.in_use_bytes,
+                held_bytes=None if arena is None else arena.held_bytes,
+                output_bytes=None if call is None else call.output_bytes,
+                live_bytes=live.get(name),
+            )
+        )
+    states = [state for each in range(len(trace)) if (state := trace.arena_of(each)) is not None]
+    return Memory(
+        nodes=tuple(nodes),
+        weights_bytes=None if profile.optimized is None else _weights(profile.optimized),
+        peak_live_bytes=max(live.values(), default=None),
+        arena_peak_bytes=max((s.peak_bytes for s in states if s.peak_bytes is not None), default=None),
+        arena_held_bytes=max((s.held_bytes for s in states if s.held_bytes is not None), default=None),
+    )
+
+
+def memory_as_asked(by_node: Profile, as_asked: Profile) -> Memory:
+    """Nodes from a run without the memory pattern, the arena's totals from one of the config as it is.
+
+    With the pattern ORT plans one block, so nodes allocate nothing that shows; without it the arena holds
+    more than the user's session would.
+    """
+    totals = memory_of(as_asked)
+    return replace(
+        memory_of(by_node), arena_peak_bytes=totals.arena_peak_bytes, arena_held_bytes=totals.arena_held_bytes
+    )
+
+
+def live_bytes(profile: Profile) -> dict[str, int]:
+    """By node of the main graph: the bytes of activations alive while it runs. Empty without the graph.
+
+    A tensor lives from the node that makes it to the last that reads it; the graph's outputs to the end. A
+    tensor of unknown size makes the account wrong, so then there is none.
+    """
+    if profile.optimized is None:
+        return {}
+    graph = profile.optimized.graph
+    shapes = profiled_shapes(profile.optimized, profile.measured)
+    last_use = {value.name: len(graph.node) for value in graph.output}
+    for position, node in enumerate(graph.node):
+        for name in _read(node):
+            last_use[name] = max(last_use.get(name, -1), position)
+    changes = np.zeros(len(graph.node) + 2, np.int64)
+    for position, node in enumerate(graph.node):
+        for name in filter(None, node.output):
+            size = shapes[name].size_bytes if name in shapes else None
+            if size is None:
+                return {}
+            changes[position] += size
+            changes[max(position, last_use.get(name, position)) + 1] -= size
+    return {node.name: int(alive) for node, alive in zip(graph.node, changes.cumsum(), strict=False)}
+
+
+def _read(node: Any) -> list[str]:
+    """What a node reads, its subgraphs included."""
+    names = [name for name in node.input if name]
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            for inner in attribute.g.node:
+                names += _read(inner)
+            names += [value.name for value in attribute.g.output]
+    return names
+
+
+def _weights(model: Any) -> int | None:
+    sizes = [tensor.size_bytes for tensor in stored_shapes(model).values()]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _mib(size: int | None) -> str:
+    return "not known" if size is None else f"{size / (1 << 20):,.1f} MiB"

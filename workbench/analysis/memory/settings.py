@@ -1,0 +1,149 @@
+"""What memory pattern, arena and prepacking are worth: one comparison, latency and memory of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from workbench.analysis.profile.trace import SIGNED
+from workbench.config import Config
+from workbench.errors import BundleError
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.kinds import Kind
+from workbench.records.run import ProcessRecord, Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PREPACKING = "session.disable_prepacking"
+AS_ASKED = "as asked"
+_WORDS = {"faster": "faster", "slower": "slower", "tie": "as fast"}
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySetting:
+    """One setting turned over. Sizes are resident memory above what the imported library takes."""
+
+    name: str
+    loaded_bytes: int | None = field(metadata=SIGNED)  # after the session was made
+    ran_bytes: int | None = field(metadata=SIGNED)  # at the end
+    peak_bytes: int | None = field(metadata=SIGNED)
+    arena_peak_bytes: int | None = field(
+        metadata=SIGNED
+    )  # in use, at its peak; None: there is no arena, or nothing told
+    arena_held_bytes: int | None = field(metadata=SIGNED)
+    latency_s: float | None
+    verdict: str | None  # None: this is the baseline
+    ratio: float | None  # the baseline's time over this one's
+    low: float | None
+    high: float | None
+    failure: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """The config as asked first, then one row a setting, all measured in one comparison."""
+
+    model_name: str
+    rows: tuple[MemorySetting, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a setting."""
+        import pandas as pd
+
+        names = list(MemorySetting.__dataclass_fields__)
+        frame = pd.DataFrame([[getattr(row, name) for name in names] for row in self.rows], columns=names)
+        return frame.astype({name: "Int64" for name in names if name.endswith("_bytes")})
+
+    def __str__(self) -> str:
+        base = self.rows[0]
+        head = f"{self.model_name}: as asked {_mib(base.peak_bytes)} at the peak"
+        return "; ".join((head, *(_sentence(row, base) for row in self.rows[1:])))
+
+
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("memory settings", MemorySettings, _check, None)
+
+
+def _check(found: MemorySettings, fix: str) -> None:
+    if not found.rows:
+        raise BundleError("rows: expected the config as asked at least.", fix)
+
+
+def settings_of(config: Config) -> tuple[tuple[str, Config], ...]:
+    """The config, and it with each of its three memory settings turned over."""
+    pattern, arena = config.memory_pattern is not False, config.cpu_arena is not False
+    entries = dict(config.session_entries)
+    packed = entries.get(PREPACKING) != "1"
+    return (
+        (AS_ASKED, config),
+        (f"memory pattern {_onoff(not pattern)}", config.replace(memory_pattern=not pattern)),
+        (f"arena {_onoff(not arena)}", config.replace(cpu_arena=not arena)),
+        (
+            f"prepacking {_onoff(not packed)}",
+            config.replace(session_entries={**entries, PREPACKING: "1" if packed else "0"}),
+        ),
+    )
+
+
+def settings_seen(
+    model_name: str, names: tuple[str, ...], record: ComparisonRecord, arenas: tuple[Any, ...]
+) -> MemorySettings:
+    """From a comparison of `settings_of` and, a setting, the arena's (peak, held) of a profile."""
+    verdicts = {verdict.label: verdict for verdict in record.verdicts}
+    rows = []
+    for name, run, (peak, held) in zip(names, record.runs, arenas, strict=True):
+        verdict = verdicts.get(run.label)
+        rows.append(
+            MemorySetting(
+                name=name,
+                loaded_bytes=_above(run, "rss_loaded_bytes"),
+                ran_bytes=_above(run, "rss_bytes"),
+                peak_bytes=_above(run, "peak_rss_bytes"),
+                arena_peak_bytes=peak,
+                arena_held_bytes=held,
+                latency_s=run.latency.median_s,
+                verdict=None if verdict is None else verdict.kind,
+                ratio=None if verdict is None else verdict.ratio,
+                low=None if verdict is None else verdict.low,
+                high=None if verdict is None else verdict.high,
+                failure=None if run.failure is None else run.failure.problem,
+            )
+        )
+    return MemorySettings(model_name, tuple(rows))
+
+
+def _above(run: Run, name: str) -> int | None:
+    """The median over the processes of what lies above the memory before loading."""
+    found = [_grown(process, name) for process in run.processes]
+    known = [size for size in found if size is not None]
+    return int(median(known)) if known else None
+
+
+def _grown(process: ProcessRecord, name: str) -> int | None:
+    size: int | None = getattr(process, name)
+    return None if size is None or process.rss_start_bytes is None else max(0, size - process.rss_start_bytes)
+
+
+def _sentence(row: MemorySetting, base: MemorySetting) -> str:
+    if row.failure is not None:
+        return f"{row.name}: failed ({row.failure})"
+    speed = _WORDS.get(row.verdict or "", row.verdict or "not judged")
+    if row.ratio is not None and row.verdict in ("faster", "slower"):
+        speed = f"{row.ratio:.2f} times as fast"
+    if row.peak_bytes is None or base.peak_bytes is None:
+        return f"{row.name}: memory not known, {speed}"
+    change = row.peak_bytes - base.peak_bytes
+    size = f"{abs(change) / (1 << 20):,.1f} MiB"
+    memory = "the same memory" if size == "0.0 MiB" else f"{size} {'less' if change < 0 else 'more'}"
+    return f"{row.name}: {memory}, {speed}"
+
+
+def _onoff(on: bool) -> str:
+    return "on" if on else "off"
+
+
+def _mib(size: int | None) -> str:
+    return "unknown memory" if size is None else f"{size / (1 << 20):,.1f} MiB"

@@ -1,0 +1,271 @@
+"""Have ORT optimize a model in a worker and read back everything that it says and saves."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from onnx import ModelProto
+
+from workbench.analysis.graph import Graph, informed, name_nodes, read_graph, unnamed
+from workbench.analysis.provenance import same_graph
+from workbench.analysis.shapes import with_shapes
+from workbench.analysis.weightless import write_ghost
+from workbench.config import Config, nearest_pass, shipped_passes
+from workbench.errors import ConfigError, ModelError
+from workbench.models import Model
+from workbench.worker import log
+from workbench.worker.launch import Worker, WorkerFolder
+
+BUDGET_S = 120.0  # for all snapshots; what is missing then is said
+TIMEOUT_S = 900.0
+REQUIRED, TOGETHER = "required", "together"
+PREPARED = -1  # the level of what was done to the file before ORT saw it
+LARGE_NODES = 10_000  # beyond, the first answer comes within 3 times of ORT's own load, the passes do not
+
+# Providers that have a kernel for each node; the others compile what they take.
+KERNELS = frozenset(
+    f"{name}ExecutionProvider" for name in ("CPU", "CUDA", "ROCM", "Dml", "Js", "WebGpu", "Cann", "Xnnpack")
+)
+
+Follow = bool | Literal["auto"]
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """One application of a graph transformer, as ORT logged it; `said`: its own words meanwhile."""
+
+    name: str
+    level: int
+    step: int
+    fired: bool
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The graph after a pass. `required`: done at every level; `together`: what no single pass explains.
+
+    Steps of preparation stand first, at the level PREPARED.
+    """
+
+    name: str
+    level: int
+    graph: Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What ORT did to a model under a config, before any conclusion."""
+
+    source: Graph
+    chain: tuple[Snapshot, ...]  # the last is ORT's own final graph, unless `final_saved` is False
+    final_saved: bool  # False: a provider compiles its parts; the chain ends after the basic level
+    followed: bool  # False: the passes were not looked at one by one, the chain is one large step
+    exact: bool  # the single passes end in exactly ORT's own final graph
+    problem: str | None  # why there are fewer snapshots than passes
+    applied: tuple[Application, ...]
+    providers: tuple[str, ...]  # in effect
+    assignment: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]  # provider → (name, domain, op type)
+    left: tuple[str, ...]  # what was said of nodes that a provider did not take, in ORT's words
+    warnings: tuple[str, ...]  # ORT's errors and warnings while it made the session
+    load_s: float
+    level: int
+
+    @property
+    def prepared(self) -> Graph:
+        """What ORT was given: the source graph, unless a config had it quantized or fused before."""
+        shots = [shot.graph for shot in self.chain if shot.level == PREPARED]
+        return shots[-1] if shots else self.source
+
+    @property
+    def basic(self) -> Graph:
+        """After the basic level: what ORT divides among providers."""
+        shots = [shot.graph for shot in self.chain if shot.level <= 1]
+        return shots[-1] if shots else self.source
+
+    @property
+    def final(self) -> Graph:
+        return self.chain[-1].graph if self.chain else self.source
+
+
+def observe(
+    model: Model,
+    config: Config,
+    *,
+    passes: Follow = "auto",
+    budget_s: float = BUDGET_S,
+    cancel: threading.Event | None = None,
+    on_first: Callable[[Observation], None] | None = None,
+) -> Observation:
+    """Make the config's session, and one for each pass that changes this model; none of them is run.
+
+    `passes`: whether to follow them one by one; "auto" does it up to LARGE_NODES. `on_first` is told what the
+    first session alone shows, while there is more to come.
+    """
+    with (
+        WorkerFolder() as place,
+        tempfile.TemporaryDirectory(prefix="ort-workbench-explain-") as name,
+        Worker(place, name="snapshots", python=config.interpreter) as worker,
+        ThreadPoolExecutor(1, "source graph") as beside,
+    ):
+        folder = Path(name)
+        structure = named_structure(model)  # while the worker starts
+        source = beside.submit(source_graph, structure)  # while ORT loads and optimizes
+        worker.hello(timeout_s=TIMEOUT_S, cancel=cancel)
+
+        def ask(**arguments: Any) -> dict[str, Any]:
+            body = {"job": "snapshots", "arguments": arguments}
+            return worker.request("call", body, stage="load", timeout_s=TIMEOUT_S, cancel=cancel).body
+
+        first = ask(**first_question(model, config, folder))
+        seen = read_first(first, source.result())
+        _check_names(config, seen, first["registered"])
+        if not follows(passes, seen.source):
+            return seen
+        if on_first is not None:
+            on_first(seen)
+        return read_chain(seen, ask(**chain_question(model, structure, config, folder, first, budget_s)))
+
+
+def follows(passes: Follow, source: Graph) -> bool:
+    """Whether to look at each pass: on a large graph it costs ORT's time to load it once a pass."""
+    return len(source.nodes) <= LARGE_NODES if passes == "auto" else passes
+
+
+def named_structure(model: Model) -> ModelProto:
+    """The model without its weights, every node named."""
+    if not unnamed(model.structure):
+        return model.structure
+    structure = ModelProto()
+    structure.CopyFrom(model.structure)
+    name_nodes(structure)
+    return structure
+
+
+def source_graph(structure: ModelProto) -> Graph:
+    """The graph with what shape inference adds to it."""
+    return read_graph(with_shapes(structure))
+
+
+def first_question(model: Model, config: Config, folder: Path) -> dict[str, Any]:
+    """What the worker is asked first; files that it needs and makes are in `folder`."""
+    renamed = unnamed(model.structure)
+    return {
+        "model": str(_named(model, folder) if renamed else model.path.absolute()),
+        "plan": config.plan().to_dict(),
+        "folder": str(folder),
+        "weights_folder": str(model.path.parent.resolve()) if renamed and model.external else None,
+    }
+
+
+def chain_question(
+    model: Model,
+    structure: ModelProto,
+    config: Config,
+    folder: Path,
+    first: Mapping[str, Any],
+    budget_s: float,
+) -> dict[str, Any]:
+    """What it is asked then: the snapshots, of the model without its weights."""
+    fired = [{key: one[key] for key in ("name", "level", "fired")} for one in first["applied"]]
+    return {
+        "ghost": str(write_ghost(structure, model.path, folder)),
+        "plan": config.plan().to_dict(),
+        "folder": str(folder),
+        "first": {"file": first["file"], "applied": fired},
+        "passes": [[one.name, one.level, one.part_of] for one in shipped_passes().passes if one.part_of],
+        "budget_s": budget_s,
+    }
+
+
+def _named(model: Model, folder: Path) -> Path:
+    """The whole model with every node named: only a model that lacks names is copied."""
+    proto = ModelProto()
+    try:
+        proto.ParseFromString(model.path.read_bytes())
+    except OSError as error:
+        raise ModelError(
+            f"{model.name} cannot be read: {error.strerror}", "check the disk and the path"
+        ) from error
+    name_nodes(proto)
+    path = folder / "named.onnx"
+    path.write_bytes(proto.SerializeToString())
+    return path
+
+
+def read_first(answer: Mapping[str, Any], source: Graph) -> Observation:
+    """From the first answer; the files that it names are read now."""
+    chain = []
+    if answer["basic"]:
+        chain.append(Snapshot(TOGETHER, min(answer["level"], 1), _graph(answer["basic"], source)))
+    if answer["file"]:
+        chain.append(Snapshot(TOGETHER, answer["level"], _graph(answer["file"], source)))
+    return Observation(
+        source=source,
+        chain=tuple(chain),
+        final_saved=bool(answer["file"]),
+        followed=False,
+        exact=False,
+        problem=answer["problem"],
+        applied=tuple(
+            Application(one["name"], one["level"], one["step"], one["fired"], tuple(one["said"]))
+            for one in answer["applied"]
+        ),
+        providers=tuple(answer["providers"]),
+        assignment=tuple(
+            (name, tuple((a, b, c) for a, b, c in nodes)) for name, nodes in answer["assignment"]
+        ),
+        left=tuple(answer["partitioning"]),
+        warnings=tuple(line.message for line in log.parse("\n".join(answer["errors"]))),
+        load_s=answer["load_s"],
+        level=answer["level"],
+    )
+
+
+def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
+    """The first observation with the passes one by one in place of one large step."""
+    chain = [
+        Snapshot(
+            row["name"] or REQUIRED if row["level"] else REQUIRED,
+            row["level"],
+            _graph(row["file"], first.source),
+        )
+        for row in answer["snapshots"]
+    ]
+    exact = not answer["problem"]
+    if first.final_saved:
+        final = first.final
+        exact = bool(chain) and same_graph(chain[-1].graph, final)
+        if exact:
+            chain[-1] = Snapshot(chain[-1].name, chain[-1].level, final)
+        else:
+            chain.append(Snapshot(TOGETHER, first.level, final))
+    return replace(first, chain=tuple(chain), followed=True, exact=exact, problem=answer["problem"])
+
+
+def _graph(file: str, source: Graph) -> Graph:
+    """A graph that ORT saved without its weights; it names what the source names by the same names."""
+    return informed(read_graph(ModelProto.FromString(Path(file).read_bytes())), source)
+
+
+def _check_names(config: Config, observation: Observation, registered: Iterable[Sequence[Any]]) -> None:
+    """ORT ignores a name that it does not know; whoever gave one believes that the pass is off.
+
+    The transformers are those that this ORT itself names; of its rules the log says nothing.
+    """
+    rules = {one.name for one in shipped_passes().passes if one.part_of}
+    known = {*rules, *(name for name, _ in registered), *(one.name for one in observation.applied)}
+    for name in config.disabled_passes:
+        if name not in known:
+            guess = nearest_pass(name, known)
+            hint = f"write {guess!r}; " if guess else ""
+            raise ConfigError(
+                f"this ORT has no pass called {name!r}, and would ignore it without a word",
+                f"{hint}the passes are: {', '.join(sorted(known))}",
+            )

@@ -1,0 +1,130 @@
+"""The passes that changed this model, in order, with exactly what each changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.analysis.observe import PREPARED, REQUIRED, TOGETHER, Observation
+from workbench.analysis.passes.missed import Missed, missed
+from workbench.analysis.passes.statistics import Statistics, statistics
+from workbench.analysis.provenance import Account, Change, Step, account
+from workbench.models.display import counted, shorten
+from workbench.records.tables import TABLE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class FiredPass:
+    """One pass that changed the graph, or one step of preparation before ORT saw it.
+
+    `can_be_disabled`: False for what ORT does at every level, and for preparation.
+    """
+
+    name: str
+    level: int
+    change: Change
+    said: tuple[str, ...]  # ORT's own words while it ran
+
+    @property
+    def can_be_disabled(self) -> bool:
+        return self.name not in (REQUIRED, TOGETHER) and self.level != PREPARED
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """All of them; `exact` says whether they end in exactly ORT's own final graph."""
+
+    fired: tuple[FiredPass, ...] = field(metadata=TABLE)
+    # (transformer, level): those that ORT says changed the graph, in order
+    logged: tuple[tuple[str, int], ...]
+    followed: bool  # False: nobody looked at them one by one, and `fired` is one large step
+    tried: tuple[tuple[str, int], ...]  # (transformer, level): every one that this ORT registered
+    exact: bool
+    problem: str | None
+    statistics: Statistics
+    missed: tuple[Missed, ...] = field(metadata=TABLE)
+
+    def __repr__(self) -> str:
+        fired, missed = counted(len(self.names), "pass", "passes"), len(self.missed)
+        named = ", ".join(shorten(name) for name in self.names)
+        return f"<Passes: {fired} fired ({named or 'none'}); {counted(missed, 'expected fusion')} missing>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What an ablation can switch off, each once, in order."""
+        if not self.followed:
+            return tuple(dict.fromkeys(name for name, _ in self.logged))
+        return tuple(dict.fromkeys(one.name for one in self.fired if one.can_be_disabled))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pass that fired: order, name, level, removed, added, rewired, nodes_after, what."""
+        import pandas as pd
+
+        rows = [
+            (
+                order, one.name, one.level, len(one.change.removed), len(one.change.added),
+                len(one.change.rewired), one.change.nodes_after, in_words(one.change),
+            )
+            for order, one in enumerate(self.fired, start=1)
+        ]  # fmt: skip
+        columns = ["order", "pass", "level", "removed", "added", "rewired", "nodes_after", "what"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def missed_frame(self) -> pd.DataFrame:
+        """One row an expected fusion that did not happen."""
+        import pandas as pd
+
+        columns = list(Missed.__dataclass_fields__)
+        rows = [
+            [
+                "; ".join(value) if isinstance(value := getattr(one, name), tuple) else value
+                for name in columns
+            ]
+            for one in self.missed
+        ]
+        return pd.DataFrame(rows, columns=columns)
+
+
+def in_words(change: Change) -> str:
+    """As in `12 Add + 12 Gelu → 12 BiasGelu`."""
+    return f"{_ops(change.ops_removed)} → {_ops(change.ops_added)}"
+
+
+def _ops(counts: tuple[tuple[str, int], ...]) -> str:
+    return " + ".join(f"{count} {op}" for op, count in counts) or "nothing"
+
+
+def passes_of(observation: Observation, whole: Account, steps: Sequence[Step]) -> Passes:
+    """From the log and the snapshots."""
+    said: dict[tuple[str, int], list[str]] = {}
+    for one in observation.applied:
+        said.setdefault((one.name, one.level), []).extend(one.said)
+    return Passes(
+        fired=tuple(
+            FiredPass(
+                change.name, change.level, change,
+                tuple(dict.fromkeys(said.get((change.name, change.level), ()))),
+            )
+            for change in whole.changes
+        ),
+        tried=tuple(dict.fromkeys((one.name, one.level) for one in observation.applied)),
+        logged=tuple(dict.fromkeys((one.name, one.level) for one in observation.applied if one.fired)),
+        followed=observation.followed,
+        exact=observation.exact,
+        problem=observation.problem,
+        statistics=statistics(observation, whole),
+        missed=missed(observation, _since_prepared(observation, whole, steps)),
+    )  # fmt: skip
+
+
+def _since_prepared(observation: Observation, whole: Account, steps: Sequence[Step]) -> Account:
+    """What became of the nodes that ORT was given."""
+    first = sum(shot.level == PREPARED for shot in observation.chain)
+    if not first:
+        return whole
+    chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain[first:]]
+    return account(observation.prepared, chain, steps[first:])

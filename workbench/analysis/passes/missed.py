@@ -1,0 +1,94 @@
+"""Fusions that the source graph has the pattern for and that did not happen, with the nearest reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.analysis.graph import Graph
+from workbench.analysis.observe import KERNELS, Observation
+from workbench.analysis.passes.patterns import Occurrence, occurrences
+from workbench.analysis.provenance import Account
+
+MOST_REASONS = 3
+# What it found, where it begins, and a fusion for one family of models that tries everywhere
+NO_REASON = ("Total ", "Matched ", "Start ", "Pass ", "Fused ", "MobileClip")
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A place where a fusion was expected. `reason`: ORT's words or the failed condition; None: not known."""
+
+    pattern: str
+    nodes: tuple[str, ...]  # in the graph that ORT was given
+    stopped_at: tuple[str, ...]  # the optimized nodes that do their work now
+    passes: tuple[str, ...]  # that would have done it
+    reason: str | None
+    said_by: str | None  # "ORT", "the graph", "the config"
+
+
+def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
+    """Patterns of what ORT was given whose nodes did not end in one optimized node."""
+    into = {one.node: one.into for one in account.sources}
+    kinds = {node.key: node.op_type for node in observation.final.nodes}
+    compiled = _compiled(observation)
+    found = []
+    for place in occurrences(observation.prepared):
+        ends = [set(into[key]) for key in place.nodes]
+        if any(not end for end in ends) or _is_fused(place, ends, kinds):
+            continue  # folded or eliminated: nothing was left to fuse
+        if compiled and set().union(*ends) <= compiled:
+            continue  # what a provider makes of the nodes that it compiles, it does not tell
+        reason, said_by = _reason(place, observation)
+        stopped = tuple(dict.fromkeys(key for end in ends for key in sorted(end)))
+        found.append(Missed(place.pattern, place.nodes, stopped, place.passes, reason, said_by))
+    return tuple(found)
+
+
+def _compiled(observation: Observation) -> set[str]:
+    """Nodes that a provider compiled: ORT has no say in what is fused there."""
+    if observation.final_saved:
+        return set()
+    taken = {
+        name for provider, nodes in observation.assignment if provider not in KERNELS for name, _, _ in nodes
+    }
+    return {node.key for node in observation.final.nodes if node.name in taken}
+
+
+def _is_fused(place: Occurrence, ends: list[set[str]], kinds: dict[str, str]) -> bool:
+    together = set.intersection(*ends)
+    if together:
+        return True
+    return place.pattern == "QDQ to integer kernel" and any(kinds[key] in place.fused_ops for key in ends[-1])
+
+
+def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, str | None]:
+    tried = {one.name for one in observation.applied}
+    if not tried & set(place.passes):
+        return (
+            f"{' and '.join(place.passes)} did not run at this level or with these passes disabled",
+            "the config",
+        )
+    blocked = place.blocked if place.later is None else place.later(_then(place, observation))
+    if blocked is not None:
+        return blocked, "the graph"
+    said = [
+        text
+        for one in observation.applied
+        if one.name in place.passes
+        for text in one.said
+        if not text.startswith(NO_REASON)
+    ]
+    here = [text for text in said if any(f"[{key}]" in text or f"'{key}'" in text for key in place.nodes)]
+    words = _few(here or said)
+    return (words, "ORT") if words else (None, None)
+
+
+def _then(place: Occurrence, observation: Observation) -> Graph:
+    """The graph after the basic level, where the nodes are still in it."""
+    basic = observation.basic
+    return basic if all(key in basic.by_key for key in place.nodes) else observation.prepared
+
+
+def _few(texts: Iterable[str]) -> str:
+    return " | ".join(list(dict.fromkeys(texts))[:MOST_REASONS])

@@ -1,0 +1,94 @@
+"""Counts: operators before and after, nodes by fate, fusions by pattern."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench.analysis.observe import Observation
+from workbench.analysis.provenance import Account
+from workbench.records.tables import TABLE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class OpCount:
+    """Nodes of one operator in the source and in the optimized graph."""
+
+    op_type: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class FusionCount:
+    """One pattern: the source operators that optimized nodes of one operator do the work of."""
+
+    pattern: tuple[str, ...]  # sorted
+    into: str
+    count: int
+    passes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Before and after in numbers."""
+
+    ops: tuple[OpCount, ...] = field(metadata=TABLE)
+    fusions: tuple[FusionCount, ...] = field(metadata=TABLE)
+    source_nodes: int
+    optimized_nodes: int
+    fused_nodes: int  # optimized nodes that do the work of several source nodes
+
+    @property
+    def fused_share(self) -> float | None:
+        """Of the optimized nodes; None where there are none."""
+        return self.fused_nodes / self.optimized_nodes if self.optimized_nodes else None
+
+    def ops_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = [(one.op_type, one.before, one.after) for one in self.ops]
+        return pd.DataFrame(rows, columns=["op_type", "before", "after"])
+
+    def fusions_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = [(" + ".join(one.pattern), one.into, one.count, ", ".join(one.passes)) for one in self.fusions]
+        return pd.DataFrame(rows, columns=["pattern", "into", "count", "passes"])
+
+
+def statistics(observation: Observation, account: Account) -> Statistics:
+    """Of the whole way from source to optimized graph."""
+    before = Counter(node.kind for node in observation.source.nodes)
+    after = Counter(node.kind for node in observation.final.nodes)
+    kinds = {node.key: node.kind for node in observation.source.nodes}
+    fusions: Counter[tuple[tuple[str, ...], str]] = Counter()
+    passes: dict[tuple[tuple[str, ...], str], dict[str, None]] = {}
+    for one in account.optimized:
+        if len(one.sources) > 1:
+            key = (tuple(sorted(kinds[source] for source in one.sources)), one.op_type)
+            fusions[key] += 1
+            passes.setdefault(key, {}).update(dict.fromkeys(one.passes))
+    order = sorted(before.keys() | after.keys(), key=lambda op: (-max(before[op], after[op]), op))
+    return Statistics(
+        ops=tuple(OpCount(op, before[op], after[op]) for op in order),
+        fusions=tuple(
+            FusionCount(pattern, into, count, tuple(passes[pattern, into]))
+            for (pattern, into), count in fusions.most_common()
+        ),
+        source_nodes=sum(before.values()),
+        optimized_nodes=sum(after.values()),
+        fused_nodes=sum(fusions.values()),
+    )
+
+
+def fused_time_share(account: Account, times_s: Mapping[str, float]) -> float | None:
+    """The share of time in nodes that do the work of several; None where a profile has no time for any."""
+    total = sum(times_s.get(one.node, 0.0) for one in account.optimized)
+    fused = sum(times_s.get(one.node, 0.0) for one in account.optimized if len(one.sources) > 1)
+    return fused / total if total else None

@@ -1,0 +1,40 @@
+"""Maximal connected sets of nodes on one provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.analysis.graph import Graph
+
+
+def partitions(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
+    """A number from 0 for each node, in the order of the graph; neighbours on one provider share it."""
+    parent = {node.key: node.key for node in graph.nodes}
+
+    def root(key: str) -> str:
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
+
+    for node in graph.nodes:
+        for name in node.reads:
+            maker = graph.producers.get(name)
+            if maker is not None and providers[maker.key] == providers[node.key]:
+                parent[root(maker.key)] = root(node.key)
+    numbers: dict[str, int] = {}
+    return {node.key: numbers.setdefault(root(node.key), len(numbers)) for node in graph.nodes}
+
+
+def units(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
+    """As `partitions`, of providers that compile what they take: a unit waits for nothing that waits for it.
+
+    Where a value leaves a provider and comes back, what is before and what is after cannot be one unit.
+    """
+    stage: dict[str, int] = {}
+    for node in graph.nodes:
+        makers = [maker for name in node.reads if (maker := graph.producers.get(name)) is not None]
+        stage[node.key] = max(
+            (stage.get(one.key, 0) + (providers[one.key] != providers[node.key]) for one in makers), default=0
+        )
+    return partitions(graph, {key: f"{providers[key]} {number}" for key, number in stage.items()})

@@ -1,0 +1,112 @@
+"""ORT's own record of placement, which names nodes after the basic level, carried to the other graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workbench.analysis.graph import Graph
+from workbench.analysis.observe import KERNELS, Observation
+from workbench.analysis.placement.boundaries import boundaries
+from workbench.analysis.placement.partitions import partitions
+from workbench.analysis.placement.reasons import Reasons
+from workbench.analysis.placement.records import Compiled, Placed, Placement
+from workbench.analysis.provenance import Account, Step, carried
+
+# Nodes that ORT puts between partitions, types and layouts: shown apart, since no model asks for them.
+TRANSFER = frozenset({"MemcpyFromHost", "MemcpyToHost", "Cast", "ReorderInput", "ReorderOutput"})
+
+
+def place(
+    observation: Observation, requested: tuple[str, ...], account: Account, steps: Sequence[Step]
+) -> Placement:
+    """Join ORT's record to the optimized graph, through the passes that ran after it was taken."""
+    graph = observation.final
+    providers = _providers(observation, steps)
+    compiled = _compiled(observation, graph)
+    part_of = {key: f"{one.provider} {number}" for number, one in enumerate(compiled) for key in one.nodes}
+    partition = partitions(graph, providers | part_of)
+    not_loaded = _not_loaded(observation, requested)
+    carriers = {one.node for one in account.optimized if one.inserted or not one.sources}
+    reasons = Reasons(requested, observation.providers, dict(not_loaded), observation.left)
+    return Placement(
+        nodes=tuple(
+            Placed(
+                node.key, node.kind, providers[node.key], partition[node.key],
+                inserted=node.op_type in TRANSFER and node.key in carriers,
+                reason=reasons.of(node, providers[node.key]),
+            )
+            for node in graph.nodes
+        ),
+        boundaries=boundaries(graph, providers, partition),
+        sources=tuple((one.node, _common(providers[key] for key in one.into)) for one in account.sources),
+        requested=requested,
+        in_effect=observation.providers,
+        not_loaded=not_loaded,
+        of_basic_graph=not observation.final_saved,
+        compiled=compiled,
+    )  # fmt: skip
+
+
+def _compiled(observation: Observation, graph: Graph) -> tuple[Compiled, ...]:
+    """As ORT recorded them, in the order in which they were compiled."""
+    if observation.final_saved:
+        return ()
+    keys = {node.name: node.key for node in graph.nodes}
+    return tuple(
+        Compiled(provider, tuple(keys[name] for name, _, _ in nodes if name in keys))
+        for provider, nodes in observation.assignment
+        if provider not in KERNELS
+    )
+
+
+def _providers(observation: Observation, steps: Sequence[Step]) -> dict[str, str | None]:
+    """Of each optimized node; None where the record does not tell."""
+    graph = observation.final
+    if len(observation.providers) == 1:  # there is nowhere else to run
+        return dict.fromkeys((node.key for node in graph.nodes), observation.providers[0])
+    basic = max((i for i, shot in enumerate(observation.chain) if shot.level <= 1), default=-1)
+    start = observation.chain[basic].graph if basic >= 0 else observation.source
+    recorded = _recorded(observation)
+    found: dict[str, str | None] = {}
+    for key, origins in carried(start, steps[basic + 1 :]).items():
+        places = {recorded.get(start.by_key[one].name) for one in origins} - {None}
+        found[key] = places.pop() if len(places) == 1 else recorded.get(graph.by_key[key].name)
+    _settle_transfers(graph, found)
+    return found
+
+
+def _common(found: Iterable[str | None]) -> str | None:
+    """The one that all agree on, of those that are known."""
+    known = set(found) - {None}
+    return known.pop() if len(known) == 1 else None
+
+
+def _recorded(observation: Observation) -> dict[str, str]:
+    """Names in bodies of several nodes may repeat: those that disagree are left out."""
+    found: dict[str, str] = {}
+    doubtful: set[str] = set()
+    for provider, nodes in observation.assignment:
+        for name, _, _ in nodes:
+            if found.setdefault(name, provider) != provider:
+                doubtful.add(name)
+    return {name: provider for name, provider in found.items() if name not in doubtful}
+
+
+def _settle_transfers(graph: Graph, providers: dict[str, str | None]) -> None:
+    """A node that ORT put in after its record runs where the node runs that reads it."""
+    for node in reversed(graph.nodes):
+        if providers[node.key] is None:
+            readers = (one for name in node.outputs for one in graph.readers.get(name, ()))
+            found = {providers[one.key] for one in readers} - {None}
+            if len(found) == 1:
+                providers[node.key] = found.pop()
+
+
+def _not_loaded(observation: Observation, requested: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    missing = [name for name in requested if name not in observation.providers]
+    rows = []
+    for name in missing:
+        short = name.removesuffix("ExecutionProvider")
+        said = [line for line in observation.warnings if short.casefold() in line.casefold()]
+        rows.append((name, "\n".join(said) or "ORT left it out without a word"))
+    return tuple(rows)

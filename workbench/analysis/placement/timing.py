@@ -1,0 +1,114 @@
+"""A profile's times and sizes, put to the nodes, partitions and boundaries of a placement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from workbench.analysis.flops.cost import Tensor
+from workbench.analysis.graph import Graph, Node
+from workbench.analysis.placement.records import Compiled, Placement, Unplaced
+from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.tree import Kind, node_name
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A node or a compiled part as the profiler saw it, in the order in which they first ran."""
+
+    name: str
+    provider: str | None
+    time_s: float  # its own, of one run: the mean over the runs that count
+
+
+def ran_of(profile: Profile) -> tuple[Ran, ...]:
+    """Everything that ran, nodes in bodies too."""
+    found, runs = profile.measured, len(profile.runs_s)
+    times: dict[str, float] = {}
+    providers: dict[str, str | None] = {}
+    nodes = [int(event) for event in found.events if found.tree.kind[event] == Kind.NODE]
+    for event in sorted(nodes, key=lambda one: float(found.trace.start_us[one])):
+        name = node_name(found.trace.name_of(event))
+        times[name] = times.get(name, 0.0) + float(found.tree.self_us[event]) / 1e6
+        call = found.trace.call_of(event)
+        providers.setdefault(name, call.provider if call else None)
+    return tuple(Ran(name, providers[name], total_s / runs) for name, total_s in times.items())
+
+
+def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placement:
+    """Each node with its time, each compiled part with its own, each boundary with the bytes that crossed."""
+    ran = ran_of(profile)
+    keys: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        keys.setdefault(node.name, []).append(node.key)
+    times_s: dict[str, float] = {}
+    others: list[Ran] = []
+    for one in ran:
+        found = keys.get(one.name, [])
+        if len(found) == 1:  # several nodes of one name cannot be told apart
+            times_s[found[0]] = one.time_s
+        else:
+            others.append(one)
+    compiled = _compiled(placement.compiled, others)
+    placed = {one.name for pairs in compiled.values() for one in pairs}
+    sizes = sizes_of(graph, profile)
+    return replace(
+        placement,
+        nodes=tuple(replace(node, time_s=times_s.get(node.node)) for node in placement.nodes),
+        compiled=tuple(
+            replace(part, time_s=sum(one.time_s for one in compiled[index]) if index in compiled else None)
+            for index, part in enumerate(placement.compiled)
+        ),
+        boundaries=tuple(
+            replace(one, size_bytes=sizes.get(one.tensor, one.size_bytes)) for one in placement.boundaries
+        ),
+        unplaced=tuple(
+            Unplaced(one.name, one.provider, one.time_s) for one in others if one.name not in placed
+        ),
+        profiled=True,
+    )
+
+
+def _compiled(parts: tuple[Compiled, ...], others: Iterable[Ran]) -> dict[int, tuple[Ran, ...]]:
+    """Parts are recorded in the order in which a provider compiled them; its names for them count up."""
+    found: dict[int, tuple[Ran, ...]] = {}
+    for provider in dict.fromkeys(part.provider for part in parts):
+        mine = [index for index, part in enumerate(parts) if part.provider == provider]
+        ran = [one for one in others if one.provider == provider]
+        if len(ran) == len(mine):
+            numbers = [tuple(int(text) for text in _NUMBER.findall(one.name)[-1:]) for one in ran]
+            if len({*numbers}) == len(ran) and all(numbers):
+                ran = [one for _, one in sorted(zip(numbers, ran, strict=True), key=lambda pair: pair[0])]
+            found |= {index: (one,) for index, one in zip(mine, ran, strict=True)}
+    return found
+
+
+def sizes_of(graph: Graph, profile: Profile) -> dict[str, int]:
+    """Bytes of the tensors that nodes read and made in their last call, by the graph's names for them."""
+    found: dict[str, int] = {}
+    nodes = {node.name: node for node in graph.nodes}
+    trace = profile.trace
+    for event in profile.measured.events:
+        call = trace.call_of(int(event))
+        node = nodes.get(node_name(trace.name_of(int(event))))
+        if call is None or node is None:
+            continue
+        found |= _sizes(_fed(graph, node, len(call.inputs or ())), call.inputs or ())
+        found |= _sizes([name for name in node.outputs if name], call.outputs or ())
+    return found
+
+
+def _fed(graph: Graph, node: Node, told: int) -> list[str]:
+    """The inputs that the profiler tells of: prepacked weights are not among them."""
+    names = [name for name in node.inputs if name]
+    return names if len(names) == told else [name for name in names if name not in graph.constants]
+
+
+def _sizes(names: list[str], shapes: tuple[tuple[str, tuple[int, ...]], ...]) -> Mapping[str, int]:
+    if len(names) != len(shapes):
+        return {}
+    sizes = ((name, Tensor(*shape).size_bytes) for name, shape in zip(names, shapes, strict=True))
+    return {name: size for name, size in sizes if size is not None}

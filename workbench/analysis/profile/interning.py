@@ -1,0 +1,87 @@
+"""Texts and argument sets as numbers: a trace says the same few things a million times."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import orjson
+
+from workbench.analysis.profile.trace import ABSENT, ArenaState, NodeCall, Shape
+
+LARGEST = 1 << 63  # what a column can hold
+
+
+class Table(dict[Any, int]):
+    """Value → number, in order of first sight; looking a new value up adds it."""
+
+    def __missing__(self, value: Hashable) -> int:
+        code = self[value] = len(self)
+        return code
+
+
+def packed(values: array[Any]) -> Any:
+    """A read-only numpy array over the same memory."""
+    column = np.frombuffer(values, dtype=np.dtype(values.typecode))
+    column.flags.writeable = False
+    return column
+
+
+def call_row(values: tuple[Any, ...]) -> NodeCall:
+    """From op type, provider, four numbers as ORT writes them, and the shapes in and out as JSON."""
+    op_type, provider, index, activations, output, parameters, both = values
+    inputs, outputs = orjson.loads(both)
+    return NodeCall(
+        text(op_type),
+        text(provider),
+        number(index),
+        number(activations),
+        number(output),
+        number(parameters),
+        shapes(inputs),
+        shapes(outputs),
+    )
+
+
+def arena_row(values: Iterable[Any]) -> ArenaState:
+    """From the texts that ORT writes."""
+    return ArenaState(*(number(value) for value in values))
+
+
+def number(value: Any) -> int | None:
+    """ORT writes numbers as texts; anything else is absent."""
+    if isinstance(value, bool):
+        return None
+    try:
+        found = int(value) if isinstance(value, (str, int)) and len(str(value)) < 20 else None
+    except ValueError:
+        return None
+    return found if found is not None and abs(found) < LARGEST else None
+
+
+def text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def shapes(value: Any) -> tuple[Shape, ...] | None:
+    """`[{"float": [4, 32]}]` as (("float", (4, 32)),); None where it has another form."""
+    if not isinstance(value, list):
+        return None
+    found: list[Shape] = []
+    for item in value:
+        if not isinstance(item, dict) or len(item) != 1:
+            return None
+        ((kind, dims),) = item.items()
+        if not isinstance(dims, list) or not all(type(dim) is int and abs(dim) < LARGEST for dim in dims):
+            return None
+        found.append((kind, tuple(dims)))
+    return tuple(found)
+
+
+def as_json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+
+
+__all__ = ["ABSENT", "Table", "arena_row", "as_json", "call_row", "number", "packed", "shapes", "text"]

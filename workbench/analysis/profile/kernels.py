@@ -1,0 +1,100 @@
+"""Kernels of a device: the call of the node that launched each, and the queue it ran in.
+
+The profilers of CUDA and ROCm give a kernel no thread. They write it right after the event that launched it,
+and call that event `parent_name` and its operator `op_name`, where one began in the same microsecond.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+
+import numpy as np
+
+from workbench.analysis.profile.kinds import FENCES, Kind, node_name
+from workbench.analysis.profile.trace import ABSENT, Codes, Trace
+
+
+def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
+    """Give each kernel its node's call; where nothing tells the node, the run that began last before it."""
+    kernels = np.flatnonzero(kind == Kind.KERNEL)
+    if not len(kernels):
+        return
+    calls, runs = _Begun(), _Begun()
+    begun = np.flatnonzero(np.isin(kind, (Kind.NODE, Kind.RUN)) & ~np.isnan(trace.duration_us))
+    for event in begun[np.argsort(trace.start_us[begun], kind="stable")].tolist():
+        if kind[event] == Kind.RUN:
+            runs.add("", event, float(trace.start_us[event]))
+        else:
+            calls.add(node_name(trace.name_of(event)), event, float(trace.start_us[event]))
+    nodes = np.flatnonzero(kind == Kind.NODE)
+    before = np.searchsorted(nodes, kernels) - 1  # the node written last before each kernel
+    launchers, operators = _told(trace, "parent_name"), _told(trace, "op_name")
+    for kernel, position in zip(kernels.tolist(), before.tolist(), strict=True):
+        code = int(trace.args[kernel])
+        launcher, operator = (None, None) if code == ABSENT else (launchers[code], operators[code])
+        last = None if position < 0 else int(nodes[position])
+        start = float(trace.start_us[kernel])
+        found: int | None = None
+        if last is not None and _launched(trace, last, launcher, operator):
+            found = last
+        for name in (launcher, operator):  # other writers name the node where ORT names the operator
+            if found is None and name is not None:
+                found = calls.latest(_without_fence(name), start)
+        if found is None:
+            found = runs.last_before("", start)
+        if found is not None:
+            parent[kernel] = found
+
+
+def queues(trace: Trace) -> tuple[str | None, ...]:
+    """The queue, which CUDA calls stream, that each row of `other_args` tells."""
+    return _told(trace, "stream")
+
+
+class _Begun:
+    """Events of each name by their start."""
+
+    def __init__(self) -> None:
+        self._events: dict[str, list[int]] = {}
+        self._starts: dict[str, list[float]] = {}
+
+    def add(self, name: str, event: int, start: float) -> None:
+        """In order of start."""
+        self._events.setdefault(name, []).append(event)
+        self._starts.setdefault(name, []).append(start)
+
+    def last_before(self, name: str, start: float) -> int | None:
+        """The last one that began no later."""
+        position = bisect_right(self._starts.get(name, ()), start) - 1
+        return None if position < 0 else self._events[name][position]
+
+    def latest(self, name: str, start: float) -> int | None:
+        """The same, or the first one where all began later: clocks of devices differ a little."""
+        if name not in self._events:
+            return None
+        found = self.last_before(name, start)
+        return self._events[name][0] if found is None else found
+
+
+def _launched(trace: Trace, node: int, launcher: str | None, operator: str | None) -> bool:
+    """Whether the node is what a kernel says of the event before it."""
+    name = node_name(trace.name_of(node))
+    if launcher is not None:
+        return _without_fence(launcher) == name
+    call = trace.call_of(node)
+    return operator is not None and call is not None and operator == call.op_type
+
+
+def _without_fence(event_name: str) -> str:
+    name = node_name(event_name)
+    for fence in FENCES:
+        name = name.removesuffix(fence)
+    return name
+
+
+def _told(trace: Trace, key: str) -> tuple[str | None, ...]:
+    """What each row of arguments says under that key, as text."""
+    rows = (json.loads(text) for text in trace.other_args)
+    told = (row.get(key) if isinstance(row, dict) else None for row in rows)
+    return tuple(str(value) if isinstance(value, (str, int)) and value != "" else None for value in told)

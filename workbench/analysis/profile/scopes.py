@@ -1,0 +1,58 @@
+"""The module that each optimized node belongs to, also where ORT gave it a name of its own.
+
+Exporters put the module path into names (`/encoder/layer.0/Add`) or into the metadata of nodes. A node that
+ORT made keeps the name of the tensor that it computes, which leads back to both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.analysis.graph.modules import dotted, module_of
+
+_ADDED = ("_nchwc", "_nhwc", "_reorder", "_output_0")  # by ORT and exporters, to the name of a tensor
+
+
+def scope_of(name: str) -> str:
+    """The module path that exporters put before the last slash; "" where there is none."""
+    return name.rpartition("/")[0]
+
+
+def scopes_of(optimized: Any, source: Any) -> dict[str, str]:
+    """By node of the optimized ModelProto; those whose name already tells, or nothing tells, are left out."""
+    told = dict(_told(source))
+    found: dict[str, str] = {}
+    for node in _nodes(optimized.graph):
+        if scope_of(node.name):
+            continue
+        for name in (*node.output, node.name):
+            scope = next((told[each] for each in _spellings(name) if each in told), None) or scope_of(name)
+            if scope:
+                found[node.name] = scope
+                break
+    return found
+
+
+def _told(model: Any) -> Iterator[tuple[str, str]]:
+    """What metadata says: by the names of nodes and of what they make."""
+    for node in _nodes(model.graph):
+        scope = "/".join(dotted(module_of(node)))
+        if scope:
+            for name in (node.name, *node.output):
+                yield name, scope
+
+
+def _spellings(name: str) -> Iterator[str]:
+    yield name
+    for ending in _ADDED:
+        name = name.removesuffix(ending)
+        yield name
+
+
+def _nodes(graph: Any) -> Iterator[Any]:
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            for body in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+                yield from _nodes(body)

@@ -1,0 +1,198 @@
+"""A profile as tables: by node, op type, module, provider and thread; what no node takes is a named row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from workbench.analysis.profile.scopes import scope_of
+from workbench.analysis.profile.trace import ABSENT, Codes, Trace
+from workbench.analysis.profile.tree import NO_PARENT, Kind, Tree, node_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Grouping: TypeAlias = Literal["node", "op_type", "scope", "provider", "thread"]
+BETWEEN_NODES = "(between nodes)"
+SCHEDULING = "(scheduling)"  # of a run, around its executor: checking feeds, fetching outputs
+FENCES = "(fences)"  # of older ORT: nodes waiting for tensors of another device
+_GAPS = {Kind.EXECUTOR: BETWEEN_NODES, Kind.RUN: SCHEDULING, Kind.FENCE: FENCES}
+FEW_RUNS_FOR_P90 = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """The events of the runs that count: warm-up runs and what lies outside of runs left out."""
+
+    trace: Trace
+    tree: Tree
+    events: Codes  # nodes, executors, runs and others of these runs that take wall-clock time
+    run: Codes  # of each of these events: a position in `chosen`
+    chosen: tuple[int, ...]  # runs of the tree, in order
+    scopes: Mapping[str, str]  # of nodes whose names do not tell their module
+
+    @property
+    def runs(self) -> int:
+        return len(self.chosen)
+
+    def scope(self, node: str) -> str:
+        """The module that a node belongs to; "" where nothing tells."""
+        return self.scopes.get(node) or scope_of(node)
+
+    def labels(self, by: Grouping) -> list[str]:
+        """What each event is counted under."""
+        return [self._label(int(event), by) for event in self.events]
+
+    def _label(self, event: int, by: Grouping) -> str:
+        kind = Kind(self.tree.kind[event])
+        if by == "thread":
+            return str(self.trace.tid[event])
+        if kind in _GAPS:
+            return _GAPS[kind]
+        name = node_name(self.trace.name_of(event))
+        call = self.trace.call_of(event)
+        if by == "node":
+            return name
+        if by == "scope":
+            return self.scope(name)
+        told = None if call is None else (call.op_type if by == "op_type" else call.provider)
+        return told or "(not told)"
+
+
+def measured(
+    trace: Trace, tree: Tree, runs: Sequence[int], scopes: Mapping[str, str] | None = None
+) -> Measured:
+    """Everything inside of these runs; a device's kernels run beside them."""
+    position = np.full(len(tree.runs) + 1, NO_PARENT, np.int32)  # the last one is for events of no run
+    position[list(runs)] = np.arange(len(runs), dtype=np.int32)
+    run = position[tree.run]
+    events = np.flatnonzero((run >= 0) & (tree.kind != Kind.KERNEL) & ~np.isnan(tree.self_us))
+    return Measured(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes or {})
+
+
+def node_table(found: Measured) -> pd.DataFrame:
+    """A row a node that ran: node, op_type, provider, scope, calls, total_s, self_s, and more."""
+    import pandas as pd
+
+    is_node = found.tree.kind[found.events] == Kind.NODE
+    events = found.events[is_node]
+    rows = pd.DataFrame(
+        {
+            "name": found.trace.name[events],
+            "call": found.trace.call[events],
+            "total_s": found.trace.duration_us[events] / 1e6,
+            "self_s": found.tree.self_us[events] / 1e6,
+        }
+    )
+    groups = rows.groupby("name", sort=False)
+    table = groups.agg(
+        call=("call", "first"), calls=("call", "size"), total_s=("total_s", "sum"), self_s=("self_s", "sum")
+    ).reset_index()
+    names = [node_name(found.trace.names[code]) for code in table["name"]]
+    calls = [None if code == ABSENT else found.trace.calls[code] for code in table["call"]]
+    whole = run_seconds(found).sum()
+    result = pd.DataFrame(
+        {
+            "node": names,
+            "op_type": [None if call is None else call.op_type for call in calls],
+            "provider": [None if call is None else call.provider for call in calls],
+            "scope": [found.scope(name) for name in names],
+            "calls": table["calls"],
+            "total_s": table["total_s"],
+            "self_s": table["self_s"],
+            "mean_s": table["total_s"] / table["calls"],
+            "share": table["self_s"] / whole if whole else None,
+        }
+    )
+    return result.sort_values("self_s", ascending=False, ignore_index=True)
+
+
+def group_table(found: Measured, by: Grouping) -> pd.DataFrame:
+    """A row a group: calls, total_s, self_s, mean_s, share of the runs' time. The shares sum to one."""
+    import pandas as pd
+
+    counts = found.tree.kind[found.events] == Kind.NODE
+    rows = pd.DataFrame(
+        {
+            by: found.labels(by),
+            "calls": counts.astype(np.int64),
+            "total_s": np.where(counts, found.trace.duration_us[found.events], np.nan) / 1e6,
+            "self_s": found.tree.self_us[found.events] / 1e6,
+        }
+    )
+    table = rows.groupby(by, sort=False).agg(
+        calls=("calls", "sum"),
+        total_s=("total_s", lambda values: values.sum(min_count=1)),
+        self_s=("self_s", "sum"),
+    )
+    table["mean_s"] = table["total_s"] / table["calls"].where(table["calls"] > 0)
+    whole = table["self_s"].sum()
+    table["share"] = table["self_s"] / whole if whole else None
+    return table.reset_index().sort_values("self_s", ascending=False, ignore_index=True)
+
+
+def variation_table(found: Measured, by: Grouping = "node") -> pd.DataFrame:
+    """How each group's time a run varies: lowest, quartiles, highest; spread is (q75 - q25) / median.
+
+    p90_s is given from 64 runs on: fewer cannot tell it.
+    """
+    import pandas as pd
+
+    labels = found.labels(by)
+    table = _numbered(labels)
+    sums = np.zeros((len(table), found.runs))
+    codes = np.array([table[label] for label in labels], np.int64)
+    np.add.at(sums, (codes, found.run), found.tree.self_us[found.events] / 1e6)
+    low, first, middle, third, high = (
+        np.quantile(sums, (0, 0.25, 0.5, 0.75, 1), axis=1) if found.runs else np.full((5, len(table)), np.nan)
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.where(middle > 0, (third - first) / middle, np.nan)
+    data: dict[str, Any] = {
+        by: list(table),
+        "min_s": low,
+        "q25_s": first,
+        "median_s": middle,
+        "q75_s": third,
+        "max_s": high,
+    }
+    data["p90_s"] = np.quantile(sums, 0.9, axis=1) if found.runs >= FEW_RUNS_FOR_P90 else None
+    data |= {"spread": spread, "excess_s": third - first}
+    return pd.DataFrame(data).sort_values("excess_s", ascending=False, ignore_index=True)
+
+
+def run_seconds(found: Measured) -> Any:
+    """The duration of each run, in order."""
+    return found.trace.duration_us[[found.tree.runs[run] for run in found.chosen]] / 1e6
+
+
+def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:
+    """A row an event of the tree: what flame views draw. Starts count from the first event."""
+    import pandas as pd
+
+    taking = np.flatnonzero(~np.isnan(tree.self_us))
+    calls = [trace.call_of(int(event)) for event in taking]
+    return pd.DataFrame(
+        {
+            "event": taking,
+            "parent": tree.parent[taking],
+            "kind": [Kind(kind).name.lower() for kind in tree.kind[taking]],
+            "name": [node_name(trace.name_of(int(event))) for event in taking],
+            "op_type": [None if call is None else call.op_type for call in calls],
+            "provider": [None if call is None else call.provider for call in calls],
+            "run": [None if run == NO_PARENT else int(run) for run in tree.run[taking]],
+            "thread": trace.tid[taking],
+            "start_s": trace.start_us[taking] / 1e6,
+            "duration_s": trace.duration_us[taking] / 1e6,
+            "share_s": tree.share_us[taking] / 1e6,
+            "self_s": tree.self_us[taking] / 1e6,
+        }
+    )
+
+
+def _numbered(labels: list[str]) -> dict[str, int]:
+    """Each distinct label, numbered in order of first sight."""
+    return {label: position for position, label in enumerate(dict.fromkeys(labels))}

@@ -1,0 +1,81 @@
+"""A trace as a file again, in ORT's own form, which speedscope and Perfetto read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from workbench.analysis.profile.trace import ABSENT, NodeCall, Shape, Trace
+from workbench.analysis.profile.tree import NO_PARENT, Tree
+from workbench.records.atomic import write_atomically
+
+MOST_EVENTS = 200_000  # about 80 MB; what viewers in a browser still open
+
+
+def save_trace(
+    trace: Trace, tree: Tree, path: str | os.PathLike[str], most_events: int = MOST_EVENTS
+) -> Path:
+    """Write the first runs that fit, each whole; what lies outside of runs comes along."""
+    kept = _kept(tree, most_events)
+    calls = [_node_args(call) for call in trace.calls]
+    lines = [orjson.dumps(_event(trace, calls, event)) for event in kept.tolist()]
+    return write_atomically(path, b"[\n" + b",\n".join(lines) + b"\n]\n")
+
+
+def _kept(tree: Tree, most: int) -> Any:
+    """Events of whole runs, in file order."""
+    run = tree.run
+    if len(run) <= most:
+        return np.arange(len(run))
+    outside = np.flatnonzero(run == NO_PARENT)[: most // 2]
+    sizes = np.bincount(run[run != NO_PARENT], minlength=len(tree.runs))
+    runs = max(1, int(np.searchsorted(sizes.cumsum(), most - len(outside), side="right")))
+    inside = np.flatnonzero((run != NO_PARENT) & (run < runs))
+    return np.sort(np.concatenate([outside, inside]))
+
+
+def _event(trace: Trace, calls: list[dict[str, Any]], event: int) -> dict[str, Any]:
+    duration = float(trace.duration_us[event])
+    told: dict[str, Any] = {
+        "cat": trace.category_of(event),
+        "pid": int(trace.pid[event]),
+        "tid": int(trace.tid[event]),
+        "ts": float(trace.start_us[event]),
+        "ph": "X" if duration == duration else "i",
+        "name": trace.name_of(event),
+        "args": {},
+    }
+    if duration == duration:
+        told["dur"] = duration
+    if trace.call[event] != ABSENT:
+        told["args"] = calls[int(trace.call[event])]
+    elif trace.args[event] != ABSENT:
+        told["args"] = orjson.loads(trace.other_args[int(trace.args[event])])
+    return told
+
+
+def _node_args(call: NodeCall) -> dict[str, Any]:
+    """Numbers as texts, as ORT writes them; what was not told is left out."""
+    given = {
+        "op_name": call.op_type,
+        "provider": call.provider,
+        "node_index": _text(call.node_index),
+        "activation_size": _text(call.activation_bytes),
+        "output_size": _text(call.output_bytes),
+        "parameter_size": _text(call.parameter_bytes),
+        "input_type_shape": _shapes(call.inputs),
+        "output_type_shape": _shapes(call.outputs),
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _text(number: int | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _shapes(shapes: tuple[Shape, ...] | None) -> list[dict[str, list[int]]] | None:
+    return None if shapes is None else [{element: list(dims)} for element, dims in shapes]

@@ -1,0 +1,198 @@
+"""From source to optimized graph: every source node has one fate, every optimized node its sources."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from workbench.analysis.graph import Graph, Node
+from workbench.analysis.provenance.step import Step, trace_step
+from workbench.records.tables import TABLE
+
+Fate = Literal["kept", "fused", "folded", "eliminated", "unknown"]
+FATES: tuple[Fate, ...] = ("kept", "fused", "folded", "eliminated", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFate:
+    """What became of one source node; `into` are the optimized nodes that do its work now."""
+
+    node: str
+    op_type: str
+    fate: Fate
+    into: tuple[str, ...]
+    passes: tuple[str, ...]  # that changed it, in order
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """One optimized node. `inserted`: ORT put it in to carry a value; it does no source node's work."""
+
+    node: str
+    op_type: str
+    sources: tuple[str, ...]
+    inserted: bool
+    passes: tuple[str, ...]
+
+    @property
+    def is_traced(self) -> bool:
+        return self.inserted or bool(self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one pass did: nodes by key, and the operators that went and came."""
+
+    name: str  # of the pass; "required" for what ORT does at every level
+    level: int
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    rewired: tuple[str, ...]
+    ops_removed: tuple[tuple[str, int], ...]
+    ops_added: tuple[tuple[str, int], ...]
+    nodes_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Provenance over all passes; `sources` holds each source node once."""
+
+    sources: tuple[SourceFate, ...] = field(metadata=TABLE)
+    optimized: tuple[Traced, ...] = field(metadata=TABLE)
+    changes: tuple[Change, ...] = field(metadata=TABLE)
+
+    def count(self, fate: Fate) -> int:
+        return sum(one.fate == fate for one in self.sources)
+
+
+Chain = Sequence[tuple[str, int, Graph]]  # (pass, level, graph after it)
+
+
+def steps_of(source: Graph, chain: Chain) -> tuple[Step, ...]:
+    """Each graph against the one before it: the costly part, made once for everybody."""
+    befores = (source, *(graph for _, _, graph in chain))
+    return tuple(trace_step(before, after) for before, (_, _, after) in zip(befores, chain, strict=False))
+
+
+def carried(start: Graph, steps: Iterable[Step]) -> dict[str, frozenset[str]]:
+    """For each node after the last step, the nodes of `start` whose work it does."""
+    holders = {node.key: frozenset((node.key,)) for node in start.nodes}
+    for step in steps:
+        holders = _held(step, holders)
+    return holders
+
+
+def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) -> Account:
+    """Follow every node through the chain; `steps` are those of `steps_of`, where they were made already."""
+    holders = {node.key: frozenset((node.key,)) for node in source.nodes}
+    passes: dict[str, list[str]] = {node.key: [] for node in source.nodes}
+    own_passes: dict[str, tuple[str, ...]] = {node.key: () for node in source.nodes}
+    inserted: set[str] = set()
+    ended: dict[str, Fate] = {}
+    changes: list[Change] = []
+    last = source
+    for (name, level, graph), step in zip(chain, steps or steps_of(source, chain), strict=True):
+        now = _held(step, holders)
+        changed = {
+            *step.removed,
+            *(one for key in step.rewired for one in step.sources[key] if len(step.sources[key]) > 1),
+        }
+        for one in changed:
+            for origin in holders[one]:
+                if name not in passes[origin]:
+                    passes[origin].append(name)
+        alive = {origin for found in now.values() for origin in found}
+        for one, fate in step.lost.items():
+            for origin in holders[one] - alive:
+                ended[origin] = fate
+        for origin in {origin for found in holders.values() for origin in found} - alive:
+            ended.setdefault(origin, "unknown")
+        inserted = _inserted(step, inserted)
+        own_passes = _own_passes(step, own_passes, name)
+        changes.append(_change(name, level, step, last, graph))
+        holders, last = now, graph
+    order = {node.key: index for index, node in enumerate(source.nodes)}
+    return Account(
+        sources=_fates(source, holders, ended, passes),
+        optimized=tuple(
+            Traced(
+                node.key,
+                node.kind,
+                tuple(sorted(holders[node.key], key=order.__getitem__)),
+                node.key in inserted and not holders[node.key],
+                own_passes[node.key],
+            )
+            for node in last.nodes
+        ),
+        changes=tuple(changes),
+    )
+
+
+def _held(step: Step, holders: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """What the nodes after a step hold of what those before it held."""
+    now: dict[str, frozenset[str]] = {}
+    for key, found in step.sources.items():
+        if len(found) == 1:  # most nodes are as they were
+            (one,) = found
+            now[key] = holders[one]
+        else:
+            now[key] = frozenset().union(*(holders[one] for one in found))
+    return now
+
+
+def _inserted(step: Step, before: set[str]) -> set[str]:
+    """A carrier stays one as long as nothing but carriers goes into it."""
+    later = {key for key, found in step.sources.items() if found and found <= before}
+    return later | step.inserted
+
+
+def _own_passes(step: Step, before: dict[str, tuple[str, ...]], name: str) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    touched = {*step.added, *step.rewired}
+    for key, sources in step.sources.items():
+        if len(sources) == 1 and key not in touched:
+            (one,) = sources
+            found[key] = before[one]
+            continue
+        earlier = dict.fromkeys(one for source in sorted(sources) for one in before[source])
+        if key in touched:
+            earlier[name] = None
+        found[key] = tuple(earlier)
+    return found
+
+
+def _fates(
+    source: Graph, holders: dict[str, frozenset[str]], ended: dict[str, Fate], passes: dict[str, list[str]]
+) -> tuple[SourceFate, ...]:
+    into: dict[str, list[str]] = {}
+    for key, origins in holders.items():
+        for origin in origins:
+            into.setdefault(origin, []).append(key)
+    rows = []
+    for node in source.nodes:
+        found = into.get(node.key, [])
+        if found:
+            fate: Fate = "kept" if all(len(holders[key]) == 1 for key in found) else "fused"
+        else:
+            fate = ended.get(node.key, "unknown")
+        rows.append(SourceFate(node.key, node.kind, fate, tuple(found), tuple(passes[node.key])))
+    return tuple(rows)
+
+
+def _change(name: str, level: int, step: Step, before: Graph, after: Graph) -> Change:
+    return Change(
+        name=name,
+        level=level,
+        removed=step.removed,
+        added=step.added,
+        rewired=step.rewired,
+        ops_removed=_ops(before.by_key[key] for key in step.removed),
+        ops_added=_ops(after.by_key[key] for key in step.added),
+        nodes_after=len(after.nodes),
+    )
+
+
+def _ops(nodes: Iterable[Node]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(node.kind for node in nodes).items()))

@@ -1,0 +1,30 @@
+"""Whether two graphs are the same graph, whatever ORT called the things that it made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+from workbench.analysis.graph import Graph
+
+
+def same_graph(first: Graph, second: Graph) -> bool:
+    """Equal up to generated names: the same operators with the same attributes, wired the same way."""
+    if len(first.nodes) != len(second.nodes) or first.outputs != second.outputs:
+        return False
+    return _shape(first) == _shape(second)
+
+
+def _shape(graph: Graph) -> Counter[str]:
+    """Each node by all that leads to it; constants count by type and shape."""
+    marks: dict[str, str] = {name: f"in {name}" for name in graph.inputs}
+    for name, info in graph.constants.items():
+        marks[name] = f"constant {info.element} {info.dims}"
+    found: Counter[str] = Counter()
+    for node in graph.nodes:
+        read = "|".join(marks.get(name, "?" if name else "") for name in node.inputs)
+        mark = hashlib.blake2b(f"{node.kind} {node.digest} {read}".encode(), digest_size=12).hexdigest()
+        found[mark] += 1
+        for index, name in enumerate(node.outputs):
+            marks[name] = f"{mark}.{index}"
+    return found

@@ -1,0 +1,275 @@
+"""One step between two graphs of a model: what each node after it computes of the nodes before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.analysis.graph import Graph, Node
+from workbench.analysis.provenance.pairing import CARRIERS, Pairing, pair, settle_carriers
+
+Lost = Literal["folded", "eliminated", "unknown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Keys of nodes. `sources`: a node after → the nodes before whose work it does; `lost`: nobody does."""
+
+    sources: dict[str, frozenset[str]]
+    lost: dict[str, Lost]
+    inserted: frozenset[str]  # put in by ORT to carry a value; they do no source node's work
+    untraced: frozenset[str]
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    rewired: tuple[str, ...]  # the same node, reading other tensors or with other attributes
+
+
+def trace_step(before: Graph, after: Graph) -> Step:
+    """Compare two graphs of one model, of which the second came from the first by one pass."""
+    tracer = _Tracer(pair(before, after))
+    tracer.claim()
+    tracer.settle_lost()
+    return tracer.step()
+
+
+class _Tracer:
+    def __init__(self, pairing: Pairing) -> None:
+        self.pairing = pairing
+        self.before, self.after = pairing.before, pairing.after
+        self.gone = pairing.gone
+        self.added = [node for node in self.after.nodes if node.key not in pairing.same]
+        self.position = {node.key: index for index, node in enumerate(self.after.nodes)}
+        self.sources: dict[str, set[str]] = {node.key: set() for node in self.added}
+        self.claimed: dict[str, set[str]] = {}  # a node before → the new nodes that do its work
+        self.lost: dict[str, Lost] = {}
+        self.inserted: set[str] = set()
+        self.available: set[str] = set()
+        self.passed_over: set[str] = set()
+        self.results = frozenset(self.before.outputs)
+        self.fed: set[str] | None = None  # tensors that depend on what the model is fed with
+        self.stayed = {old.key: key for key, old in pairing.same.items()}
+
+    def claim(self) -> None:
+        self._match_forward()
+        self.inserted = settle_carriers(
+            self.pairing, (n for n in self.added if n.key not in self.pairing.changed)
+        )
+        self._match_forward()
+        meanings = (self.pairing.known(name) for name in self.after.tensors)
+        self.available = {name for name in meanings if name is not None}
+        for node in self.added:
+            if node.key not in self.inserted:
+                self._claim_cone(node)
+        self._claim_for_modified()
+        self._share_unanchored()
+        self._absorb_forward()
+
+    def _match_forward(self) -> None:
+        """A new node that makes no known tensor but reads what one gone node of its kind reads: that one."""
+        for node in self.added:
+            if any(self.pairing.known(name) for name in node.outputs) or node.key in self.inserted:
+                continue
+            meanings = [self.pairing.known(name) for name in node.reads]
+            first = next((name for name in meanings if name in self.before.readers), None)
+            if first is None:
+                continue
+            alike = [
+                one
+                for one in self.before.readers[first]
+                if one.op_type == node.op_type and _reads(one, meanings)
+            ]
+            gone = [one for one in alike if one.key in self.gone]
+            if len(gone) == 1:
+                for name, meaning in zip(node.outputs, gone[0].outputs, strict=False):
+                    self.pairing.stands_for.setdefault(name, meaning)
+            elif not gone and (twins := [one for one in alike if one.digest == node.digest]):
+                self.sources[node.key].add(twins[0].key)  # a copy beside the original
+
+    def _claim_cone(self, node: Node) -> None:
+        old = self.pairing.changed.get(node.key)
+        if old is not None:
+            self._take(node, old)
+            if (old.inputs, old.digest, old.kind) == (node.inputs, node.digest, node.kind):
+                self._pass_over(old, node)
+                return
+        for name in node.outputs:
+            meaning = self.pairing.known(name) if name else None
+            maker = self.before.producers.get(meaning) if meaning else None
+            if maker is not None and maker.key in self.gone:
+                self._walk_back(node, maker)
+            elif maker is not None and maker.op_type == node.op_type and meaning != name:
+                self.sources[node.key].add(maker.key)  # a copy beside the original
+
+    def _pass_over(self, old: Node, node: Node) -> None:
+        """The same work under the name of what came later: what stood between did nothing, as an Identity."""
+        for name in node.outputs:
+            maker = self.before.producers.get(name)
+            while maker is not None and maker.key in self.gone and maker is not old and maker.inputs:
+                self.passed_over.add(maker.key)
+                maker = self.before.producers.get(maker.inputs[0])
+
+    def _walk_back(self, node: Node, maker: Node) -> None:
+        waiting, seen = [maker], {maker.key}
+        while waiting:
+            one = waiting.pop()
+            self._take(node, one)
+            for name in one.reads:
+                if name in self.available:
+                    continue
+                earlier = self.before.producers.get(name)
+                if earlier is not None and earlier.key in self.gone and earlier.key not in seen:
+                    seen.add(earlier.key)
+                    waiting.append(earlier)
+
+    def _take(self, node: Node, one: Node) -> None:
+        self.sources.setdefault(node.key, set()).add(one.key)
+        self.claimed.setdefault(one.key, set()).add(node.key)
+
+    def _claim_for_modified(self) -> None:
+        """A kept node with other attributes or more inputs has swallowed what stood before it."""
+        for was, pairs in self.pairing.reread.items():
+            maker = self.before.producers.get(was)
+            if maker is None or maker.key not in self.gone or maker.key in self.claimed:
+                continue
+            for old, node in pairs:
+                if old.digest != node.digest or self._differs_elsewhere(old, node, was):
+                    self.sources.setdefault(node.key, set()).add(old.key)
+                    self._walk_back(node, maker)
+
+    def _differs_elsewhere(self, old: Node, node: Node, was: str) -> bool:
+        if len(old.inputs) != len(node.inputs):
+            return True
+        return any(
+            first != second and first != was and second in self.after.constants
+            and second not in self.before.tensors and first not in self.after.constants
+            and not self._made_of_constants(first)
+            for first, second in zip(old.inputs, node.inputs, strict=False)
+        )  # fmt: skip
+
+    def _made_of_constants(self, tensor: str) -> bool:
+        maker = self.before.producers.get(tensor)
+        return maker is not None and maker.key in self.gone
+
+    def _share_unanchored(self) -> None:
+        """A new node between new nodes does part of the work of those that read it."""
+        for node in reversed(self.added):
+            if self.sources[node.key] or node.key in self.inserted:
+                continue
+            readers = (one for name in node.outputs for one in self.after.readers.get(name, ()))
+            for reader in readers:
+                for key in self.sources.get(reader.key, ()):
+                    if key in self.claimed:
+                        self._take(node, self.before.by_key[key])
+
+    def _absorb_forward(self) -> None:
+        """A gone node whose value is needed and whose inputs new nodes make: the last of them does it too."""
+        for one in self.before.nodes:
+            if one.key not in self.gone or one.key in self.claimed or not self._is_needed(one):
+                continue
+            makers = (self.before.producers.get(name) for name in one.reads)
+            holders = {
+                key for maker in makers if maker is not None for key in self.claimed.get(maker.key, ())
+            }
+            if holders:
+                last = max(holders, key=self.position.__getitem__)
+                self._take(self.after.by_key[last], one)
+
+    def _is_needed(self, one: Node) -> bool:
+        if one.key in self.passed_over or any(self._fate_of_tensor(name) for name in one.outputs if name):
+            return False
+        readers = [reader for name in one.outputs for reader in self.before.readers.get(name, ())]
+        return any(reader.key in self.claimed for reader in readers) or any(
+            name in self.results for name in one.outputs
+        )
+
+    def settle_lost(self) -> None:
+        for one in reversed(self.before.nodes):
+            if one.key in self.gone and one.key not in self.claimed:
+                self.lost[one.key] = self._lost(one)
+
+    def _lost(self, one: Node) -> Lost:
+        if one.key in self.passed_over:
+            return "eliminated"
+        direct = {fate for name in one.outputs if name and (fate := self._fate_of_tensor(name))}
+        if direct:
+            return "folded" if "folded" in direct else "eliminated"
+        readers = [reader for name in one.outputs for reader in self.before.readers.get(name, ())]
+        if any(name in self.results for name in one.outputs):
+            return "unknown"
+        if not readers:
+            return "eliminated"
+        fates = {self.lost.get(reader.key, "kept") for reader in readers}
+        if fates <= {"folded", "eliminated"}:
+            return "folded" if "folded" in fates else "eliminated"
+        if "unknown" not in fates and not any(self._still_reads(reader, one) for reader in readers):
+            return "folded" if not self._touches_inputs(one) else "eliminated"
+        return "unknown"
+
+    def _fate_of_tensor(self, name: str) -> Lost | None:
+        if name in self.after.constants:
+            return "folded"
+        now = {self._root(other) for other in self.pairing.replaced.get(name, ())}
+        if now & (self.after.constants.keys() - self.before.constants.keys()):
+            return "folded"
+        if any(other in self.before.tensors or other in self.after.inputs for other in now):
+            return "eliminated"
+        return None
+
+    def _root(self, tensor: str) -> str:
+        """What a tensor after is a copy of, through the carriers that ORT put in."""
+        maker = self.after.producers.get(tensor)
+        while maker is not None and maker.op_type in CARRIERS and maker.key in self.sources and maker.inputs:
+            if tensor in self.before.tensors:
+                break
+            tensor = maker.inputs[0]
+            maker = self.after.producers.get(tensor)
+        return tensor
+
+    def _still_reads(self, reader: Node, one: Node) -> bool:
+        """Whether a node that stays reads a value of `one` under any name."""
+        key = self.stayed.get(reader.key)
+        if key is None:
+            return False
+        node = self.after.by_key[key]
+        return any(
+            name in node.reads or name in map(self.pairing.known, node.reads) for name in one.outputs if name
+        )
+
+    def _touches_inputs(self, one: Node) -> bool:
+        """Whether its value depends on what the model is fed with."""
+        if self.fed is None:  # most steps never ask
+            self.fed, known = set(self.before.inputs), -1
+            while len(self.fed) > known:  # once, unless the model's nodes stand in no order
+                known = len(self.fed)
+                for node in self.before.nodes:
+                    if not self.fed.isdisjoint(node.reads):
+                        self.fed.update(node.outputs)
+        return not self.fed.isdisjoint(one.reads)
+
+    def step(self) -> Step:
+        sources = {key: frozenset(found) for key, found in self.sources.items()}
+        rewired = []
+        for key, old in self.pairing.same.items():
+            node = self.after.by_key[key]
+            if key not in sources:
+                sources[key] = frozenset((old.key,))
+            if (old.inputs, old.digest, old.kind) != (node.inputs, node.digest, node.kind):
+                rewired.append(key)
+        return Step(
+            sources=sources,
+            lost=self.lost,
+            inserted=frozenset(self.inserted),
+            untraced=frozenset(
+                key for key, found in sources.items() if not found and key not in self.inserted
+            ),
+            removed=tuple(key for key in self.gone),
+            added=tuple(node.key for node in self.added),
+            rewired=tuple(rewired),
+        )
+
+
+def _reads(one: Node, meanings: Iterable[str | None]) -> bool:
+    """Whether all that a node reads and that is no weight has a known counterpart, as far as any is known."""
+    found = set(meanings)
+    return sum(name in found for name in one.reads) >= 1

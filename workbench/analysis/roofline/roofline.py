@@ -1,0 +1,157 @@
+"""Each node's time against the least that its operations and bytes would take on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from workbench.analysis.flops.counting import Costs, costs_of
+from workbench.analysis.flops.shapes import profiled_shapes
+from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.tables import node_table, run_seconds
+from workbench.analysis.roofline.peaks import Peaks, check_peaks
+from workbench.errors import ProfileError
+from workbench.models.display import counted
+from workbench.records.display import in_ms
+from workbench.records.kinds import Kind
+from workbench.records.tables import TABLE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Bound = Literal["compute", "memory"]
+_INT8_PRODUCTS = "MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul QLinearMatMul QGemm QAttention"
+_INT8_OTHERS = "ConvInteger QLinearConv DynamicQuantizeLSTM"
+HOST = frozenset({None, "CPUExecutionProvider", "XnnpackExecutionProvider", "DnnlExecutionProvider"})
+INT8 = frozenset(f"{_INT8_PRODUCTS} {_INT8_OTHERS}".split())
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLimit:
+    """One node that ran. A part that cannot be known is None."""
+
+    node: str
+    op_type: str
+    calls_per_run: float
+    time_s: float  # of one run, its own
+    flops: int | None  # of one call
+    bytes_moved: int | None
+    limit_s: float | None  # of one run, at the machine's peaks
+    bound: Bound | None
+
+    @property
+    def achieved(self) -> float | None:
+        """The share of the peaks that it reached; above 1 where its data was in a cache."""
+        return None if self.limit_s is None or not self.time_s else self.limit_s / self.time_s
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """All nodes of a profile, the peaks, and what the model's limit would be."""
+
+    nodes: tuple[NodeLimit, ...] = field(metadata=TABLE)
+    peaks: Peaks
+    run_s: float  # with the profiler on
+
+    @property
+    def limit_s(self) -> float:
+        """A run of nodes at their limits with nothing between; those without one as they were."""
+        return sum(
+            each.time_s if each.limit_s is None else min(each.limit_s, each.time_s) for each in self.nodes
+        )
+
+    @property
+    def unknown(self) -> tuple[NodeLimit, ...]:
+        """Nodes for which no limit is known."""
+        return tuple(each for each in self.nodes if each.limit_s is None)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a node, slowest first, with what it could gain at the limit."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "node": each.node,
+                    "op_type": each.op_type,
+                    "calls_per_run": each.calls_per_run,
+                    "time_s": each.time_s,
+                    "flops": each.flops,
+                    "bytes_moved": each.bytes_moved,
+                    "limit_s": each.limit_s,
+                    "bound": each.bound,
+                    "achieved": each.achieved,
+                    "could_gain_s": None if each.limit_s is None else max(0.0, each.time_s - each.limit_s),
+                }
+                for each in sorted(self.nodes, key=lambda node: -node.time_s)
+            ]
+        )
+
+    def __str__(self) -> str:
+        unknown_s = sum(each.time_s for each in self.unknown)
+        count = "1 thread" if self.peaks.threads == 1 else f"{self.peaks.threads} threads"
+        unknown = counted(len(self.unknown), "node")
+        left = f"; counted as measured: {unknown} without a known limit, {in_ms(unknown_s, 3)}"
+        gap_s = max(0.0, self.run_s - sum(each.time_s for each in self.nodes))
+        return (
+            f"{in_ms(self.run_s, 3)} a run under the profiler, {in_ms(gap_s, 3)} of them between "
+            f"nodes; at this machine's peaks with {count} its nodes would need {in_ms(self.limit_s, 3)}"
+            f"{left if self.unknown else ''}"
+        )
+
+
+def kind() -> Kind:
+    """As bundles hold it."""
+    return Kind("roofline", Roofline, lambda found, fix: check_peaks(found.peaks, fix), None)
+
+
+def costs_of_profile(profile: Profile) -> Costs:
+    """Operations and bytes of the nodes that ran, from the graph that ORT made and the shapes it saw."""
+    if profile.optimized is None:
+        raise ProfileError(
+            "this profile holds no graph, so its nodes' operations and bytes are not known",
+            "make it with wb.profile(model, config) on the CPU or CUDA; a trace alone has no weights' shapes",
+        )
+    return costs_of(profile.optimized, profiled_shapes(profile.optimized, profile.measured))
+
+
+def roofline(profile: Profile, peaks: Peaks) -> Roofline:
+    """Join time, cost and peaks by the nodes' names. The peaks are the processor's: they bind no device."""
+    costs = {each.node: each.cost for each in costs_of_profile(profile).nodes}
+    table, runs = node_table(profile.steady), profile.steady.runs
+    columns: Sequence[list[object]] = [
+        table[name].tolist() for name in ("node", "op_type", "provider", "calls", "self_s")
+    ]
+    nodes = []
+    for node, op_type, provider, calls, own_s in zip(*columns, strict=True):
+        cost = costs.get(str(node))
+        per_run = float(str(calls)) / runs
+        flops = None if cost is None else cost.flops
+        moved = None if cost is None else cost.bytes_moved
+        limit_s, bound = limit_of(str(op_type), flops, moved, peaks) if provider in HOST else (None, None)
+        nodes.append(
+            NodeLimit(
+                node=str(node),
+                op_type=str(op_type),
+                calls_per_run=per_run,
+                time_s=float(str(own_s)) / runs,
+                flops=flops,
+                bytes_moved=moved,
+                limit_s=None if limit_s is None else limit_s * per_run,
+                bound=bound,
+            )
+        )
+    run_s = float(run_seconds(profile.steady).sum()) / runs if runs else 0.0
+    return Roofline(tuple(nodes), peaks, run_s)
+
+
+def limit_of(
+    op_type: str, flops: int | None, bytes_moved: int | None, peaks: Peaks
+) -> tuple[float | None, Bound | None]:
+    """The least time of one call and what binds it; unknown when either side of it is."""
+    peak = peaks.int8_flops if op_type in INT8 else peaks.float32_flops
+    if flops is None or bytes_moved is None or peak is None or peaks.bytes_per_s is None:
+        return None, None
+    compute_s, memory_s = flops / peak, bytes_moved / peaks.bytes_per_s
+    return (compute_s, "compute") if compute_s > memory_s else (memory_s, "memory")

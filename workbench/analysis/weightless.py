@@ -1,0 +1,68 @@
+"""A model without its weights that ORT optimizes like the model: large tensors point into a file of holes.
+
+Sessions made only to have their graph saved need no weights, and reading 400 MB for each costs minutes.
+What a zero in place of a weight could change is caught: the last snapshot is compared with ORT's graph of the
+real model.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from onnx import ModelProto, TensorProto
+
+from workbench.analysis.graph.model import ELEMENT_BYTES
+from workbench.models.structure import tensors
+from workbench.models.wire import KEEP_BYTES
+
+HOLES = "holes.bin"
+_PAYLOADS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+
+
+def write_ghost(structure: ModelProto, source: Path, folder: Path) -> Path:
+    """Write the model and its file of holes; small tensors of external data are read and kept."""
+    ghost = ModelProto()
+    ghost.CopyFrom(structure)
+    most = 0
+    for tensor in tensors(ghost):
+        size = _size(tensor)
+        if tensor.data_location == TensorProto.EXTERNAL and size <= KEEP_BYTES:
+            _take_in(tensor, source.parent, size)
+        elif tensor.data_location == TensorProto.EXTERNAL or _lost(tensor, size):
+            _point(tensor, size)
+            most = max(most, size)
+    with (folder / HOLES).open("wb") as file:
+        file.truncate(most)
+    path = folder / "ghost.onnx"
+    path.write_bytes(ghost.SerializeToString())
+    return path
+
+
+def _size(tensor: TensorProto) -> int:
+    count = 1
+    for dim in tensor.dims:
+        count *= dim
+    return int(count * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
+
+
+def _lost(tensor: TensorProto, size: int) -> bool:
+    return size > 0 and not any(len(getattr(tensor, field)) for field in _PAYLOADS)
+
+
+def _point(tensor: TensorProto, size: int) -> None:
+    for field in _PAYLOADS:
+        tensor.ClearField(field)
+    tensor.ClearField("external_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", HOLES), ("offset", "0"), ("length", str(size))):
+        tensor.external_data.add(key=key, value=value)
+
+
+def _take_in(tensor: TensorProto, folder: Path, size: int) -> None:
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    with (folder / entries["location"]).open("rb") as file:
+        file.seek(int(entries.get("offset", "0")))
+        data = file.read(size)
+    tensor.ClearField("external_data")
+    tensor.ClearField("data_location")
+    tensor.raw_data = data

@@ -1,0 +1,63 @@
+"""What notebooks call for accuracy: `accuracy`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.analysis.fidelity import accuracy as evaluation
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.measure.bar import bar
+from workbench.measure.limits import Limits, Progress
+from workbench.preparation.replayed import replayed
+from workbench.results.accuracy import AccuracyTable
+from workbench.results.origin import origin_of
+
+if TYPE_CHECKING:
+    from workbench.models import Model
+
+
+def accuracy(
+    model: Model | Any,
+    *configs: Config,
+    data: Any = None,
+    metric: str | Callable[[Mapping[str, Any], Any], Any] | None = None,
+    output: str | None = None,
+    scores: Mapping[str, bool] | None = None,
+    calibration: Any = None,
+    items: int | None = None,
+    batch: int | None = None,
+    seed: int = 0,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> AccuracyTable:
+    """Evaluate configs on the same examples: accuracy where there are labels, and the error of every output.
+
+    `data`: nothing (a trained sample's own evaluation set, else random inputs), an .npz file with an array
+    for each input and one called `labels`, a dict of such arrays, (feeds, labels), or an iterable of feeds.
+    `metric`: "top1", "top5", "f1", or a function of (outputs by name, labels) that gives one number an item;
+    `output` names the output that it reads. `scores` says of outputs whether they hold one score a class,
+    where their name does not. The first config is the baseline of all errors and differences.
+
+    >>> import workbench as wb
+    >>> wb.accuracy.__name__
+    'accuracy'
+    """
+    from workbench.models import load
+
+    for config in configs:
+        if not isinstance(config, Config):
+            raise ConfigError(
+                f"{config!r} is no config", "give wb.Config(…) values: wb.accuracy(model, wb.Config(), …)"
+            )
+    loaded = load(model)
+    with bar(progress) as on_progress:
+        told = evaluation.accuracy(
+            loaded, configs or (Config(),), data=data, metric=metric, output=output, scores=scores,
+            calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=limits,
+            cancel=cancel, on_progress=on_progress,
+        )  # fmt: skip
+    return AccuracyTable(told, origin_of(loaded, configs[0] if configs else None))

@@ -1,0 +1,160 @@
+"""What notebooks call and get to see what ORT did: `explain`, `levels`, `ablate`, and their results."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from workbench.analysis import ablation, explanation
+from workbench.analysis import levels as by_level
+from workbench.analysis.explanation import Explained
+from workbench.analysis.observe import BUDGET_S, Follow
+from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.profiled import profile_of
+from workbench.api.comparing import compare
+from workbench.config import Config
+from workbench.measure.limits import Progress
+from workbench.preparation.replayed import replayed
+from workbench.results.ablation import Ablation
+from workbench.results.explanation import Explanation
+from workbench.results.levels import Levels
+from workbench.results.origin import origin_of
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    from workbench.models import Inputs, Model
+
+    Source = Model | Any
+    Feeds = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+
+R = TypeVar("R", bound=Result)
+
+__all__ = ["Ablation", "Explanation", "Levels", "ablate", "explain", "levels"]
+
+
+def explain(
+    model: Source,
+    config: Config | None = None,
+    *,
+    profile: bool = False,
+    inputs: Feeds = None,
+    passes: Follow = "auto",
+    budget_s: float = BUDGET_S,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_first: Callable[[Explanation], None] | None = None,
+    keep: bool = True,
+) -> Explanation:
+    """What ORT does to a model under a config: passes, provenance, placement.
+
+    Nothing is run unless `profile` asks for it: a few runs with ORT's profiler on, on `inputs`, whose times
+    are then put to nodes, partitions and providers.
+
+    `passes` says whether to look at the graph after each of them, which costs about ORT's time to load the
+    model once a pass: "auto" does it up to 10,000 nodes, and the result says when it did not. `on_first` gets
+    a first explanation, without the passes one by one, while they are still being looked at. `budget_s`
+    bounds the pass snapshots; what is missing then is said. Nodes without a name are given one
+    first, so that ORT's record, its profile and its saved graph join. `Config(runtime=…)` may name the
+    interpreter of an environment whose ORT has other providers. `calibration` is what static int8 measures
+    its ranges on (see `wb.prepare`). `keep` adds the result to the history.
+
+    >>> import workbench as wb
+    >>> wb.explain.__name__
+    'explain'
+    """
+    from workbench.models import Inputs, load
+
+    def early(first: Explained) -> None:
+        if on_first is not None:
+            on_first(Explanation(first))
+
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    told = explanation.explain(
+        loaded,
+        chosen,
+        passes=passes,
+        budget_s=budget_s,
+        calibration=calibration,
+        cancel=cancel,
+        on_first=None if on_first is None else early,
+    )
+    fed = None
+    if profile:
+        fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
+    seen = (
+        None if fed is None else profile_of(loaded, chosen, fed.feeds, calibration=calibration, cancel=cancel)
+    )
+    about, structure = origin_of(loaded, chosen, fed), loaded.structure.SerializeToString()
+    return _kept(Explanation(told, about, structure=structure, profile=seen), keep)
+
+
+def ablate(
+    model: Source,
+    config: Config | None = None,
+    budget_s: float | None = None,
+    *,
+    inputs: Feeds = None,
+    smallest_effect: float = 0.01,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Ablation:
+    """Switch each pass that fired off alone, all in one interleaved comparison with an A/A control.
+
+    >>> import workbench as wb
+    >>> wb.ablate.__name__
+    'ablate'
+    """
+    from workbench.models import load
+
+    loaded, chosen = load(model), config or Config()
+    passes = explanation.explain(loaded, chosen, passes=True, cancel=cancel).passes
+    told = compare(
+        loaded, chosen, *ablation.configs(chosen, passes), inputs=inputs, budget_s=budget_s,
+        smallest_effect=smallest_effect, progress=progress, cancel=cancel, keep=False,
+    )  # fmt: skip
+    return _kept(Ablation(ablation.ablation(loaded.name, chosen, passes, told.record)), keep)
+
+
+def levels(
+    model: Source,
+    config: Config | None = None,
+    *,
+    inputs: Feeds = None,
+    budget_s: float | None = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Levels:
+    """The model at each of ORT's levels: its graph, its load time, its latency in one interleaved comparison.
+
+    >>> import workbench as wb
+    >>> wb.levels.__name__
+    'levels'
+    """
+    from workbench.models import load
+
+    loaded, chosen = load(model), config or Config()
+    seen = observe_prepared(loaded, chosen.replace(level="all"), passes=True, cancel=cancel)
+    first, second, *rest = by_level.configs(chosen)
+    told = compare(
+        loaded,
+        first,
+        second,
+        *rest,
+        inputs=inputs,
+        budget_s=budget_s,
+        progress=progress,
+        cancel=cancel,
+        keep=False,
+    )
+    return _kept(Levels(by_level.levels(loaded.name, seen, told.record)), keep)
+
+
+def _kept(result: R, keep: bool) -> R:
+    if keep:
+        result.keep()
+    return result

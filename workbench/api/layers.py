@@ -1,0 +1,176 @@
+"""What notebooks call about the layers of a quantized model: errors, sensitivity, what to leave out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.analysis import explanation
+from workbench.analysis.fidelity import gains as of_profiles
+from workbench.analysis.fidelity import sensitivity as studying
+from workbench.analysis.fidelity.candidates import By
+from workbench.analysis.fidelity.debugging import ITEMS, debug
+from workbench.analysis.slower.profiled_config import observe
+from workbench.api.comparing import compare
+from workbench.config import Config
+from workbench.measure.bar import bar
+from workbench.measure.limits import Limits, Progress
+from workbench.preparation.replayed import replayed
+from workbench.records.sensitivity import Mode, SensitivityRecord
+from workbench.results.layers import LayerErrors, Proposal, Sensitivity, check_budget
+from workbench.results.origin import origin_of
+
+if TYPE_CHECKING:
+    from workbench.models import Model
+
+Latency = Literal["profile", "measured"]
+OnProgress = bool | Callable[[Progress], None]
+MEASURED = "measured, interleaved"
+
+
+def layer_errors(
+    model: Model | Any,
+    config: Config,
+    *,
+    data: Any = None,
+    calibration: Any = None,
+    items: int = ITEMS,
+    seed: int = 0,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> LayerErrors:
+    """Where a quantized model goes wrong: the error of every tensor, weight and layer, in decibels.
+
+    Both models run on `items` examples of `data` (as for `wb.accuracy`; no labels are needed) with all of
+    their tensors as outputs, matched by ORT's own tools where the model has Q and DQ nodes.
+
+    >>> import workbench as wb
+    >>> wb.layer_errors.__name__
+    'layer_errors'
+    """
+    from workbench.models import load
+
+    loaded = load(model)
+    with bar(progress) as on_progress:
+        told = debug(
+            loaded, config, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
+            cancel=cancel, on_progress=on_progress,
+        )  # fmt: skip
+    return LayerErrors(told, origin_of(loaded, config))
+
+
+def sensitivity(
+    model: Model | Any,
+    config: Config,
+    *,
+    mode: Mode = "alone",
+    by: By = "auto",
+    latency: Latency | None = "profile",
+    data: Any = None,
+    calibration: Any = None,
+    items: int = studying.ITEMS,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> Sensitivity:
+    """Each layer quantized alone (or left out alone): its error, and the time that quantizing it saves.
+
+    `by`: each layer, or blocks of them where there are many. `latency`: "profile" estimates the time from
+    profiles of the float and the quantized model; "measured" compares the quantized model with one variant a
+    layer, interleaved, which takes its time; None leaves it out.
+
+    >>> import workbench as wb
+    >>> wb.sensitivity.__name__
+    'sensitivity'
+    """
+    from workbench.models import load
+
+    loaded, calibration = load(model), replayed(calibration)
+    with bar(progress) as on_progress:
+        studied = studying.study(
+            loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
+            cancel=cancel, on_progress=on_progress,
+        )  # fmt: skip
+        found: Mapping[str, studying.Gain] = {}
+        if latency == "profile":
+            found = _gains_of_profiles(studied)
+        record = studying.sensitivity(studied, mode, found, of_profiles.HOW)
+    if latency == "measured":
+        record = _with_measured(record, studied, budget_s, progress, seed)
+    return Sensitivity(record, origin_of(loaded, config)).with_model(studied, compare)
+
+
+def exclude_for(
+    model: Model | Any,
+    config: Config,
+    *,
+    max_error: float,
+    by: By = "auto",
+    data: Any = None,
+    calibration: Any = None,
+    items: int = studying.ITEMS,
+    remeasure: bool = True,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> Proposal:
+    """Which layers to leave in float so that the error of the outputs is at most `max_error` (0.01 is 1 %).
+
+    >>> import workbench as wb
+    >>> wb.exclude_for.__name__
+    'exclude_for'
+    """
+    check_budget(max_error)
+    told = sensitivity(
+        model, config, by=by, data=data, calibration=calibration, items=items, seed=seed, progress=progress,
+        cancel=cancel, limits=limits,
+    )  # fmt: skip
+    return told.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
+
+
+def _gains_of_profiles(studied: studying.Studied) -> dict[str, studying.Gain]:
+    feeds = studied.data.feeds[:1]
+    plain = studied.config.replace(precision=None, saved_graph=None)
+    sides = []
+    for label, config in (("float", plain), ("quantized", studied.config)):
+        side = observe(
+            studied.model, config, feeds, label,
+            calibration=studied.calibration, cancel=studied.cancel, limits=studied.limits,
+        )  # fmt: skip
+        explained = explanation.explain(
+            studied.model, config, calibration=studied.calibration, cancel=studied.cancel
+        )
+        sides.append((side, explained.provenance.account))
+    return of_profiles.gains(studied.found, sides[0], sides[1])
+
+
+def _with_measured(
+    record: SensitivityRecord,
+    studied: studying.Studied,
+    budget_s: float | None,
+    progress: OnProgress,
+    seed: int,
+) -> SensitivityRecord:
+    """Each left out, against all quantized: what it takes longer is what quantizing it saves."""
+    variants = [studied.variant(one, "left out") for one in studied.found]
+    told = compare(
+        studied.model, studied.config, *variants, calibration=studied.calibration, budget_s=budget_s,
+        progress=progress, seed=seed, cancel=studied.cancel, limits=studied.limits,
+        keep=False,
+    )  # fmt: skip
+    whole_s = told.runs[0].latency.median_s
+    rows = []
+    for row, verdict in zip(record.rows, told.verdicts, strict=True):
+        ends = (verdict.ratio, verdict.high, verdict.low)
+        value, low, high = (
+            None if not ratio or whole_s is None else whole_s / ratio - whole_s for ratio in ends
+        )
+        rows.append(replace(row, gain_s=value, gain_low_s=low, gain_high_s=high))
+    return replace(record, rows=tuple(rows), latency_how=MEASURED)

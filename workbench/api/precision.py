@@ -1,0 +1,168 @@
+"""What notebooks call about a precision as a whole: `why_slower` and `keep_if_better`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from workbench.analysis.slower.pair import Pair
+from workbench.analysis.slower.profiled_config import observe
+from workbench.analysis.slower.reasons import why_slower as reasons_of
+from workbench.api.comparing import compare
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.judge.acceptance import Budget, Check, checks, speed
+from workbench.measure.limits import Limits, Progress
+from workbench.preparation.preparing import prepare
+from workbench.preparation.replayed import replayed
+from workbench.results.comparison import Comparison
+from workbench.results.keep_decision import Kept
+from workbench.results.origin import origin_of
+from workbench.results.why import WhySlower
+
+if TYPE_CHECKING:
+    from workbench.models import Inputs, Model
+    from workbench.records.run import Run
+
+OnProgress = bool | Callable[[Progress], None]
+
+
+def why_slower(
+    subject: Comparison | Model | Any,
+    config: Config | None = None,
+    *,
+    baseline: Config | None = None,
+    label: str | None = None,
+    model: Model | Any = None,
+    inputs: Inputs | Any = None,
+    calibration: Any = None,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> WhySlower:
+    """Why a quantized or 16-bit config is slower, or no faster, than the same without: reasons with a fix.
+
+    `subject` is a comparison (its first candidate, unless `label` tells another) or a model with a `config`,
+    which is then compared with `baseline` (by default the same config in float). Where the time goes is read
+    from a profile of both. A comparison from a bundle needs the `model` too.
+
+    >>> import workbench as wb
+    >>> wb.why_slower.__name__
+    'why_slower'
+    """
+    from workbench.models import Inputs, load
+
+    calibration = replayed(calibration)
+    if isinstance(subject, Comparison):
+        comparison, loaded = subject, load(_model_of(subject, model))
+        calibration = calibration if calibration is not None else subject._calibration
+    else:
+        loaded = load(subject)
+        if config is None:
+            raise ConfigError("there is no config to explain", "give it: wb.why_slower(model, wb.Config(…))")
+        comparison = _against_float(
+            loaded, config, baseline, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
+            progress=progress, cancel=cancel, limits=limits,
+        )  # fmt: skip
+    pair = _pair_of(comparison, label or comparison.verdict.label)
+    inputs = inputs if inputs is not None else comparison._inputs
+    fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
+    first, other = (
+        observe(
+            loaded, run.config, fed.feeds, run.label, calibration=calibration, cancel=cancel, limits=limits
+        )
+        for run in pair
+    )
+    verdict = next(one for one in comparison.verdicts if one.label == pair[1].label)
+    before_s, after_s = (run.latency.median_s for run in pair)
+    told = reasons_of(
+        loaded.name,
+        Pair(first, other, comparison.record.machine),
+        f"verdict: {verdict.kind}",
+        None if before_s is None or after_s is None else (before_s, after_s),
+    )
+    return WhySlower(told, origin_of(loaded, pair[1].config, fed))
+
+
+def keep_if_better(
+    model: Model | Any,
+    config: Config,
+    *,
+    baseline: Config | None = None,
+    min_speedup: float = 1.0,
+    max_error: float | None = None,
+    max_accuracy_drop: float | None = None,
+    data: Any = None,
+    metric: str | Callable[[Any, Any], Any] | None = None,
+    items: int | None = None,
+    inputs: Inputs | Any = None,
+    calibration: Any = None,
+    seed: int = 0,
+    budget_s: float | None = None,
+    progress: OnProgress = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> Kept:
+    """Keep a prepared model only when it was measured faster and within the budgets; else the original.
+
+    `min_speedup`: the whole interval of the speed-up must reach it. `max_error`: of the worst output, as a
+    share of its size (0.01 is 1 %). `max_accuracy_drop`: as a share too, and the whole interval of the paired
+    difference must be within it. What is not settled is not kept, and the reason says so.
+
+    >>> import workbench as wb
+    >>> wb.keep_if_better.__name__
+    'keep_if_better'
+    """
+    from workbench.models import load
+
+    budget = Budget(min_speedup, max_error, max_accuracy_drop)
+    loaded, calibration = load(model), replayed(calibration)
+    comparison = _against_float(
+        loaded, config, baseline, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
+        progress=progress, cancel=cancel, limits=limits,
+    )  # fmt: skip
+    plain, failed = comparison.runs[0].config, comparison.runs[1].failure
+    if failed is not None:
+        found: tuple[Check, ...] = (Check("speed", False, f"it could not be run: {failed.problem}"),)
+        return Kept(loaded, plain, config, found, comparison, None)
+    table = None
+    if max_error is not None or max_accuracy_drop is not None:
+        table = comparison.accuracy(data, metric=metric, items=items, progress=progress, cancel=cancel)
+        record = table.record
+        found = checks(comparison.verdict, record, comparison.verdict.label, budget)
+    else:
+        found = (speed(comparison.verdict, min_speedup),)
+    if all(check.passed is True for check in found):
+        prepared = prepare(loaded, config, calibration=calibration, cancel=cancel)
+        return Kept(prepared.model, prepared.config, config, found, comparison, table)
+    return Kept(loaded, plain, config, found, comparison, table)
+
+
+def _against_float(model: Model, config: Config, baseline: Config | None, **how: Any) -> Comparison:
+    """A config beside what it is measured against: by default the same in float, as it came."""
+    plain = baseline or config.replace(precision=None, fusion=None, saved_graph=None)
+    return compare(model, plain, config, **how, keep=False)
+
+
+def _model_of(comparison: Comparison, given: Any) -> Any:
+    found = given if given is not None else comparison._model
+    if found is None:
+        raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
+    return found
+
+
+def _pair_of(comparison: Comparison, label: str) -> tuple[Run, Run]:
+    """The baseline and the candidate of this label, both measured."""
+    runs = {run.label: run for run in comparison.runs}
+    first = comparison.runs[0]
+    if label not in runs or label == first.label:
+        raise ConfigError(
+            f"{label!r} is no candidate of this comparison", f"give one of {', '.join(list(runs)[1:])}"
+        )
+    for run in (first, runs[label]):
+        if run.failure is not None:
+            raise ConfigError(f"{run.label} could not be measured: {run.failure.problem}", run.failure.fix)
+    return first, runs[label]

@@ -1,0 +1,298 @@
+"""What notebooks call and get for profiles: where time and memory go, and what the limits are."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from workbench.analysis.coldstart.coldstart import ColdStart
+from workbench.analysis.coldstart.coldstart import cold_start as start_cold
+from workbench.analysis.memory.memory import MEMORY_BUDGET_S, memory_as_asked, memory_of
+from workbench.analysis.memory.settings import settings_of, settings_seen
+from workbench.analysis.profile.profile import read_profile as read
+from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
+from workbench.analysis.roofline.peaks import Peaks as PeakRow
+from workbench.analysis.roofline.peaks import measure_peaks
+from workbench.analysis.threads.scaling import scaling_of, thread_configs
+from workbench.analysis.threads.sharing import sharing_of
+from workbench.config import Config
+from workbench.measure.limits import Limits, Progress
+from workbench.results.origin import origin_of
+from workbench.results.profile import Profile
+from workbench.results.resources import ColdStarts, Memory, MemorySettings, Peaks, Roofline, Threads
+
+if TYPE_CHECKING:
+    from workbench.models import Inputs, Model
+    from workbench.worker.values import Feed
+
+    Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+__all__ = [
+    "ColdStarts",
+    "Memory",
+    "MemorySettings",
+    "Peaks",
+    "Profile",
+    "Roofline",
+    "Threads",
+    "cold_start",
+    "memory",
+    "memory_of",
+    "memory_settings",
+    "peaks",
+    "profile",
+    "read_profile",
+    "roofline",
+    "sharing_of",
+    "threads",
+]
+
+THREADS_BUDGET_S = 30.0
+SETTINGS_BUDGET_S = 20.0
+
+
+def profile(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Given = None,
+    seed: int = 0,
+    budget_s: float = 1.0,
+    per_node_memory: bool = False,
+    keep_trace: str | os.PathLike[str] | None = None,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+) -> Profile:
+    """Run a model for a moment with ORT's profiler on, in a process of its own, and read what it wrote.
+
+    The cost of the profiler is measured too and stands in the notes. `per_node_memory` turns the memory
+    pattern off, so that each node's own allocations show. `keep_trace` leaves ORT's file at that path, `keep`
+    adds the result to the history.
+
+    >>> import workbench as wb
+    >>> wb.profile.__name__
+    'profile'
+    """
+    source, fed = _opened(model, inputs, seed)
+    loaded, left, feeds = _ready(source, config, fed, calibration, cancel)
+    execution = Execution(
+        model=loaded.path,
+        config=left,
+        feeds=feeds,
+        budget_s=budget_s,
+        per_node_memory=per_node_memory,
+        limits=limits or Limits(),
+    )
+    kept = None if keep_trace is None else Path(keep_trace)
+    found = profile_execution(execution, keep_trace=kept, cancel=cancel)
+    result = Profile.of(found, origin_of(source, config or Config(), fed))
+    if keep:
+        result.keep()
+    return result
+
+
+def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None) -> Profile:
+    """Read a trace that ORT wrote, of any version and provider, as far as it goes.
+
+    `warmup_runs`: how many of the first runs the tables leave out; by default one, when there are three.
+
+    >>> import workbench as wb
+    >>> wb.read_profile.__name__
+    'read_profile'
+    """
+    return Profile.of(read(path, warmup_runs=warmup_runs))
+
+
+def memory(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Given = None,
+    seed: int = 0,
+    cancel: threading.Event | None = None,
+) -> Memory:
+    """What lives when over one run: weights, activations, each node's temporaries, and what the arena holds.
+
+    Each node's own allocations show without the memory pattern only, so nodes are from a run without it; the
+    arena's totals are from one with the config as it is.
+
+    >>> import workbench as wb
+    >>> wb.memory.__name__
+    'memory'
+    """
+    source, fed = _opened(model, inputs, seed)
+    by_node, as_asked = (
+        profile(
+            source,
+            config,
+            inputs=fed,
+            seed=seed,
+            budget_s=MEMORY_BUDGET_S,
+            per_node_memory=alone,
+            cancel=cancel,
+            keep=False,
+        )
+        for alone in (True, False)
+    )
+    return Memory(memory_as_asked(by_node, as_asked), by_node.about)
+
+
+def memory_settings(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    budget_s: float = SETTINGS_BUDGET_S,
+    inputs: Given = None,
+    seed: int = 0,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+) -> MemorySettings:
+    """Memory pattern, arena and prepacking, each turned over alone, in one comparison: latency and memory.
+
+    >>> import workbench as wb
+    >>> wb.memory_settings.__name__
+    'memory_settings'
+    """
+    from workbench.api.comparing import compare
+
+    source, fed = _opened(model, inputs, seed)
+    loaded, left, _ = _ready(source, config, fed, None, cancel)
+    names, configs = zip(*settings_of(left), strict=True)
+    first, second, *rest = configs
+    told = compare(
+        loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+        keep=False, cancel=cancel,
+    )  # fmt: skip
+    arenas = []
+    for each in configs:
+        seen = memory_of(
+            profile(
+                loaded, each, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel, keep=False
+            )
+        )
+        arenas.append((seen.arena_peak_bytes, seen.arena_held_bytes))
+    return MemorySettings(settings_seen(loaded.name, names, told.record, tuple(arenas)), told.about)
+
+
+def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | None = None) -> Peaks:
+    """What this machine can do through ORT, a row a thread count: one, and all cores, unless told.
+
+    >>> import workbench as wb
+    >>> wb.peaks.__name__
+    'peaks'
+    """
+    from workbench.config.config import usable_cores
+
+    counts = tuple(threads or sorted({1, usable_cores()}))
+    return Peaks(measure_peaks(counts, cancel=cancel), origin_of(None))
+
+
+def roofline(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Given = None,
+    seed: int = 0,
+    budget_s: float = 1.0,
+    peaks: PeakRow | None = None,
+    cancel: threading.Event | None = None,
+) -> Roofline:
+    """How near to this machine's limits each node runs, and what the limit of the model would be.
+
+    The peaks are measured through ORT with as many threads as the config asks for, unless they are given.
+    A profile may stand in the place of the model.
+
+    >>> import workbench as wb
+    >>> wb.roofline.__name__
+    'roofline'
+    """
+    made = (
+        model
+        if isinstance(model, Profile)
+        else profile(model, config, inputs=inputs, seed=seed, budget_s=budget_s, cancel=cancel, keep=False)
+    )
+    return made.roofline(peaks, cancel=cancel)
+
+
+def cold_start(
+    model: Model | Any,
+    *configs: Config,
+    inputs: Given = None,
+    seed: int = 0,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+) -> ColdStarts:
+    """Each config from no process to a steady one, step by step; also with its graph saved ahead.
+
+    >>> import workbench as wb
+    >>> wb.cold_start.__name__
+    'cold_start'
+    """
+    source, fed = _opened(model, inputs, seed)
+    found: dict[str, ColdStart] = {}
+    for index, config in enumerate(configs or (Config(),)):
+        loaded, left, feeds = _ready(source, config, fed, None, cancel)
+        label = chr(ord("A") + index)
+        found[label] = start_cold(
+            loaded.path, left, feeds, label=label, savable=can_be_saved(left), limits=limits, cancel=cancel
+        )
+    result: ColdStarts = ColdStarts.of(found, about=origin_of(source, None, fed))
+    return result
+
+
+def threads(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    most_threads: int | None = None,
+    budget_s: float = THREADS_BUDGET_S,
+    inputs: Given = None,
+    seed: int = 0,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+) -> Threads:
+    """Latency and processor time of 1, 2, 4… threads with and without spinning, in one comparison.
+
+    >>> import workbench as wb
+    >>> wb.threads.__name__
+    'threads'
+    """
+    from workbench.api.comparing import compare
+    from workbench.config.config import usable_cores
+
+    first, second, *rest = thread_configs(config or Config(), most_threads or usable_cores())
+    found = compare(
+        model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+        keep=False, cancel=cancel,
+    )  # fmt: skip
+    return Threads(scaling_of(found.record), found.about)
+
+
+def _ready(
+    loaded: Model,
+    config: Config | None,
+    fed: Inputs,
+    calibration: Any,
+    cancel: threading.Event | None,
+) -> tuple[Model, Config, Sequence[Feed]]:
+    """The file that ORT loads for this config, what is left to tell ORT, and feeds in the types it takes."""
+    from workbench.preparation.feeds import cast_feeds
+    from workbench.preparation.preparing import prepare
+
+    chosen = config or Config()
+    if not chosen.prepares:
+        return loaded, chosen, fed.feeds
+    prepared = prepare(loaded, chosen, calibration=calibration, cancel=cancel)
+    return prepared.model, prepared.config, cast_feeds(fed.feeds, prepared.model) or fed.feeds
+
+
+def _opened(model: Any, inputs: Given, seed: int) -> tuple[Model, Inputs]:
+    from workbench.models import Inputs, Model, load
+
+    loaded = model if isinstance(model, Model) else load(model)
+    return loaded, inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)

@@ -1,0 +1,221 @@
+"""Prepared models on disk: one folder an entry, named by what it was made from, whole or not there at all.
+
+An entry is made in a hidden folder under its lock and then renamed; a process that dies leaves a lock that
+the system has already let go, and a hidden folder that the next one to hold the lock removes. What is read
+is checked by hash, so a damaged entry is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench import home
+from workbench.errors import Cancelled, PrepareError, WorkbenchError
+from workbench.models.fingerprint import file_sha256
+from workbench.preparation.step import PRODUCTS
+
+try:
+    import fcntl
+except ImportError:  # Windows: two processes then both make the entry, and the later one's is thrown away
+    fcntl = None  # type: ignore[assignment]
+
+MOST_BYTES = 20 << 30  # of all entries; WORKBENCH_PREPARED_GB sets another bound
+IN_USE_S = 3600.0  # what was used within the last hour is not removed: somebody may be measuring it
+NOTE = "entry.json"
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A prepared model in the cache, and what its step said."""
+
+    model: Path  # or what else the step makes
+    told: dict[str, Any]  # the job's answer, and how long it took
+    fresh: bool  # made just now
+
+
+def entry(
+    key: str, make: Callable[[Path], dict[str, Any]], *, cancel: threading.Event | None = None
+) -> Entry:
+    """The entry of this key. `make` writes model.onnx (or .ort) and its weights into a folder and answers."""
+    folder = _folder()
+    found = _read(folder / key)
+    if found is not None:
+        return found
+    with _locked(folder / f".{key}.lock", cancel):
+        found = _read(folder / key)  # another process was quicker
+        if found is not None:
+            return found
+        making = folder / (f".{key}.making" if fcntl else f".{key}.{os.getpid()}.making")
+        shutil.rmtree(making, ignore_errors=True)  # of a process that died
+        try:
+            making.mkdir()
+            told = make(making)
+            _write_note(making, told)
+            if _read(folder / key) is None:
+                _install(making, folder / key)
+        except OSError as error:
+            raise PrepareError(
+                f"the prepared model cannot be kept in {folder}: {error.strerror or error}",
+                "make room there, or set WORKBENCH_HOME to a folder with room",
+            ) from error
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+    trim(keep=key)
+    made = _read(folder / key)
+    if made is None:
+        raise PrepareError(
+            f"the prepared model in {folder} changed while it was written",
+            "check the disk; nothing else should write to that folder",
+        )
+    return Entry(made.model, made.told, fresh=True)
+
+
+def trim(*, keep: str = "", most_bytes: int | None = None) -> None:
+    """Remove the entries that were not used for longest, until the rest fits the bound."""
+    bound = _bound() if most_bytes is None else most_bytes
+    entries = sorted(
+        (path for path in _folder().iterdir() if not path.name.startswith(".") and path.is_dir()),
+        key=_used,
+        reverse=True,
+    )
+    total = 0
+    for path in entries:
+        total += _size(path)
+        if total > bound and path.name != keep and time.time() - _used(path) > IN_USE_S:
+            _remove(path)
+
+
+def size_bytes() -> int:
+    """What all entries take."""
+    return sum(_size(path) for path in _folder().iterdir() if path.is_dir())
+
+
+def clear() -> None:
+    """Remove every entry that nobody makes at this moment."""
+    for path in list(_folder().iterdir()):
+        if path.is_dir() and not path.name.startswith("."):
+            _remove(path)
+
+
+def _folder() -> Path:
+    folder = home.cache_folder() / "prepared"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _bound() -> int:
+    told = os.environ.get("WORKBENCH_PREPARED_GB")
+    if not told:
+        return MOST_BYTES
+    try:
+        return int(float(told) * 1e9)
+    except ValueError as error:
+        raise PrepareError(
+            f"WORKBENCH_PREPARED_GB is {told!r}, which is no number", "set it to gigabytes, such as 20"
+        ) from error
+
+
+def _read(folder: Path) -> Entry | None:
+    """The entry if it is whole; a damaged one is none."""
+    try:
+        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        files = dict(note["files"])
+        if note["model"] not in files or any(Path(name).name != name for name in files):
+            return None  # what is not checked is not loaded
+        if any(file_sha256(folder / name) != digest for name, digest in files.items()):
+            return None
+        (folder / NOTE).touch()
+        return Entry(folder / note["model"], dict(note["told"]), fresh=False)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    except WorkbenchError:  # a file of it is gone or cannot be read
+        return None
+
+
+def _write_note(making: Path, told: dict[str, Any]) -> None:
+    files = {path.name: file_sha256(path) for path in sorted(making.iterdir()) if path.is_file()}
+    (model,) = (name for name in files if name in PRODUCTS)
+    note = {"model": model, "files": files, "told": told}
+    (making / NOTE).write_text(json.dumps(note), encoding="utf-8")
+
+
+def _install(making: Path, place: Path) -> None:
+    """A damaged entry makes room."""
+    if place.exists():
+        aside = place.with_name(f".{place.name}.damaged")
+        shutil.rmtree(aside, ignore_errors=True)
+        place.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+    making.rename(place)
+
+
+def _remove(path: Path) -> None:
+    """Renamed first, so that nobody meets half an entry; a lock that somebody holds keeps it."""
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        with _locked(lock, None, wait=False):
+            aside = path.with_name(f".{path.name}.removed")
+            shutil.rmtree(aside, ignore_errors=True)
+            path.rename(aside)
+            shutil.rmtree(aside, ignore_errors=True)
+            lock.unlink(missing_ok=True)
+    except (BlockingIOError, OSError):
+        return  # in use, or not ours: the next trim sees it again
+
+
+def _used(path: Path) -> float:
+    try:
+        return (path / NOTE).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _size(path: Path) -> int:
+    total = 0
+    try:
+        for file in path.iterdir():
+            total += file.stat().st_size
+    except OSError:  # another process removes it
+        return total
+    return total
+
+
+@contextmanager
+def _locked(path: Path, cancel: threading.Event | None, *, wait: bool = True) -> Iterator[None]:
+    """Alone among all processes; the system lets go of it when its holder dies."""
+    if fcntl is None:
+        yield
+        return
+    while True:
+        number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _acquire(number, cancel, wait)
+            same = path.exists() and os.fstat(number).st_ino == path.stat().st_ino
+            if same:  # else its last holder removed it: whoever comes now locks a new file
+                yield
+                return
+        finally:
+            os.close(number)
+
+
+def _acquire(number: int, cancel: threading.Event | None, wait: bool) -> None:
+    while True:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if not wait:
+                raise
+            if cancel is not None and cancel.is_set():
+                raise Cancelled("stopped on request", "start it again when you want the answer") from None
+            time.sleep(_POLL_S)

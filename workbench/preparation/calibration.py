@@ -1,0 +1,191 @@
+"""The data that static quantization measures its ranges on: where they come from, written out for the job."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import Cancelled, InputError
+from workbench.models.display import path_text, shorten
+from workbench.models.examples import examples, trained_sample
+from workbench.models.inputs import Inputs
+from workbench.models.model import Model
+from workbench.preparation.example import checked, each
+from workbench.preparation.pictures import Pictures, read_folder
+from workbench.records.preparation import CalibrationRecord
+from workbench.worker.values import write_values
+
+DEFAULT_SAMPLES = 200
+RANDOM_SAMPLES = 32
+FEW = 100  # fewer of a real set are said to be few
+MOST_BYTES = 4 << 30  # of all examples together, on disk
+EACH = "one example an entry of the first axis"
+RANDOM_NOTE = (
+    "calibrated on RANDOM data, which is not representative: the ranges, and with them accuracy and error, "
+    "say nothing about real inputs"
+)
+
+Feed = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Examples on their way, and how they are made."""
+
+    name: str
+    made_by: str
+    feeds: Iterator[Feed]
+    seed: int | None = None
+    representative: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Spooled:
+    """Examples in a folder, one file each."""
+
+    folder: Path
+    record: CalibrationRecord
+
+
+def spool(
+    model: Model, data: Any, samples: int | None, folder: Path, cancel: threading.Event | None = None
+) -> Spooled:
+    """Write the examples out, checked against the model; no more than one is held at a time."""
+    source = source_of(model, data, samples)
+    folder.mkdir()
+    digest = hashlib.sha256()
+    total = count = 0
+    for where, feed in islice(each(source.feeds, source.name), samples or DEFAULT_SAMPLES):
+        if cancel is not None and cancel.is_set():
+            raise Cancelled("stopped on request", "start it again when you want the answer")
+        example = checked(feed, model, where)
+        _hash(digest, example)
+        path = folder / f"{count:06}"
+        write_values(path, [example])
+        count += 1
+        total += path.stat().st_size
+        if total > MOST_BYTES:
+            raise InputError(
+                f"{count} calibration examples take more than {MOST_BYTES >> 30} GiB",
+                "give fewer with StaticInt8(samples=…), or smaller ones",
+            )
+    if not count:
+        raise InputError(f"{source.name}: there are no calibration examples", "give at least one")
+    return Spooled(
+        folder,
+        CalibrationRecord(
+            source=source.name,
+            made_by=source.made_by,
+            count=count,
+            seed=source.seed,
+            sha256=digest.hexdigest(),
+            representative=source.representative,
+        ),
+    )
+
+
+def few_examples(record: CalibrationRecord, asked: int | None) -> str | None:
+    """What to say where there were fewer than asked for, or than is usual of real ones."""
+    if asked is not None and record.count < asked:
+        return f"{asked} calibration examples were asked for, and there were {record.count}"
+    if asked is None and record.representative and record.count < FEW:
+        return (
+            f"calibrated on {record.count} examples: real inputs may go beyond the ranges of so few, and 100 "
+            "to 500 are usual"
+        )
+    return None
+
+
+def source_of(model: Model, data: Any, samples: int | None) -> Source:
+    """From what stands for calibration data."""
+    if data is None:
+        own = _own_set(model)
+        return own or _random(model, samples)
+    if isinstance(data, Inputs):
+        return Source(
+            "inputs (given)", data.made_by, iter(data.feeds), data.seed, representative=data.seed is None
+        )
+    if isinstance(data, Pictures):
+        return Source(*read_folder(data, model))
+    if isinstance(data, (str, Path)):
+        return _of_path(model, data, samples)
+    if hasattr(data, "column_names"):
+        from workbench.preparation.datasets import read_dataset
+
+        return Source(*read_dataset(data, model))
+    if isinstance(data, Mapping):
+        return Source("dict (given)", EACH, _stacked(data, model, "dict (given)"))
+    if isinstance(data, Iterable) and not isinstance(data, (bytes, np.ndarray)):
+        return Source("iterable (given)", "one example an item", iter(data))
+    raise InputError(
+        f"A {type(data).__name__} holds no calibration data",
+        "Give an .npz file, a folder of images or .npy files, wb.Pictures(folder, …), a dict of stacked "
+        "arrays, an iterable of feeds, a Hugging Face dataset, or 'random'",
+    )
+
+
+def _of_path(model: Model, data: str | Path, samples: int | None) -> Source:
+    if data == "random":
+        return _random(model, samples)
+    from workbench.models.npz import read_npz
+    from workbench.models.samples import card, sample_names
+
+    if isinstance(data, str) and data in sample_names() and card(data).kind == "trained":
+        return _set_named(data, model)
+    path = Path(data).expanduser()
+    if path.is_dir():
+        return Source(*read_folder(Pictures(path), model))
+    if not path.exists():
+        raise InputError(
+            f"{path_text(path)} is no file or folder, and no sample with a set of its own",
+            "give an .npz file, a folder of images or .npy files, or 'random'; a Hugging Face dataset is "
+            "given as what datasets.load_dataset(…) returns (pip install datasets)",
+        )
+    name = f"{shorten(path.name)} (given)"
+    return Source(name, EACH, _stacked(read_npz(path), model, name))
+
+
+def _own_set(model: Model) -> Source | None:
+    """Of a shipped, trained sample."""
+    name = trained_sample(model)
+    return None if name is None else _set_named(name, model)
+
+
+def _set_named(name: str, model: Model) -> Source:
+    from sample_models.evaluation import read_calibration_set
+
+    found = read_calibration_set(name)
+    told = f"the calibration set of {name}"
+    return Source(told, found.made_by, _stacked(found.feeds, model, told))
+
+
+def _random(model: Model, samples: int | None) -> Source:
+    count = samples or RANDOM_SAMPLES
+    feeds = (model.inputs(seed=seed).feeds[0] for seed in range(count))
+    told = f"random, seeds 0 to {count - 1}"
+    return Source("random data, not representative", told, feeds, 0, representative=False)
+
+
+def _stacked(arrays: Mapping[str, Any], model: Model, name: str) -> Iterator[Feed]:
+    """Each array holds all examples along its first axis; labels, where there are any, are no input."""
+    try:
+        return iter(examples(model, arrays).feeds)
+    except InputError as error:
+        raise InputError(f"{name}: {error.problem}", error.fix) from error
+
+
+def _hash(digest: Any, feed: Feed) -> None:
+    for name in sorted(feed):
+        value = feed[name]
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            digest.update(f"\0{name}\0{value.dtype}\0{value.shape}\0".encode())
+            digest.update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+        else:
+            digest.update(f"\0{name}\0{value!r}\0".encode())

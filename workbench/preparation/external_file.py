@@ -1,0 +1,75 @@
+"""A file that was prepared elsewhere in place of the model's own; and what must not be quantized twice."""
+
+from __future__ import annotations
+
+from workbench.config import Precision, PreparedModel
+from workbench.errors import ModelError, PrepareError
+from workbench.models.declared import TensorType, declared_inputs, declared_outputs
+from workbench.models.display import listed, shorten
+from workbench.models.fit import is_quantized
+from workbench.models.model import Model
+from workbench.preparation.nodes import file_bytes
+from workbench.records.preparation import StepRecord
+
+
+def check_precision(model: Model, precision: Precision | None) -> None:
+    """A model that came quantized keeps its arithmetic."""
+    if precision is None or isinstance(precision, PreparedModel) or not is_quantized(model):
+        return
+    form = model.description.quantized or "integer operators"
+    raise PrepareError(
+        f"{shorten(model.name)} is quantized already: {form}; {precision.LABEL} cannot be applied again",
+        "leave precision out and it is measured as it is; or load the float model that it was made from, and "
+        "compare both with precision=wb.PreparedModel('this file')",
+    )
+
+
+def given(source: Model, asked: PreparedModel) -> tuple[Model, StepRecord]:
+    """The file as it is, once it is known to take the same inputs and give the same outputs."""
+    from workbench.models import load
+
+    if not asked.model:
+        raise PrepareError(
+            "wb.PreparedModel names no file", "give a path or a sample's name: wb.PreparedModel('model.onnx')"
+        )
+    try:
+        loaded = load(asked.model)
+    except ModelError as error:
+        raise PrepareError(f"given file: {error.problem}", error.fix) from error
+    _check_same("input", source, loaded)
+    _check_same("output", source, loaded)
+    usual = {**source.usual_dims, **loaded.usual_dims}
+    model = Model(loaded.path, source.name, usual_dims=usual)
+    form = loaded.description.quantized
+    return model, StepRecord(
+        name=PreparedModel.LABEL,
+        did=f"took {shorten(loaded.name)} as it is" + (f": {form}" if form else ", which is not quantized"),
+        parameters=(("model", loaded.name),),
+        statistics=(),
+        duration_s=0.0,
+        cached=False,
+        before_bytes=file_bytes(source),
+        after_bytes=file_bytes(loaded),
+        notes=("it was prepared elsewhere: how is not known here",),
+    )
+
+
+def _check_same(what: str, source: Model, other: Model) -> None:
+    """By name; the sizes of each are ORT's to check."""
+    declared = declared_inputs if what == "input" else declared_outputs
+    ours, theirs = ({one.name: one for one in declared(model.structure)} for model in (source, other))
+    if set(ours) != set(theirs):
+        raise PrepareError(
+            f"{shorten(other.name)} has the {what}s {listed(sorted(theirs))}, and {shorten(source.name)} "
+            f"{listed(sorted(ours))}",
+            "give a file of the same model: both are fed and compared by these names",
+        )
+    for name, one in ours.items():
+        pair = (one.type, theirs[name].type)
+        ranks = [len(kind.dims) for kind in pair if isinstance(kind, TensorType) and kind.dims is not None]
+        if len(set(ranks)) > 1:
+            raise PrepareError(
+                f"the {what} {shorten(name)!r} has {ranks[1]} axes in {shorten(other.name)}, and {ranks[0]} "
+                f"in {shorten(source.name)}",
+                "give a file of the same model",
+            )

@@ -1,0 +1,69 @@
+"""The step to 16-bit floats, and who has kernels for them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from workbench.config import BFloat16, Config, Float16
+from workbench.errors import PrepareError
+from workbench.models.model import Model
+from workbench.preparation.nodes import appeared, in_words, op_types
+from workbench.preparation.step import Answer, Said, Step
+
+BFLOAT16_PROVIDERS = (
+    *("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"),
+    "MIGraphXExecutionProvider",
+)
+
+
+def half(asked: Float16 | BFloat16, config: Config) -> Step:
+    """Refuses bfloat16 where no provider of the config has kernels for it."""
+    brain = isinstance(asked, BFloat16)
+    on_cpu = all(provider.name == "CPUExecutionProvider" for provider in config.providers)
+
+    def arguments(model: Model) -> dict[str, Any]:
+        if brain and not any(provider.name in BFLOAT16_PROVIDERS for provider in config.providers):
+            raise PrepareError(
+                "ONNX Runtime has no bfloat16 kernels for MatMul, Gemm, Conv, Add, Relu or Softmax on the "
+                "CPU, and this config lists no provider that has them",
+                "use Float16() or an 8-bit precision, or list a provider that has them: providers=['cuda']",
+            )
+        if "float" not in _element_types(model):
+            raise PrepareError(
+                "the model has no float32 tensors to convert", "leave precision out for this model"
+            )
+        return {"keep_io": asked.keep_io, "blocked_ops": list(asked.blocked_ops), "bfloat16": brain}
+
+    def says(answer: Answer) -> Said:
+        casts = appeared(answer, ("Cast",))
+        notes: tuple[str, ...] = ()
+        if on_cpu:
+            notes = (
+                "the CPU has few 16-bit kernels: ORT puts casts around the rest, which is rarely faster than "
+                "float32",
+            )
+        return f"16-bit floats{f'; {in_words(casts)} more' if casts else ''}", notes
+
+    return Step(asked.LABEL, "preparing.half", arguments, says, _explains, generation=3)
+
+
+def _explains(told: str) -> tuple[str, str] | None:
+    found = re.search(r"INVALID_GRAPH.*?(Type Error: .*)", told, re.DOTALL)
+    if found is None:
+        return None
+    return (
+        f"ORT's converter left an operator with types that it does not take, so the file would not load: "
+        f"{found[1]}",
+        "use another precision for this model: it has an operator that takes no 16-bit floats, and ORT "
+        "cannot work out the types around it",
+    )
+
+
+def _element_types(model: Model) -> set[str]:
+    graph = model.structure.graph
+    numbers = {tensor.data_type for tensor in graph.initializer}
+    numbers |= {value.type.tensor_type.elem_type for value in graph.input}
+    if "Constant" in op_types(model):
+        numbers.add(1)
+    return {"float"} if 1 in numbers else set()

@@ -1,0 +1,159 @@
+"""The steps that make integers of weights and activations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.config import DynamicInt8, StaticInt8, WeightOnly, defaults
+from workbench.config.isa import family
+from workbench.errors import PrepareError
+from workbench.models.model import Model
+from workbench.preparation.calibration import RANDOM_NOTE, Spooled
+from workbench.preparation.nodes import appeared, in_words, resolve
+from workbench.preparation.step import RANGES, Answer, Said, Step
+
+ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
+
+
+def preprocessing() -> Step:
+    """What every quantizer of ORT wants before it."""
+
+    def says(answer: Answer) -> Said:
+        before, after = sum(answer["before"].values()), sum(answer["after"].values())
+        return f"inferred shapes and folded constants: {before} nodes became {after}", ()
+
+    return Step("pre-processing", "preparing.preprocess", lambda _: {}, says, generation=2)
+
+
+def folding() -> Step:
+    """Constants folded, products left as MatMul, which is all that weight-only quantization takes."""
+
+    def says(answer: Answer) -> Said:
+        before, after = sum(answer["before"].values()), sum(answer["after"].values())
+        return f"folded constants: {before} nodes became {after}", ()
+
+    return Step("folding", "preparing.folding", lambda _: {}, says, generation=2)
+
+
+def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
+    """Weights of matrix products and convolutions."""
+    settled, reason = defaults.dynamic_int8(asked, family())
+
+    def arguments(model: Model) -> dict[str, Any]:
+        return {
+            "weight": settled.weight,
+            "per_channel": settled.per_channel,
+            "reduce_range": settled.reduce_range,
+            "op_types": list(settled.op_types),
+            "exclude": resolve(settled.exclude, model, original),
+        }
+
+    def says(answer: Answer) -> Said:
+        made = appeared(answer)
+        _check_any(made, "there is no MatMul, Gemm, Conv, LSTM or Gather with constant weights left")
+        notes: tuple[str, ...] = ()
+        if "ConvInteger" in made:
+            count = made["ConvInteger"]
+            notes = (
+                f"{count} convolution{'s' * (count > 1)} became ConvInteger, which is slower than float32 on "
+                "most processors: StaticInt8 is for convolutions",
+            )
+        return f"{in_words(made)}; {_weights(settled)}{_since(reason)}", notes
+
+    return Step("dynamic int8", "preparing.dynamic", arguments, says, generation=2)
+
+
+def calibration(asked: StaticInt8, examples: Spooled) -> Step:
+    """Ranges of all activations, which every variant of static int8 with these data shares."""
+    record = examples.record
+
+    def says(answer: Answer) -> Said:
+        told = f"measured the ranges of {answer['tensors']} tensors on {record.count} examples"
+        return f"{told} ({record.source})", () if record.representative else (RANDOM_NOTE,)
+
+    return Step(
+        "calibration",
+        "preparing.calibrate",
+        lambda _: {"calibrator": asked.calibrator, "percentile": asked.percentile},
+        says,
+        product=RANGES,
+        data={"examples": str(examples.folder)},
+        depends_on=(record.sha256, str(record.count)),
+        generation=3,
+    )
+
+
+def static_int8(asked: StaticInt8, original: Model) -> Step:
+    """Integer arithmetic throughout, where ORT has it."""
+    settled, reason = defaults.static_int8(asked, family())
+    notes: tuple[str, ...] = ()
+    if settled.calibrator == "distribution":
+        notes = ("ORT's distribution calibrator is made for 8-bit floats: its ranges cut integers short",)
+
+    def arguments(model: Model) -> dict[str, Any]:
+        return {
+            "format": settled.format,
+            "activation": settled.activation,
+            "weight": settled.weight,
+            "per_channel": settled.per_channel,
+            "reduce_range": settled.reduce_range,
+            "calibrator": settled.calibrator,
+            "op_types": list(settled.op_types),
+            "exclude": resolve(settled.exclude, model, original),
+        }
+
+    def says(answer: Answer) -> Said:
+        made = appeared(answer)
+        _check_any(made, "there is no operator left that ORT quantizes")
+        chosen = f"{settled.activation} activations, {_weights(settled)}"
+        return f"{in_words(made)}; {chosen}{_since(reason)}", notes
+
+    def explains(told: str) -> tuple[str, str] | None:
+        if "unknown initializers/tensors" in told:
+            return (
+                "ORT's quantizer to integer operators loses a constant that several nodes share: "
+                f"{told.rpartition('{')[2].rstrip('}.')[:200]}",
+                "use format='qdq', which has no such fault and which ORT's kernels are made for",
+            )
+        return None
+
+    return Step("static int8", "preparing.static", arguments, says, explains, needs=(RANGES,), generation=3)
+
+
+def weight_only(asked: WeightOnly, original: Model) -> Step:
+    """Matrix products with constant weights."""
+
+    def arguments(model: Model) -> dict[str, Any]:
+        return {
+            "bits": asked.bits,
+            "block": asked.block,
+            "accuracy_level": ACCURACY_LEVELS[asked.accuracy_level],
+            "symmetric": asked.symmetric,
+            "exclude": resolve(asked.exclude, model, original),
+        }
+
+    def says(answer: Answer) -> Said:
+        made = appeared(answer)
+        _check_any(
+            made, "there is no MatMul or Gemm with constant weights: weight-only quantization takes no other"
+        )
+        return f"{in_words(made)}; {asked.bits} bits, blocks of {asked.block}", ()
+
+    return Step("weight-only", "preparing.weights", arguments, says, generation=2)
+
+
+def _check_any(made: dict[str, int], why: str) -> None:
+    if not made:
+        raise PrepareError(
+            f"no node became integer: {why}", "leave precision out for this model, or choose another one"
+        )
+
+
+def _weights(settled: DynamicInt8 | StaticInt8) -> str:
+    bits = " of 7 bits" if settled.reduce_range else ""
+    scale = "a scale for each channel" if settled.per_channel else "one scale for each tensor"
+    return f"{settled.weight} weights{bits} with {scale}"
+
+
+def _since(reason: str) -> str:
+    return f", since {reason}" if reason else ""

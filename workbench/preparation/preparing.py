@@ -1,0 +1,254 @@
+"""Take the steps of a config: each in a process of its own, or from the cache."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import Config, DynamicInt8, Precision, PreparedModel, StaticInt8, WeightOnly
+from workbench.errors import Cancelled, PrepareError, WorkbenchError
+from workbench.models.fingerprint import file_sha256
+from workbench.models.model import Model
+from workbench.preparation import cache
+from workbench.preparation.calibration import Spooled, few_examples, spool
+from workbench.preparation.external_file import check_precision, given
+from workbench.preparation.nodes import appeared, file_bytes
+from workbench.preparation.step import MODEL, RANGES, Answer, Step, key_of
+from workbench.preparation.steps import steps_of
+from workbench.records.preparation import CalibrationRecord, Preparation, StepRecord
+from workbench.worker.launch import WorkerFolder, call_job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TIMEOUT_S = 3600.0
+OnStep = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A model file made ready for a config. Made by `wb.prepare`.
+
+    >>> import workbench as wb
+    >>> wb.prepare("digits-conv", wb.Config()).steps
+    ()
+    """
+
+    model: Model  # what ORT will load; the same object when there was nothing to do
+    config: Config  # what is left to tell ORT
+    record: Preparation
+    asked: Config  # with what was left open filled in
+    source: Path  # the file that it was made from
+    stages: tuple[Model, ...] = ()  # the file after each step
+
+    @property
+    def steps(self) -> tuple[StepRecord, ...]:
+        """What was done, in order."""
+        return self.record.steps
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before trusting it."""
+        return tuple(dict.fromkeys([*self.record.notes, *(n for step in self.steps for n in step.notes)]))
+
+    @property
+    def calibration(self) -> CalibrationRecord | None:
+        """The data that ranges were measured on."""
+        return self.record.calibration
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a step."""
+        return self.record.to_frame()
+
+    def to_python(self) -> str:
+        """The same as a plain onnxruntime script, with what was found in the graph filled in."""
+        return self.asked.to_python(self.source)
+
+    def __str__(self) -> str:
+        return str(self.record)
+
+    def __repr__(self) -> str:
+        return f"<Prepared {self.model.name}: {len(self.steps)} steps>"
+
+    def _repr_html_(self) -> str:
+        return self.record._repr_html_()
+
+
+def prepare(
+    model: Model | Any,
+    config: Config,
+    *,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_step: OnStep | None = None,
+) -> Prepared:
+    """Make the file that ORT loads for this config: quantized, fused, saved ahead; kept in the cache.
+
+    `calibration` is what static int8 measures its ranges on: an .npz file, a folder of images or .npy
+    files, `wb.Pictures(folder, …)`, a dict of stacked arrays, an iterable of feeds, a Hugging Face dataset,
+    "random"; by default a trained sample's own set, else random data, which is said loudly. `on_step` is
+    called with the name of each step before it is taken.
+
+    >>> import workbench as wb
+    >>> wb.prepare.__name__
+    'prepare'
+    """
+    from workbench.models import load
+
+    began = time.perf_counter()
+    source = model if isinstance(model, Model) else load(model)
+    check_precision(source, config.precision)
+    with ExitStack() as stack:
+        examples = None
+        if isinstance(config.precision, StaticInt8):
+            folder = stack.enter_context(WorkerFolder())
+            if on_step is not None:
+                on_step("calibration data")
+            examples = spool(source, calibration, config.precision.samples, folder / "examples", cancel)
+        taking = _Taking(source, cancel, on_step)
+        if isinstance(config.precision, PreparedModel):
+            taking.put(*given(source, config.precision))
+        for step in steps_of(config, source, examples):
+            taking.take(step)
+    return Prepared(
+        model=taking.model,
+        config=config.left_over,
+        asked=_filled(config, taking.arguments),
+        source=source.path,
+        record=Preparation(
+            steps=tuple(taking.records),
+            calibration=None if examples is None else examples.record,
+            elapsed_s=time.perf_counter() - began,
+            file_bytes=file_bytes(taking.model),
+            sha256=taking.model.sha256 if taking.records else None,
+            notes=_notes(calibration, examples, config.precision),
+        ),
+        stages=tuple(taking.stages),
+    )
+
+
+def _filled(config: Config, arguments: dict[str, dict[str, Any]]) -> Config:
+    """With what the steps found in the graph: a fusion's kind, heads and width, and the nodes to leave out
+    under the names that they have when the quantizer sees them."""
+    precision, fusion = config.precision, config.fusion
+    if isinstance(precision, StaticInt8 | DynamicInt8 | WeightOnly):
+        precision = replace(precision, exclude=tuple(arguments[precision.LABEL]["exclude"]))
+    if fusion is not None:
+        told = arguments[fusion.LABEL]
+        fusion = replace(
+            fusion,
+            model_type=told["model_type"],
+            num_heads=told["num_heads"] or None,
+            hidden_size=told["hidden_size"] or None,
+            options=tuple(told["options"].items()),
+        )
+    return config.replace(precision=precision, fusion=fusion)
+
+
+def _notes(calibration: Any, examples: Spooled | None, precision: Precision | None) -> tuple[str, ...]:
+    if examples is None or not isinstance(precision, StaticInt8):
+        unused = "calibration data were given, and this config measures nothing on them"
+        return () if calibration is None else (unused,)
+    few = few_examples(examples.record, precision.samples)
+    return () if few is None else (few,)
+
+
+class _Taking:
+    """One step after the other, from a model to the next."""
+
+    def __init__(self, model: Model, cancel: threading.Event | None, on_step: OnStep | None) -> None:
+        self.model = model
+        self.records: list[StepRecord] = []
+        self.stages: list[Model] = []
+        self.arguments: dict[str, dict[str, Any]] = {}  # of each step's job
+        self._cancel = cancel
+        self._on_step = on_step
+        self._products: dict[str, Path] = {}  # of steps that make no model
+
+    def take(self, step: Step) -> None:
+        """From the cache or by its job; what cannot be done says which step it was."""
+        if self._on_step is not None:
+            self._on_step(step.name)
+        try:
+            arguments = self.arguments[step.name] = step.arguments(self.model)
+            entry = self._entry(step, arguments)
+            answer = entry.told["answer"]
+            did, notes = step.says(answer)
+            before = file_bytes(self.model)
+            if step.product == RANGES:
+                self._products[step.product] = entry.model
+            else:
+                self.model = self._opened(entry.model, step)
+        except Cancelled:
+            raise
+        except WorkbenchError as error:
+            problem, fix = step.explains(error.problem) or (error.problem, error.fix)
+            raise PrepareError(f"{step.name}: {problem}", fix) from error
+        self.records.append(
+            StepRecord(
+                name=step.name,
+                did=did,
+                parameters=tuple((name, _text(value)) for name, value in arguments.items() if name != "plan"),
+                statistics=_statistics(answer),
+                duration_s=float(entry.told["duration_s"]),
+                cached=not entry.fresh,
+                before_bytes=before,
+                after_bytes=file_bytes(self.model),
+                notes=(*answer["notes"], *notes),
+            )
+        )
+        self.stages.append(self.model)
+
+    def put(self, model: Model, record: StepRecord) -> None:
+        """A step that was taken elsewhere."""
+        self.model = model
+        self.records.append(record)
+        self.stages.append(model)
+
+    def _entry(self, step: Step, arguments: dict[str, Any]) -> cache.Entry:
+        needed = {name: self._products[name] for name in step.needs}
+        hashes = {name: file_sha256(path) for name, path in needed.items()}
+        key = key_of(step, self.model.sha256, arguments, hashes)
+
+        def make(folder: Path) -> dict[str, Any]:
+            began = time.perf_counter()
+            files = {
+                "source": str(self.model.path),
+                "target": str(folder / step.product),
+                **{Path(name).stem: str(path) for name, path in needed.items()},
+                **(step.data or {}),
+            }
+            answer = call_job(
+                step.job,
+                {**arguments, **files},
+                timeout_s=TIMEOUT_S,
+                cancel=self._cancel,
+                python=step.python,
+            )
+            step.says(answer)  # what it refuses, or what cannot be opened, is not kept
+            if step.product == MODEL:
+                self._opened(folder / MODEL, step)
+            return {"answer": answer, "duration_s": time.perf_counter() - began}
+
+        return cache.entry(key, make, cancel=self._cancel)
+
+    def _opened(self, path: Path, step: Step) -> Model:
+        """ORT's own format holds no ONNX graph: what is known of it is what went in."""
+        known = None if step.product == MODEL else self.model.structure
+        return Model(path, self.model.name, usual_dims=self.model.usual_dims, structure=known)
+
+
+def _statistics(answer: Answer) -> tuple[tuple[str, int], ...]:
+    fused = {name: count for name, count in answer.get("fused", {}).items() if count}
+    return tuple(sorted({**appeared(answer), **fused}.items()))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={part}" for name, part in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

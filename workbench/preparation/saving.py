@@ -1,0 +1,67 @@
+"""The steps that fix a file for where it will run: its dimensions, and the graph that ORT makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.config import Config
+from workbench.errors import PrepareError
+from workbench.models.model import Model
+from workbench.preparation.step import MODEL, ORT_MODEL, Answer, Said, Step
+
+MOST_ORT_BYTES = 2**31 - 2**20
+
+
+def fixed_dimensions(config: Config) -> Step:
+    """In the file, so that the later steps know them too."""
+    sizes = dict(config.free_dimensions)
+
+    def says(_answer: Answer) -> Said:
+        return ", ".join(f"{name} is {size}" for name, size in sizes.items()), ()
+
+    return Step("fixed dimensions", "preparing.dims", lambda _: {"sizes": sizes}, says)
+
+
+def saved_graph(config: Config) -> Step:
+    """What ORT would make of the model at each load, made once."""
+    plan = config.without_preparing.plan().to_dict()
+
+    def arguments(model: Model) -> dict[str, Any]:
+        size = model.graph_bytes + sum(file.size_bytes for file in model.external)
+        if config.saved_graph == "ort" and size > MOST_ORT_BYTES:
+            raise PrepareError(
+                f"ORT's own format is one file of at most 2 GiB, and this model has {size / 2**30:.1f} GiB",
+                "save it with saved_graph='onnx', which keeps the weights beside the graph",
+            )
+        return {"plan": plan}
+
+    def says(answer: Answer) -> Said:
+        asked = [name for name, _ in plan["providers"]]
+        lost = [name for name in asked if name not in answer["providers"]]
+        if lost:
+            raise PrepareError(
+                f"{', '.join(lost)} is not in effect on this machine, so the graph would be made for another",
+                "see wb.doctor() for what is missing, or leave saved_graph out",
+            )
+        form = "ORT's own format" if config.saved_graph == "ort" else "ONNX"
+        notes = ("the saved graph holds layouts for this kind of processor: save it anew for another",)
+        return f"saved in {form} as optimized at level {config.level or 'all'}, and loaded without it", notes
+
+    def explains(told: str) -> tuple[str, str] | None:
+        if "compiled nodes" in told:
+            return (
+                "a provider compiles parts of the graph, and ORT cannot save those",
+                "leave saved_graph out; such providers have a cache of their own (EPContext, engine cache)",
+            )
+        return None
+
+    product = ORT_MODEL if config.saved_graph == "ort" else MODEL
+    return Step(
+        "saved graph",
+        "preparing.saving",
+        arguments,
+        says,
+        explains,
+        product=product,
+        python=config.interpreter,
+    )

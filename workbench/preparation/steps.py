@@ -1,0 +1,38 @@
+"""Which steps a config asks for, in their order."""
+
+from __future__ import annotations
+
+from workbench.config import BFloat16, Config, DynamicInt8, Float16, StaticInt8, WeightOnly
+from workbench.models.model import Model
+from workbench.preparation import int8
+from workbench.preparation.calibration import Spooled
+from workbench.preparation.float16 import half
+from workbench.preparation.saving import fixed_dimensions, saved_graph
+from workbench.preparation.step import Step
+from workbench.preparation.transformer_fusion import transformer_fusion
+
+
+def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[Step]:
+    """Empty where the file is loaded as it is."""
+    if not config.prepares:
+        return []
+    steps = [fixed_dimensions(config)] if config.free_dimensions else []
+    if config.fusion is not None:
+        steps.append(transformer_fusion(config.fusion, config))
+    precision = config.precision
+    if isinstance(precision, DynamicInt8):
+        steps += [int8.preprocessing(), int8.dynamic_int8(precision, original)]
+    elif isinstance(precision, StaticInt8):
+        assert examples is not None
+        steps += [
+            int8.preprocessing(),
+            int8.calibration(precision, examples),
+            int8.static_int8(precision, original),
+        ]
+    elif isinstance(precision, WeightOnly):
+        steps += [int8.folding(), int8.weight_only(precision, original)]
+    elif isinstance(precision, Float16 | BFloat16):
+        steps.append(half(precision, config))
+    if config.saved_graph is not None:
+        steps.append(saved_graph(config))
+    return steps

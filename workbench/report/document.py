@@ -1,0 +1,96 @@
+"""The frame of an exported page: its head, which lets nothing load from anywhere, its style, its scripts."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+
+from workbench._version import __version__
+from workbench.figures.words import one_line
+from workbench.views.base import View
+from workbench.views.standalone import fragment, scripts
+
+MOST_VIEW_BYTES = 3_000_000  # of one view's data; a larger one is shown as its picture
+_SAY_THEMSELVES = ("flame",)  # views that show their sentence
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+class Document:
+    """Sections in order, and the views among them, which share their selection."""
+
+    def __init__(self, title: str, lead: str) -> None:
+        self.title, self.lead = one_line(title, 200), lead
+        self._sections: list[tuple[str, str, str]] = []
+        self._views: list[View] = []
+
+    def add(self, name: str, heading: str, body: str) -> None:
+        """One section; `name` is its anchor."""
+        self._sections.append((name, heading, body))
+
+    def view(self, view: View) -> str:
+        """A live view, or its picture where its data is too large for a page."""
+        from workbench.report.pieces import paragraph, picture, stop_if_asked
+
+        stop_if_asked()
+        made = fragment(view, linked="nodes")
+        if len(made) > MOST_VIEW_BYTES:
+            told = "This view is too large for a page: this is a picture of it; in a notebook it is alive."
+            return picture(view.still()) + paragraph(told, "note")
+        self._views.append(view)
+        return ("" if view.script in _SAY_THEMSELVES else paragraph(str(view))) + made
+
+    def html(self) -> str:
+        """The whole file."""
+        body = "".join(
+            f'<section id="{name}"><h2>{escape(heading)}</h2>{body}</section>'
+            for name, heading, body in self._sections
+        )
+        links = "".join(f'<a href="#{name}">{escape(heading)}</a>' for name, heading, _ in self._sections)
+        code = self._scripts()
+        head = (
+            '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{_policy(code)}">\n'
+            '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
+            f"<title>{escape(self.title)}</title>\n<style>{_static('page.css')}</style>"
+        )
+        return (
+            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n'
+            f"<header><h1>{escape(self.title)}</h1>{self.lead}</header>\n<nav>{links}</nav>\n"
+            f"<main>{body}</main>\n<footer>ONNX Runtime Tuning Workbench {escape(__version__)}. "
+            "This page holds everything that it shows and asks for nothing.</footer>\n"
+            f"{code}</body>\n</html>\n"
+        )
+
+    def _scripts(self) -> str:
+        plots = ""
+        if any('class="plot"' in body for _, _, body in self._sections):
+            from plotly.offline import get_plotlyjs
+
+            plots = f"<script>{get_plotlyjs()}</script>\n<script>{_static('plots.js')}</script>\n"
+        return plots + (scripts(self._views) if self._views else "")
+
+
+def _policy(code: str) -> str:
+    """Only the scripts that we wrote run, known by their hashes; nothing is loaded from anywhere."""
+    hashes = " ".join(f"'sha256-{_digest(one)}'" for one in _inline(code)) or "'none'"
+    rules = (
+        "default-src 'none'", f"script-src {hashes}", "style-src 'unsafe-inline'", "img-src data: blob:",
+        "font-src data:", "connect-src 'none'", "base-uri 'none'", "form-action 'none'",
+    )  # fmt: skip
+    return "; ".join(rules)
+
+
+def _inline(code: str) -> Iterable[str]:
+    return _SCRIPT.findall(code)
+
+
+def _digest(text: str) -> str:
+    return b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _static(name: str) -> str:
+    return files("workbench.report").joinpath("static", name).read_text(encoding="utf-8")

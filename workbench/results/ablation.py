@@ -1,0 +1,36 @@
+"""What each pass is worth, as notebooks hold it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.analysis.ablation import AblationRecord
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class Ablation(Result):
+    """What each pass is worth on this machine. Made by `wb.ablate`.
+
+    >>> import workbench as wb
+    >>> wb.Ablation.__name__
+    'Ablation'
+    """
+
+    record: AblationRecord
+
+    def figure(self) -> go.Figure:
+        """The worth of each pass with its interval, and the control's."""
+        from workbench.figures.ablation import ablation_figure
+
+        return ablation_figure(self.record)
+
+    def still(self) -> Scene:
+        """The same as bars."""
+        from workbench.figures.pictures import ablation_scene
+
+        return ablation_scene(self.record)

@@ -1,0 +1,129 @@
+"""How right configs are, as notebooks hold it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.records.display import to_table
+from workbench.records.fidelity import AccuracyRecord, OutputFidelity, Score
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class AccuracyTable(Result):
+    """How right each config is, and how far its outputs are from the first one's. Made by `wb.accuracy`.
+
+    >>> import workbench as wb
+    >>> wb.AccuracyTable.__name__
+    'AccuracyTable'
+    """
+
+    record: AccuracyRecord
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """The accuracy of each config with its interval, and the difference to the first config's."""
+        return self.record.scores
+
+    @property
+    def fidelity(self) -> tuple[OutputFidelity, ...]:
+        """Each output of each candidate against the first config's."""
+        return self.record.fidelity
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before trusting it."""
+        return self.record.notes
+
+    def within(self, points: float = 1.0) -> dict[str, bool | None]:
+        """Whether each candidate loses at most that many points: True or False where its interval says so.
+
+        None where the interval allows both, or where there is no accuracy.
+        """
+        return {
+            one.label: None if one.against is None else one.against.within(points / 100)
+            for one in self.record.scores
+            if one.label != self.record.labels[0]
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a config."""
+        return self.record.to_frame()
+
+    def fidelity_frame(self) -> pd.DataFrame:
+        """One row an output of a candidate."""
+        return self.record.fidelity_frame()
+
+    def figure(self) -> go.Figure:
+        """Accuracy with its interval, and the error of the outputs."""
+        from workbench.figures.accuracy import accuracy_figure
+
+        return accuracy_figure(self.record)
+
+    def __str__(self) -> str:
+        from workbench.figures.accuracy import headline
+
+        data = self.record.data
+        lines = [f"{headline(self.record)}; {data.item_count:,} items of {data.made_by}"]
+        for one in self.record.scores:
+            if one.problem is not None:
+                lines.append(f"{one.label} has no score: {one.problem}")
+            elif one.against is not None:
+                lines.append(f"{one.label} against {self.record.labels[0]}: {_gap(one)}")
+        for row in self.record.fidelity:
+            lines.append(f"{row.label} {row.output}: {_error(row)}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.record.notes)])
+
+    def still(self) -> Scene:
+        """The same as a picture."""
+        from workbench.figures.accuracy import accuracy_scene
+
+        return accuracy_scene(self.record)
+
+    def to_html(self) -> str:
+        """The table, every text in it escaped."""
+        frame = self.to_frame()
+        rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
+        return to_table(list(frame.columns), rows, str(self.record.metric or "errors"))
+
+
+def _gap(one: Score) -> str:
+    gap = one.against
+    if gap is None:
+        return "not known"
+    told = f"{gap.value * 100:+.2f} points"
+    if gap.low is not None and gap.high is not None:
+        told += f" ({gap.low * 100:+.2f} to {gap.high * 100:+.2f})"
+    if gap.gained_count is not None and gap.lost_count is not None:
+        told += f"; {gap.lost_count} items lost, {gap.gained_count} gained"
+    return told
+
+
+def _error(row: OutputFidelity) -> str:
+    if row.problem is not None:
+        return row.problem
+    if row.equal:
+        return "equal to the last bit"
+    parts = []
+    if row.rms_error is not None and row.sqnr_db is not None:
+        parts.append(f"error {row.rms_error * 100:.2g} % (SQNR {row.sqnr_db:.1f} dB)")
+    elif row.is_endless:
+        parts.append("an error without end")
+    if row.max_abs_error is not None:
+        parts.append(f"largest {row.max_abs_error:.3g}")
+    if row.cosine is not None:
+        parts.append(f"cosine {row.cosine.value:.5f}")
+    if row.top1 is not None:
+        parts.append(f"same first choice {row.top1.text(100, ' %')}")
+    if row.nan_count or row.inf_count:
+        parts.append(f"{row.nan_count:,} NaN, {row.inf_count:,} Inf")
+    return ", ".join(parts) or "nothing to compare"
+
+
+def _cell(value: object) -> object:
+    return None if value != value else f"{value:.4g}" if isinstance(value, float) else value

@@ -1,0 +1,196 @@
+"""What ORT made of a model, as notebooks hold it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from workbench.analysis.explanation import Explained, Provenance
+from workbench.analysis.passes import Passes
+from workbench.analysis.placement import Placement, Prediction, Predictions, predict, predict_all
+from workbench.analysis.placement.timing import sizes_of
+from workbench.analysis.profile.profile import Profile as Data
+from workbench.analysis.profile.saved import record_of
+from workbench.analysis.roofline.peaks import measure_peaks
+from workbench.config.config import usable_cores
+from workbench.errors import ProfileError
+from workbench.models.display import counted
+from workbench.records.kinds import Part
+from workbench.records.origin import Origin
+from workbench.results.fusions import Fusions
+from workbench.results.profile import Profile
+from workbench.results.resources import Memory, Roofline
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.views.graph import GraphView
+    from workbench.views.graph.view import ColorBy
+
+
+class Explanation(Result):
+    """What ORT made of a model under a config. Made by `wb.explain`.
+
+    >>> import workbench as wb
+    >>> wb.Explanation.__name__
+    'Explanation'
+    """
+
+    record: Explained
+
+    def __init__(
+        self,
+        record: Explained,
+        about: Origin | None = None,
+        *,
+        structure: bytes | None = None,
+        parts: tuple[Part, ...] = (),
+        profile: Data | None = None,
+    ) -> None:
+        if profile is not None:
+            record = record.with_profile(profile)
+            parts = (*parts, Part("profile", record_of(profile), None))
+        super().__init__(record, about, structure=structure, parts=parts)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """Where the time of a few executions went; made where `profile=True` was asked for."""
+        found = next((part.record for part in self.parts if part.name == "profile"), None)
+        if found is None:
+            raise ProfileError(
+                f"{self.record.model_name} was explained without being run, so there is no profile",
+                "ask for one with wb.explain(model, config, profile=True), or add one with .with_profile(…)",
+            )
+        return Profile.reopened(found, self._about)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The last profiled run, node by node: allocations and what lives when."""
+        return self.profile.memory()
+
+    @cached_property
+    def roofline(self) -> Roofline:
+        """Each node's time against the least that this machine needs; peaks are measured at first use."""
+        threads = self.record.config.intra_op_threads or usable_cores()
+        return self.profile.roofline(measure_peaks((threads,)).rows[0])
+
+    def with_profile(self, profile: Data) -> Explanation:
+        """The same with the times of a profile of this config of this model, such as `wb.profile` makes."""
+        rest = tuple(part for part in self.parts if part.name != "profile")
+        return Explanation(self.record, self._about, structure=self.structure, parts=rest, profile=profile)
+
+    @property
+    def explained(self) -> Explained:
+        """The graphs, and everything concluded from them."""
+        return self.record
+
+    @property
+    def placement(self) -> Placement:
+        """Which optimized node runs on which provider, in which partition."""
+        return self.record.placement
+
+    @property
+    def provenance(self) -> Provenance:
+        """What became of each source node."""
+        return self.record.provenance
+
+    @property
+    def passes(self) -> Passes:
+        """Which passes fired, what each changed, and which fusions were missed."""
+        return self.record.passes
+
+    @overload
+    def what_if(self, provider: str) -> Prediction: ...
+
+    @overload
+    def what_if(self, provider: None = None) -> Predictions: ...
+
+    def what_if(self, provider: str | None = None) -> Prediction | Predictions:
+        """Where nodes would run on a provider that is not here: a prediction from a table, nothing runs.
+
+        Without a name, all providers that there is a table for, side by side.
+        """
+        told = self.record
+        seen = any(part.name == "profile" for part in self.parts)
+        sizes = sizes_of(told.optimized, self.profile) if seen else None
+        if provider is None:
+            return predict_all(told.basic, sizes)
+        return predict(told.basic, provider, sizes)
+
+    def graph(self, what_if: str | None = None, *, color: ColorBy | None = None) -> GraphView:
+        """Source and optimized graph side by side, linked; `what_if` names a provider to predict for.
+
+        `color` is one of provider, time, memory, fate, op.
+        """
+        from workbench.views.graph import graph_view
+
+        prediction = None if what_if is None else self.what_if(what_if)
+        return graph_view(self.record, prediction=prediction, color=color)
+
+    def fusions(self) -> Fusions:
+        """What became what, counted by pattern."""
+        return Fusions({"optimized": self.record})
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a source node: what became of it."""
+        return self.provenance.to_frame()
+
+    def figure(self) -> go.Figure:
+        """Operators before and after."""
+        return self.histogram_figure()
+
+    def histogram_figure(self) -> go.Figure:
+        """Operators before and after."""
+        from workbench.figures.passes import histogram_figure
+
+        return histogram_figure(self.record)
+
+    def passes_figure(self) -> go.Figure:
+        """Nodes left after each pass."""
+        from workbench.figures.passes import passes_figure
+
+        return passes_figure(self.record)
+
+    def flow_figure(self) -> go.Figure:
+        """From source operators to optimized operators."""
+        from workbench.figures.provenance import flow_figure
+
+        return flow_figure(self.record)
+
+    def still(self) -> Scene:
+        """Operators before and after."""
+        from workbench.figures.pictures import explanation_scene
+
+        return explanation_scene(self.record, str(self))
+
+    def __str__(self) -> str:
+        told = self.record
+        account = told.provenance.account
+        fates = ", ".join(
+            f"{count:,} {fate}"
+            for fate in ("kept", "fused", "folded", "eliminated", "unknown")
+            if (count := account.count(fate))
+        )
+        counts = ((name or "unknown", count) for name, count in told.placement.counts())
+        where = ", ".join(f"{count:,} on {name.removesuffix('ExecutionProvider')}" for name, count in counts)
+        passes = counted(len(told.passes.names), "pass", "passes")
+        missing = len(told.passes.missed)
+        missed = f"; {counted(missing, 'expected fusion')} did not happen" if missing else ""
+        return (
+            f"{told.model_name}: {len(told.source.nodes):,} source nodes ({fates}) became "
+            f"{len(told.optimized.nodes):,} ({where}) through {passes}"
+            f"{missed}.{_doubt(told.provenance)}"
+        )
+
+
+def _doubt(provenance: Provenance) -> str:
+    """What a reader must know before trusting it to the last node."""
+    if provenance.exact:
+        return ""
+    if not provenance.followed and provenance.problem is None:
+        return " The passes were not followed one by one: wb.explain(…, passes=True) does it."
+    why = f" ({provenance.problem})" if provenance.problem else ""
+    return f" The pass snapshots do not end in exactly ORT's own graph{why}."

@@ -1,0 +1,193 @@
+"""Layer errors, sensitivity and what to leave out, as notebooks hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from workbench.analysis.fidelity.sensitivity import Studied, propose
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.measure.bar import bar
+from workbench.measure.limits import Progress
+from workbench.records.display import in_ms
+from workbench.records.layers import LayerErrorsRecord
+from workbench.records.sensitivity import ProposalRecord, SensitivityRecord
+from workbench.results.comparison import Comparison
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+OnProgress = bool | Callable[[Progress], None]
+
+
+class LayerErrors(Result):
+    """The error of each layer of a quantized model. Made by `wb.layer_errors`.
+
+    >>> import workbench as wb
+    >>> wb.LayerErrors.__name__
+    'LayerErrors'
+    """
+
+    record: LayerErrorsRecord
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a layer, the worst first."""
+        return self.record.to_frame()
+
+    def tensors_frame(self) -> pd.DataFrame:
+        """One row an activation: its error so far, its own rounding, its range and outliers."""
+        return self.record.tensors_frame()
+
+    def weights_frame(self) -> pd.DataFrame:
+        """One row a weight: its error, its range and outliers."""
+        return self.record.weights_frame()
+
+    def figure(self) -> go.Figure:
+        """A row a layer, the worst at the top."""
+        from workbench.figures.layers import layer_errors_figure
+
+        return layer_errors_figure(self.record)
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
+
+    def still(self) -> Scene:
+        """The same as bars."""
+        from workbench.figures.layers import layer_errors_scene
+
+        return layer_errors_scene(self.record)
+
+
+class Sensitivity(Result):
+    """What each layer costs in error and gives in speed. Made by `wb.sensitivity`.
+
+    >>> import workbench as wb
+    >>> wb.Sensitivity.__name__
+    'Sensitivity'
+    """
+
+    record: SensitivityRecord
+    _studied: Studied | None = None
+    _compare: Callable[..., Comparison] | None = None
+
+    def with_model(self, studied: Studied, compare: Callable[..., Comparison]) -> Sensitivity:
+        """Able to propose: the model is at hand, and a way to measure."""
+        self._studied, self._compare = studied, compare
+        return self
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a layer or block, the worst first."""
+        return self.record.to_frame()
+
+    def figure(self) -> go.Figure:
+        """Error and time saved, side by side."""
+        from workbench.figures.layers import sensitivity_figure
+
+        return sensitivity_figure(self.record)
+
+    def propose(
+        self, *, max_error: float, remeasure: bool = True, budget_s: float | None = None,
+        progress: OnProgress = True,
+    ) -> Proposal:  # fmt: skip
+        """What to leave in float so that the error is at most `max_error` (0.01 is 1 % of the output).
+
+        Every set that is tried is measured. `remeasure` also compares the proposal's latency, interleaved,
+        with the config that quantizes everything.
+        """
+        if self._studied is None or self._compare is None:
+            raise ConfigError(
+                "the model is not at hand", "make the sensitivity again: wb.sensitivity(model, …)"
+            )
+        check_budget(max_error)
+        studied = self._studied
+        with bar(progress) as on_progress:
+            studied.on_progress = on_progress
+            found = propose(studied, self.record, max_error)
+        config = studied.excluding(found.nodes) if found.nodes else studied.config
+        comparison = None
+        if remeasure and found.met and found.nodes and len(found.excluded) < len(studied.found):
+            comparison = self._compare(
+                studied.model, studied.config, config, calibration=studied.calibration, budget_s=budget_s,
+                progress=progress, cancel=studied.cancel, limits=studied.limits, keep=False,
+            )  # fmt: skip
+        return Proposal(found, config, comparison)
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
+
+    def still(self) -> Scene:
+        """The same as bars."""
+        from workbench.figures.layers import sensitivity_scene
+
+        return sensitivity_scene(self.record)
+
+
+class Proposal:
+    """What to leave in float to meet an error budget. Made by `wb.exclude_for` and `Sensitivity.propose`.
+
+    `config` is ready to use; `comparison` is that config against the one that quantizes everything.
+
+    >>> import workbench as wb
+    >>> wb.Proposal.__name__
+    'Proposal'
+    """
+
+    def __init__(self, record: ProposalRecord, config: Config, comparison: Comparison | None) -> None:
+        self.record = record
+        self.config = config
+        self.comparison = comparison
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The nodes, as `exclude` takes them."""
+        return self.record.nodes
+
+    @property
+    def met(self) -> bool:
+        """Whether the measured error is within the budget."""
+        return self.record.met
+
+    @property
+    def error(self) -> float | None:
+        """Measured, of the proposal."""
+        return self.record.error
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a set that was tried: how many were left out, and the error."""
+        import pandas as pd
+
+        rows = [(len(one.excluded), "; ".join(one.excluded), one.error) for one in self.record.attempts]
+        return pd.DataFrame(rows, columns=["left_out", "layers", "error"]).astype({"error": "float64"})
+
+    def __str__(self) -> str:
+        lines = [str(self.record)]
+        if self.comparison is not None:
+            lines.append(f"measured against quantizing everything: {_verdict(self.comparison)}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def check_budget(max_error: object) -> None:
+    """Refuse what is no share of the output."""
+    if (
+        not isinstance(max_error, int | float)
+        or isinstance(max_error, bool)
+        or not 0 <= max_error < float("inf")
+    ):
+        raise ConfigError(
+            f"max_error={max_error!r} is no error", "give a share of the output's size: 0.01 is 1 %"
+        )
+
+
+def _verdict(comparison: Comparison) -> str:
+    verdict = comparison.verdict
+    times = " and ".join(
+        f"{run.label} {in_ms(run.latency.median_s) or 'not measured'}" for run in comparison.runs
+    )
+    return f"B is {verdict.kind} ({times})"

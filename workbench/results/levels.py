@@ -1,0 +1,36 @@
+"""ORT's levels side by side, as notebooks hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.analysis.levels import LevelsRecord
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class Levels(Result):
+    """ORT's five levels side by side. Made by `wb.levels`.
+
+    >>> import workbench as wb
+    >>> wb.Levels.__name__
+    'Levels'
+    """
+
+    record: LevelsRecord
+
+    def figure(self) -> go.Figure:
+        """Nodes, load time and latency of each level, and what it gains, with its interval."""
+        from workbench.figures.levels import levels_figure
+
+        return levels_figure(self.record)
+
+    def still(self) -> Scene:
+        """Latency as bars."""
+        from workbench.figures.pictures import levels_scene
+
+        return levels_scene(self.record)

@@ -1,0 +1,116 @@
+"""A profile, as notebooks hold it: the tables and the tree from below, with figures, views and saving."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from workbench.analysis.memory.memory import memory_of
+from workbench.analysis.profile.profile import Profile as Data
+from workbench.analysis.profile.saved import ProfileRecord, profile_of, record_of
+from workbench.analysis.roofline.peaks import Peaks, measure_peaks
+from workbench.analysis.roofline.roofline import roofline
+from workbench.analysis.threads.sharing import Sharing, sharing_of
+from workbench.records.origin import Origin
+from workbench.results.resources import Memory, Roofline
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.views.flame.view import FlameView, Way
+
+
+class Profile(Data, Result):
+    """Where the time of a few executions went. Made by `wb.profile` and `wb.read_profile`.
+
+    >>> import workbench as wb
+    >>> wb.Profile.__name__
+    'Profile'
+    """
+
+    def __init__(self, *given: Any, about: Origin | None = None, **named: Any) -> None:
+        Data.__init__(self, *given, **named)
+        self.structure, self.parts, self._about = None, (), about
+
+    @classmethod
+    def of(cls, data: Data, about: Origin | None = None) -> Profile:
+        """The same profile with all that a notebook can do with it."""
+        return cls(
+            data.trace,
+            warmup_runs=data.told_warmup_runs,
+            overhead=data.overhead,
+            optimized=data.optimized,
+            scopes=data.scopes,
+            about=about,
+        )
+
+    @classmethod
+    def reopened(cls, record: ProfileRecord, about: Origin | None = None) -> Profile:
+        """From its saved form."""
+        return cls.of(profile_of(record), about)
+
+    @cached_property
+    def saved(self) -> ProfileRecord:
+        """The trace's columns, as many of its first runs as a file should hold, and its graph."""
+        return record_of(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row an executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s, share."""
+        return Data.to_frame(self)
+
+    def figure(self) -> go.Figure:
+        """Own time a run of each operator, gaps included."""
+        return self.op_type_figure()
+
+    def op_type_figure(self) -> go.Figure:
+        """Own time a run of each operator, gaps included."""
+        from workbench.figures.profile import op_type_figure
+
+        return op_type_figure(self)
+
+    def timeline_figure(self, run: int | None = None) -> go.Figure:
+        """One run in time, a lane a thread."""
+        from workbench.figures.profile import timeline_figure
+
+        return timeline_figure(self, run)
+
+    def flame(self, way: Way | None = None) -> FlameView:
+        """Where the time goes, as boxes: by module, by operator, in time."""
+        from workbench.views.flame.view import flame_view
+
+        return flame_view(self, way=way)
+
+    def sharing(self) -> Sharing:
+        """How evenly the thread pool shared each node, in words."""
+        return sharing_of(self)
+
+    def memory(self) -> Memory:
+        """Memory of the last run, node by node."""
+        return Memory(memory_of(self), self._about)
+
+    def roofline(self, peaks: Peaks | None = None, *, cancel: threading.Event | None = None) -> Roofline:
+        """Each node against this machine's peaks, measured now with its config's threads unless given."""
+        from workbench.config.config import usable_cores
+
+        config = None if self._about is None else self._about.config
+        count = (config and config.intra_op_threads) or usable_cores()
+        row = peaks or measure_peaks((count,), cancel=cancel).rows[0]
+        return Roofline(roofline(self, row), self._about)
+
+    def still(self) -> Scene:
+        """Own time by op type, as bars."""
+        from workbench.figures.pictures import profile_scene
+
+        return profile_scene(self)
+
+    def __str__(self) -> str:
+        return Data.__str__(self)
+
+    def __repr__(self) -> str:
+        return Data.__repr__(self)
+
+    _repr_html_ = None  # type: ignore[assignment]  # never beside a picture

@@ -1,0 +1,41 @@
+"""Why a config is slower, as notebooks hold it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.records.reasons import Reason, WhySlowerRecord
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class WhySlower(Result):
+    """Why a quantized or 16-bit config is slower, or no faster. Made by `wb.why_slower`.
+
+    >>> import workbench as wb
+    >>> wb.WhySlower.__name__
+    'WhySlower'
+    """
+
+    record: WhySlowerRecord
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The costliest first."""
+        return self.record.reasons
+
+    def figure(self) -> go.Figure:
+        """A bar a reason: the time of a run that its nodes take."""
+        from workbench.figures.layers import why_slower_figure
+
+        return why_slower_figure(self.record)
+
+    def still(self) -> Scene:
+        """A bar a reason: the time of a run that its nodes take."""
+        from workbench.figures.layers import why_slower_scene
+
+        return why_slower_scene(self.record)
