@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from workbench.analysis.roofline.roofline import roofline
+from workbench.analysis.roofline.node_limits import roofline
 from workbench.api.profiling import peaks, profile
 from workbench.config import Config
 

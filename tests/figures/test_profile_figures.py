@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tests.analysis.profile.traces import chain, event, node, trace_of, write
-from workbench.analysis.coldstart.coldstart import ColdStart, Start
-from workbench.analysis.memory.memory import memory_of
+from workbench.analysis.cold_start import ColdStart, Start
+from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.memory.settings import MemorySetting, MemorySettings
 from workbench.analysis.profile.profile import Profile, read_profile
+from workbench.analysis.roofline.node_limits import NodeLimit, Roofline
 from workbench.analysis.roofline.peaks import Peaks
-from workbench.analysis.roofline.roofline import NodeLimit, Roofline
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScaling
 from workbench.figures.coldstart import cold_start_data, cold_start_figure
 from workbench.figures.memory import memory_figure

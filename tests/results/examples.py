@@ -13,15 +13,15 @@ from tests.figures.examples import drawn_run, ordinary
 from tests.records.examples import CONFIGS
 from tests.views.build import HOSTILE, fused, hostile
 from workbench.analysis.ablation import AblationRecord, Worth
-from workbench.analysis.coldstart.coldstart import ColdStart, Start
+from workbench.analysis.cold_start import ColdStart, Start
 from workbench.analysis.explanation import Explained
 from workbench.analysis.levels import LevelRow, LevelsRecord
-from workbench.analysis.memory.memory import memory_of
+from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.memory.settings import MemorySetting, MemorySettings
 from workbench.analysis.profile.profile import Overhead, Profile, read_profile
 from workbench.analysis.profile.saved import record_of
+from workbench.analysis.roofline.node_limits import NodeLimit, Roofline
 from workbench.analysis.roofline.peaks import Peaks, PeakTable
-from workbench.analysis.roofline.roofline import NodeLimit, Roofline
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScaling
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score

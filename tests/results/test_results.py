@@ -16,8 +16,8 @@ from tests.analysis.profile.traces import chain
 from tests.figures.examples import failed, ordinary
 from tests.results import examples
 from tests.views.build import fused
-from workbench.analysis.memory.memory import Memory as MemoryRecord
-from workbench.analysis.memory.memory import NodeMemory, memory_of
+from workbench.analysis.memory.by_node import Memory as MemoryRecord
+from workbench.analysis.memory.by_node import NodeMemory, memory_of
 from workbench.errors import ConfigError, WorkbenchError
 from workbench.figures.scene import Text
 from workbench.records.bundle import pack_record, unpack_record

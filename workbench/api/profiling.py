@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbench.analysis.coldstart.coldstart import ColdStart
-from workbench.analysis.coldstart.coldstart import cold_start as start_cold
-from workbench.analysis.memory.memory import MEMORY_BUDGET_S, memory_as_asked, memory_of
+from workbench.analysis.cold_start import ColdStart
+from workbench.analysis.cold_start import cold_start as start_cold
+from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, memory_of
 from workbench.analysis.memory.settings import settings_of, settings_seen
 from workbench.analysis.profile.profile import read_profile as read
 from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution

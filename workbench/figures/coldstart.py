@@ -9,7 +9,7 @@ from statistics import median
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.analysis.coldstart.coldstart import ColdStart
+from workbench.analysis.cold_start import ColdStart
 from workbench.figures.palette import PALE, STRONG, TEXT
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain

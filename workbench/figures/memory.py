@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import plotly.graph_objects as go
 
-from workbench.analysis.memory.memory import Memory, NodeMemory
+from workbench.analysis.memory.by_node import Memory, NodeMemory
 from workbench.figures.palette import BLUE, GREEN, PURPLE, VERMILLION
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title

@@ -13,15 +13,15 @@ from workbench.records.display import in_ms
 
 if TYPE_CHECKING:
     from workbench.analysis.ablation import AblationRecord
-    from workbench.analysis.coldstart.coldstart import ColdStart
+    from workbench.analysis.cold_start import ColdStart
     from workbench.analysis.explanation import Explained
     from workbench.analysis.levels import LevelsRecord
-    from workbench.analysis.memory.memory import Memory
+    from workbench.analysis.memory.by_node import Memory
     from workbench.analysis.memory.settings import MemorySettings
     from workbench.analysis.passes import Statistics
     from workbench.analysis.profile.profile import Profile
+    from workbench.analysis.roofline.node_limits import Roofline
     from workbench.analysis.roofline.peaks import PeakTable
-    from workbench.analysis.roofline.roofline import Roofline
     from workbench.analysis.threads.scaling import ThreadScaling
 
 MOST_ROWS = 12

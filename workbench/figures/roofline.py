@@ -7,7 +7,7 @@ from math import log10
 
 import plotly.graph_objects as go
 
-from workbench.analysis.roofline.roofline import INT8, NodeLimit, Roofline
+from workbench.analysis.roofline.node_limits import INT8, NodeLimit, Roofline
 from workbench.figures.palette import BLUE, STRONG, TEXT, VERMILLION
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from workbench.analysis import explanation
-from workbench.analysis.coldstart.coldstart import cold_start
-from workbench.analysis.memory.memory import MEMORY_BUDGET_S, memory_as_asked
+from workbench.analysis.cold_start import cold_start
+from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked
 from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
 from workbench.analysis.profile.saved import profile_of, record_of
+from workbench.analysis.roofline.node_limits import roofline
 from workbench.analysis.roofline.peaks import Peaks, measure_peaks
-from workbench.analysis.roofline.roofline import roofline
 from workbench.config.config import usable_cores
 from workbench.errors import ConfigError, ModelError
 from workbench.models import Inputs, Model

@@ -6,11 +6,11 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from workbench.analysis.memory.memory import memory_of
+from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import ProfileRecord, profile_of, record_of
+from workbench.analysis.roofline.node_limits import roofline
 from workbench.analysis.roofline.peaks import Peaks, measure_peaks
-from workbench.analysis.roofline.roofline import roofline
 from workbench.analysis.threads.sharing import Sharing, sharing_of
 from workbench.records.origin import Origin
 from workbench.results.resources import Memory, Roofline

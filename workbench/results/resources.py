@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from workbench.analysis.coldstart.coldstart import ColdStart as ColdStartRecord
-from workbench.analysis.memory.memory import Memory as MemoryRecord
+from workbench.analysis.cold_start import ColdStart as ColdStartRecord
+from workbench.analysis.memory.by_node import Memory as MemoryRecord
 from workbench.analysis.memory.settings import MemorySettings as SettingsRecord
+from workbench.analysis.roofline.node_limits import Roofline as RooflineRecord
 from workbench.analysis.roofline.peaks import Peaks as PeakRow
 from workbench.analysis.roofline.peaks import PeakTable
-from workbench.analysis.roofline.roofline import Roofline as RooflineRecord
 from workbench.analysis.threads.scaling import ThreadScaling as ThreadScalingRecord
 from workbench.errors import WorkbenchError
 from workbench.models.display import counted

@@ -10,8 +10,8 @@ from onnx import helper
 
 import workbench as wb
 from tests.analysis.profile.traces import chain, looped, make, value
+from workbench.analysis.roofline.node_limits import roofline
 from workbench.analysis.roofline.peaks import Peaks
-from workbench.analysis.roofline.roofline import roofline
 from workbench.api.profiling import cold_start, threads
 from workbench.errors import RunFailed
 

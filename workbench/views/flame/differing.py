@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import fsum
 
-from workbench.analysis.difference.difference import REASONS, Change, Difference, Reason
+from workbench.analysis.difference.changes import REASONS, Change, Difference, Reason
 from workbench.records.display import in_ms
 from workbench.views.flame.frames import Boxes, Frames, Kind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.difference.difference import Difference
+from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.profile import Profile
 from workbench.views.flame.differing import change_by_node, differing
 from workbench.views.flame.frames import Pane, Picture

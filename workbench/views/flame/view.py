@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import traitlets as t
 
-from workbench.analysis.difference.difference import Difference, difference
+from workbench.analysis.difference.changes import Difference, difference
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.analysis.profile.profile import Profile
 from workbench.errors import ProfileError

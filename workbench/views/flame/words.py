@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.analysis.difference.difference import Difference
+from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
 from workbench.records.display import in_ms
 from workbench.views.flame.pictures import Shown

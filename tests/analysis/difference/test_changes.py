@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.analysis.difference.difference import Difference, difference
+from workbench.analysis.difference.changes import Difference, difference
 from workbench.analysis.difference.joining import in_the_names_of, same_nodes
 from workbench.analysis.graph import read_graph
 from workbench.views.flame.differing import change_by_node, differing

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.profile.traces import chain, trace_of
-from workbench.analysis.memory.memory import memory_of
+from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.profile.profile import read_profile
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.config import Config

@@ -10,8 +10,8 @@ import pytest
 from tests.analysis.profile.traces import chain, trace_of
 from workbench.analysis.profile.profile import read_profile
 from workbench.analysis.profile.running import Execution, profile_execution
+from workbench.analysis.roofline.node_limits import costs_of_profile, limit_of, roofline
 from workbench.analysis.roofline.peaks import Peaks, measure_peaks
-from workbench.analysis.roofline.roofline import costs_of_profile, limit_of, roofline
 from workbench.config import Config
 from workbench.errors import ProfileError
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.profile.traces import chain
-from workbench.analysis.coldstart.coldstart import ColdStart, Start, cold_start
+from workbench.analysis.cold_start import ColdStart, Start, cold_start
 from workbench.config import Config
 
 
