@@ -50,7 +50,7 @@ def outputs(model: Model, config: Config, feeds: Any) -> list[dict[str, Any]]:
     """What a session of the file gives, in a worker."""
     with WorkerFolder() as folder, Worker(folder, name="run") as worker:
         worker.hello(timeout_s=120)
-        write_values(folder / "feeds", cast_feeds(feeds, model) or feeds)
+        write_values(folder / "feeds", cast_feeds(feeds, model))
         plan = config.plan().to_dict()
         worker.request("load", {"model": str(model.path), "plan": plan}, stage="load", timeout_s=600)
         worker.request("first_run", {"feeds": str(folder / "feeds")}, stage="first run", timeout_s=600)

@@ -107,8 +107,7 @@ def _run_the_script(prepared: wb.Prepared, feed: dict[str, Any], folder: Path) -
 
 
 def _as_taken(value: Any, name: str, model: Any) -> Any:
-    cast = cast_feeds([{name: value}], model)
-    return value if cast is None else cast[0][name]
+    return cast_feeds([{name: value}], model)[0][name]
 
 
 def _outputs(path: Path, config: wb.Config, feed: dict[str, np.ndarray]) -> list[np.ndarray]:

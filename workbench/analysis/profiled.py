@@ -26,5 +26,5 @@ def profile_of(
 ) -> Profile:
     """A few runs with ORT's profiler on; what the config prepares is taken from the cache."""
     made = prepare(model, config, calibration=calibration, cancel=cancel)
-    fed = cast_feeds(feeds, made.model) or feeds
+    fed = cast_feeds(feeds, made.model)
     return profile_execution(Execution(made.model.path, made.config, fed, budget_s=budget_s), cancel=cancel)

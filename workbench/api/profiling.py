@@ -288,7 +288,7 @@ def _ready(
     if not chosen.prepares:
         return loaded, chosen, fed.feeds
     prepared = prepare(loaded, chosen, calibration=calibration, cancel=cancel)
-    return prepared.model, prepared.config, cast_feeds(fed.feeds, prepared.model) or fed.feeds
+    return prepared.model, prepared.config, cast_feeds(fed.feeds, prepared.model)
 
 
 def _opened(model: Any, inputs: Given, seed: int) -> tuple[Model, Inputs]:

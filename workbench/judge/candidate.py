@@ -74,7 +74,7 @@ def _ready(
 def _feeds_for(model: Model, given: Sequence[Feed], common: Path, label: str) -> Path:
     """The same feeds, or a copy in the types that the prepared model takes."""
     cast = cast_feeds(given, model)
-    if cast is None:
+    if cast is given:
         return common
     own = common.with_name(f"{common.name}-{label}")
     write_values(own, cast)

@@ -1,4 +1,4 @@
-"""Feeds of the original model in the types that a prepared one takes: 16 bits may be wanted."""
+"""Cast the feeds of the original model to the float types of the prepared model."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from workbench.worker.values import Feed
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
 
 
-def cast_feeds(feeds: Sequence[Feed], model: Model) -> list[dict[str, Any]] | None:
-    """None where they fit as they are."""
+def cast_feeds(feeds: Sequence[Feed], model: Model) -> Sequence[Feed]:
+    """Return the feeds with float values of the model's types; the same object where all values fit."""
     wanted = {
         value.name: np.dtype(tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
         for value in model.structure.graph.input
         if value.type.tensor_type.elem_type in _FLOATS
     }
     if all(_fits(value, wanted.get(name)) for feed in feeds for name, value in feed.items()):
-        return None
+        return feeds
     return [
         {
             name: value if _fits(value, wanted.get(name)) else value.astype(wanted[name])

@@ -58,7 +58,7 @@ class Examiner:
         prepared = prepare(self.model, run.config, calibration=self.calibration, cancel=self.cancel)
         feeds: Sequence[Feed] = self.inputs.feeds
         if run.config.prepares:
-            feeds = cast_feeds(feeds, prepared.model) or feeds
+            feeds = cast_feeds(feeds, prepared.model)
         kept = there.get(f"profile/{run.label}")
         if {"profile", *_FROM_PROFILE} & {*wanted}:
             if kept is None:

@@ -45,7 +45,7 @@ def debug(
     with WorkerFolder() as folder:
         paths = [folder / name for name in ("before", "after")]
         for path, file in zip(paths, (before, after), strict=True):
-            write_values(path, cast_feeds(found.feeds, file) or found.feeds)
+            write_values(path, cast_feeds(found.feeds, file))
         answer = call_job(
             "layer_errors",
             {

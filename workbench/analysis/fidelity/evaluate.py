@@ -187,7 +187,7 @@ class _Evaluation:
                 path = self.folder / _file(name, part)
                 feeds = self.folder / "feeds"
                 given = [self.examples.feeds[at] for at in part]
-                write_values(feeds, cast_feeds(given, subject.model) or given)
+                write_values(feeds, cast_feeds(given, subject.model))
                 worker.request(
                     "evaluate",
                     {"feeds": str(feeds), "path": str(path)},

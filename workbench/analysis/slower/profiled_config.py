@@ -154,7 +154,7 @@ def observe(
     execution = Execution(
         model=prepared.model.path,
         config=prepared.config,
-        feeds=cast_feeds(feeds, prepared.model) or feeds,
+        feeds=cast_feeds(feeds, prepared.model),
         limits=limits or Limits(),
     )
     profile = profile_execution(execution, cancel=cancel)

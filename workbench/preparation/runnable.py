@@ -1,0 +1,46 @@
+"""What a worker is given for one config: the prepared file, the config of its session, feeds of its types."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.config import Config
+from workbench.models.model import Model
+from workbench.preparation.feeds import cast_feeds
+from workbench.preparation.preparing import OnStep, Prepared, prepare
+from workbench.worker.values import Feed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runnable:
+    """One config of a model, prepared for a worker."""
+
+    prepared: Prepared
+    feeds: Sequence[Feed]  # the same object where no value was cast
+
+    @property
+    def model(self) -> Model:
+        """The file that the session loads."""
+        return self.prepared.model
+
+    @property
+    def config(self) -> Config:
+        """The config of the session: without what changed the file."""
+        return self.prepared.config
+
+
+def make_runnable(
+    model: Model,
+    config: Config,
+    feeds: Sequence[Feed],
+    *,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_step: OnStep | None = None,
+) -> Runnable:
+    """Prepare the model for the config and cast the feeds to the types of the prepared file's inputs."""
+    prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=on_step)
+    return Runnable(prepared, feeds if prepared.model is model else cast_feeds(feeds, prepared.model))
