@@ -9,7 +9,7 @@ import pytest
 
 from tests.analysis.conftest import Explain
 from tests.analysis.models import conv
-from tests.figures.examples import HOSTILE, comparison, run
+from tests.factories.comparisons import HOSTILE, comparison, run
 from tests.models import tiny
 from workbench.analysis import ablation, levels
 from workbench.analysis.explanation import Explained

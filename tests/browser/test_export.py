@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 import workbench as wb
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
-from tests.results import examples
-from tests.views.build import hostile
+from tests.factories import results as examples
+from tests.factories.graphs import hostile
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

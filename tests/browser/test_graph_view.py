@@ -13,7 +13,7 @@ from benchmarks.graphs import explained
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
-from tests.views.build import empty, fused, hostile
+from tests.factories.graphs import empty, fused, hostile
 from workbench.views.base import View
 from workbench.views.graph import graph_view
 from workbench.views.standalone import fragment, scripts

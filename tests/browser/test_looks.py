@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
-from tests.figures.examples import ordinary
-from tests.results import examples
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

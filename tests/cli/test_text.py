@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.records.examples import block, comparison, process, run
-from tests.results.examples import about
-from tests.views.build import hostile
+from tests.factories.graphs import hostile
+from tests.factories.records import block, comparison, process, run
+from tests.factories.results import about
 from workbench.cli import main
 from workbench.cli.text import in_full
 from workbench.config import Config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.figures.examples import HOSTILE, comparison, drawn_run, failed, run
+from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, run
 from workbench.figures.ecdf import EcdfData, Steps, ecdf_data, ecdf_figure, ecdf_table
 from workbench.figures.scale import Scale
 

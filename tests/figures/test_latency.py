@@ -8,7 +8,7 @@ import math
 import plotly.graph_objects as go
 import pytest
 
-from tests.figures.examples import HOSTILE, comparison, drawn_run, failed, ordinary, run
+from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from workbench.figures.latency import latency_data, latency_figure, latency_table
 from workbench.figures.palette import TEXT
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.figures.examples import HOSTILE
+from tests.factories.comparisons import HOSTILE
 from workbench.figures.scale import Scale, log_ticks, scale_of
 from workbench.figures.thinning import evenly, fair_shares
 from workbench.figures.words import lines, one_line, plain, plain_lines

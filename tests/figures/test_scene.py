@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from tests.figures.examples import HOSTILE
+from tests.factories.comparisons import HOSTILE
 from workbench.figures.cell import as_cell
 from workbench.figures.lettering import broken, fitted, text_width
 from workbench.figures.raster import FINER, MOST_PIXELS

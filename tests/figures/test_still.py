@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.figures.examples import HOSTILE, comparison, drawn_run, failed, ordinary, run
+from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from workbench.figures.still import BAR_END, MARGIN, latency_scene, latency_svg, main
 from workbench.records.bundle import write_bundle
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.figures.examples import comparison, drawn_run, failed, ordinary, run
+from tests.factories.comparisons import comparison, drawn_run, failed, ordinary, run
 from workbench.config import Config
 from workbench.figures.scale import Scale
 from workbench.figures.strips import LatencyData, Strip, latency_data

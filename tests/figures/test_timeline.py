@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.figures.examples import HOSTILE, comparison, drawn_run, failed, ordinary, run
+from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from workbench.figures.scale import Scale
 from workbench.figures.timeline import (
     Course,

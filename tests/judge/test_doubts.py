@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.judge.build import block, machine, pairs, process, run
+from tests.factories.runs import block, machine, pairs, process, run
 from workbench.config import Config
 from workbench.judge.doubts import doubts_of
 from workbench.measure.counters import Counters

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.judge.build import block, process, run
+from tests.factories.runs import block, process, run
 from workbench.judge.pairs import pair_of, pairs_of, typical_s
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.judge.build import block, process, run
+from tests.factories.runs import block, process, run
 from workbench.judge.percentiles import NEEDED, Estimate, percentiles, throughput
 from workbench.records.run import Block, Run
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.factories.records import comparison
 from tests.figures.test_accuracy import fidelity
 from tests.figures.test_accuracy import record as accuracy_record
-from tests.records.examples import comparison
 from workbench.figures.precision import precision_figure, precision_scene
 from workbench.figures.scene import Text
 from workbench.judge.percentiles import percentiles

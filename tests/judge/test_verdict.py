@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.judge.build import pairs
+from tests.factories.runs import pairs
 from workbench.judge.sequential import Interval
 from workbench.judge.verdict import is_enough, judge, kind_of
 from workbench.records.comparison import OutputAgreement, Verdict

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.judge.build import block, process, run
-from tests.records.examples import comparison
+from tests.factories.records import comparison
+from tests.factories.runs import block, process, run
 from workbench.judge.wording import headline, load_in_words, outputs_in_words, report, sentence
 from workbench.records.comparison import Doubt, OutputAgreement, Verdict
 from workbench.records.run import Run

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.results import examples
+from tests.factories import results as examples
 from workbench.panels.jobs import Job
 from workbench.panels.running import subject_of
 from workbench.panels.state import BenchState

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import workbench as wb
-from tests.figures.examples import HOSTILE, ordinary
-from tests.results import examples
+from tests.factories import results as examples
+from tests.factories.comparisons import HOSTILE, ordinary
 from workbench.errors import Cancelled
 from workbench.panels.jobs import Job
 from workbench.panels.layout import Layout

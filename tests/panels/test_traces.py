@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.figures.examples import ordinary
-from tests.results.examples import parts
-from tests.views.build import fused
+from tests.factories.comparisons import ordinary
+from tests.factories.graphs import fused
+from tests.factories.results import parts
 from workbench.panels.tabs.tab import Page
 from workbench.panels.tabs.traces import TraceTools
 

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.records.examples import comparison
+from tests.factories.records import comparison
 from workbench.records.bundle import pack_record
 
 Members = dict[str, bytes]

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from hypothesis import strategies as st
 
-from tests.records.examples import CONFIGS
+from tests.factories.records import CONFIGS
 from workbench.config import Config
 from workbench.records import ComparisonRecord, Doubt, OutputAgreement, Run, Verdict
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.factories.records import bulky, names
 from tests.records import forks
-from tests.records.examples import bulky, names
 from workbench.errors import BundleError
 from workbench.records.atomic import write_atomically
 from workbench.records.bundle import pack_record, read_bundle, unpack_record

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tests.records.examples import CONFIGS, bulky, comparison, failed_run, names, run
+from tests.factories.records import CONFIGS, bulky, comparison, failed_run, names, run
 from tests.records.strategies import comparisons
 from workbench.config import Config, Provider
 from workbench.errors import BundleError

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from tests.records.examples import CONFIGS, block, comparison, failed_run, process, run
+from tests.factories.records import CONFIGS, block, comparison, failed_run, process, run
 from workbench.records import LatencySamples
 from workbench.records.display import in_mib, in_ms, to_table
 

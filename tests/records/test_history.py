@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.records.examples import CONFIGS, comparison, failed_run, names, run
+from tests.factories.records import CONFIGS, comparison, failed_run, names, run
 from workbench.errors import HistoryError
 from workbench.records import ComparisonRecord, History
 from workbench.records.database import reading, writing

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.factories.records import bulky, comparison, names
 from tests.records import forks
-from tests.records.examples import bulky, comparison, names
 from workbench.errors import HistoryError
 from workbench.records import History, database
 from workbench.records import history as history_module
@@ -27,7 +27,7 @@ from workbench.records.bundle import pack_record
 REPOSITORY = Path(__file__).parents[2]
 ADD_MANY = """
 import sys
-from tests.records.examples import comparison
+from tests.factories.records import comparison
 from workbench.records import History
 history, name = History(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 
-from tests.records.examples import comparison, failed_run
+from tests.factories.records import comparison, failed_run
 from tests.records.hostile import good_members
 from tests.records.strategies import comparisons
 from workbench.records import ComparisonRecord

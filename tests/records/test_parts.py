@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.figures.examples import ordinary
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.factories.graphs import fused
 from tests.records.hostile import Members, signed, zipped
-from tests.results import examples
-from tests.views.build import fused
 from workbench.errors import BundleError
 from workbench.records import limits
 from workbench.records.bundle import pack_record, unpack_record

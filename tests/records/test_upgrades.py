@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.records.examples import comparison
+from tests.factories.records import comparison
 from tests.records.hostile import good_members, signed, zipped
 from tests.results.test_results import RESULTS
 from workbench.errors import BundleError

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import tests
 import workbench as wb
-from tests.figures.examples import ordinary
-from tests.results import examples
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
 
 REPOSITORY = Path(tests.__file__).parent.parent
 FOREIGN = """

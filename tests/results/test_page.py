@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.figures.examples import ordinary
-from tests.results import examples
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.factories.graphs import HOSTILE, hostile
 from tests.results.test_results import RESULTS
-from tests.views.build import HOSTILE, hostile
 from workbench.report.making import page_of
 
 MOST_BYTES = 10_000_000

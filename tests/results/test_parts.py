@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.figures.examples import ordinary
-from tests.results import examples
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
 from workbench.errors import WorkbenchError
 from workbench.report.making import FURTHER, page_of
 from workbench.results.registry import KINDS

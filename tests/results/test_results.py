@@ -13,9 +13,9 @@ from PIL import Image
 
 import workbench as wb
 from tests.analysis.profile.traces import chain
-from tests.figures.examples import failed, ordinary
-from tests.results import examples
-from tests.views.build import fused
+from tests.factories import results as examples
+from tests.factories.comparisons import failed, ordinary
+from tests.factories.graphs import fused
 from workbench.analysis.memory.by_node import Memory as MemoryRecord
 from workbench.analysis.memory.by_node import NodeMemory, memory_of
 from workbench.errors import ConfigError, WorkbenchError
@@ -157,7 +157,7 @@ def test_what_is_missing_says_which_and_how_to_get_it() -> None:
 
 
 def test_a_run_that_failed_has_no_parts() -> None:
-    from tests.figures.examples import comparison, drawn_run
+    from tests.factories.comparisons import comparison, drawn_run
 
     result = wb.Comparison(comparison(drawn_run("A", 0.002), failed("B", "no such kernel")))
     with pytest.raises(WorkbenchError, match=r"B failed \(no such kernel\)"):

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from benchmarks.graphs import CPU, CUDA, explained, explained_of
 from tests.analysis.graphs import Draft, drafts
-from tests.views.build import HOSTILE, empty, fused, graph, hostile, node, pane
+from tests.factories.graphs import HOSTILE, empty, fused, graph, hostile, node, pane
 from workbench.analysis.graph import TensorInfo
 from workbench.analysis.placement import predict
 from workbench.views.columns import unpack

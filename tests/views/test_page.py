@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.views.build import fused, hostile
+from tests.factories.graphs import fused, hostile
 from workbench.views.graph import graph_view
 from workbench.views.standalone import fragment, scripts
 

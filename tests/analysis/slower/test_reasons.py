@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.analysis.slower.sides import FLOAT, FLOAT16, FLOAT_NET, INT8, UINT8, pair, side
+from tests.factories.profiled_configs import FLOAT, FLOAT16, FLOAT_NET, INT8, UINT8, pair, side
 from workbench.analysis.slower.reasons import why_slower
 from workbench.config import Config, Provider
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from workbench.kinds import KINDS
 
-from tests.figures.examples import ordinary
-from tests.records.examples import comparison
+from tests.factories.comparisons import ordinary
+from tests.factories.records import comparison
 from tests.shown.examples import parts
 from tests.shown.test_results import made
 from workbench.records.bundle import pack_record

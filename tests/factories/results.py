@@ -9,9 +9,9 @@ from typing import Any
 
 import workbench as wb
 from tests.analysis.profile.traces import event, node, write
-from tests.figures.examples import drawn_run, ordinary
-from tests.records.examples import CONFIGS
-from tests.views.build import HOSTILE, fused, hostile
+from tests.factories.comparisons import drawn_run, ordinary
+from tests.factories.graphs import HOSTILE, fused, hostile
+from tests.factories.records import CONFIGS
 from workbench.analysis.ablation import AblationRecord, Worth
 from workbench.analysis.cold_start import ColdStart, Start
 from workbench.analysis.explanation import Explained

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tests.records import examples
+from tests.factories import records as examples
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.run import Block, Failure, Run
