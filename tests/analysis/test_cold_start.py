@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from tests.analysis.profile.traces import chain
-from workbench.analysis.cold_start import ColdStart, Start, cold_start
+from workbench.analysis.cold_start import ColdStartRecord, ProcessStart, cold_start
 from workbench.config import Config
 
 
-def start(load_s: float) -> Start:
-    return Start(0.1, 0.2, load_s, 0.03, 0.01, 5, 10, round(100 * load_s), None, None)
+def start(load_s: float) -> ProcessStart:
+    return ProcessStart(0.1, 0.2, load_s, 0.03, 0.01, 5, 10, round(100 * load_s), None, None)
 
 
 def test_load_splits_into_read_optimize_and_prepack() -> None:
-    found = ColdStart("A", (start(1.0),) * 3, (start(0.9),) * 3, (start(0.4),) * 3)
+    found = ColdStartRecord("A", (start(1.0),) * 3, (start(0.9),) * 3, (start(0.4),) * 3)
     steps = dict(found.steps)
     assert steps["prepack"] == pytest.approx(0.1)
     assert steps["optimize"] == pytest.approx(0.6)
@@ -32,7 +32,7 @@ def test_load_splits_into_read_optimize_and_prepack() -> None:
 
 
 def test_without_a_saved_graph_optimizing_is_not_known() -> None:
-    steps = dict(ColdStart("A", (start(1.0),), (start(1.1),), ()).steps)
+    steps = dict(ColdStartRecord("A", (start(1.0),), (start(1.1),), ()).steps)
     assert steps["optimize"] is None
     assert steps["read"] is None
     assert steps["prepack"] == 0

@@ -13,16 +13,16 @@ from tests.factories.comparisons import drawn_run, ordinary
 from tests.factories.graphs import HOSTILE, fused, hostile
 from tests.factories.records import CONFIGS
 from workbench.analysis.ablation import AblationRecord, Worth
-from workbench.analysis.cold_start import ColdStart, Start
+from workbench.analysis.cold_start import ColdStartRecord, ProcessStart
 from workbench.analysis.explanation import Explained
 from workbench.analysis.levels import LevelRow, LevelsRecord
 from workbench.analysis.memory.by_node import memory_of
-from workbench.analysis.memory.settings import MemorySetting, MemorySettings
+from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
 from workbench.analysis.profile.profile import Overhead, Profile, read_profile
 from workbench.analysis.profile.saved import record_of
-from workbench.analysis.roofline.node_limits import NodeLimit, Roofline
-from workbench.analysis.roofline.peaks import Peaks, PeakTable
-from workbench.analysis.threads.scaling import ThreadPoint, ThreadScaling
+from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
+from workbench.analysis.roofline.peaks import PeakRow, PeakTable
+from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 from workbench.records.kinds import Part, about_comparison
@@ -52,17 +52,17 @@ def profile(told: Explained, runs: int = 4) -> Profile:
     return Profile(found.trace, warmup_runs=1, overhead=Overhead((0.001,), (0.0012,)), scopes={"a": "b"})
 
 
-def start(label: str) -> ColdStart:
-    sizes = dict.fromkeys((one for one in Start.__dataclass_fields__ if one.endswith("_bytes")), 30 << 20)
+def start(label: str) -> ColdStartRecord:
+    sizes = dict.fromkeys((one for one in ProcessStart.__dataclass_fields__ if one.endswith("_bytes")), 30 << 20)
     times = {"process_s": 0.1, "import_s": 0.2, "load_s": 0.3, "first_run_s": 0.01, "steady_s": 0.002}
-    one = Start(**{**sizes, **times, "load_bytes": None})  # type: ignore[arg-type]
-    return ColdStart(label, (one, one), (one,), (replace(one, load_s=0.1),))
+    one = ProcessStart(**{**sizes, **times, "load_bytes": None})  # type: ignore[arg-type]
+    return ColdStartRecord(label, (one, one), (one,), (replace(one, load_s=0.1),))
 
 
-def roofline() -> Roofline:
+def roofline() -> RooflineRecord:
     known = NodeLimit(f"/a/{HOSTILE}", "Gemm", 1.0, 0.002, 4000, 800, 0.001, "compute")
-    return Roofline(
-        (known, replace(known, flops=None, limit_s=None, bound=None)), Peaks(2, 1e9, None, 1e9), 0.01
+    return RooflineRecord(
+        (known, replace(known, flops=None, limit_s=None, bound=None)), PeakRow(2, 1e9, None, 1e9), 0.01
     )
 
 
@@ -82,18 +82,18 @@ def levels() -> LevelsRecord:
     return LevelsRecord("model", (row, more), ordinary())
 
 
-def settings() -> MemorySettings:
+def settings() -> MemorySettingsRecord:
     row = MemorySetting("as asked", -1, 5, 9 << 20, None, None, 0.002, None, None, None, None, None)
-    return MemorySettings("model", (row, replace(row, name="arena off", verdict="slower", ratio=0.9)))
+    return MemorySettingsRecord("model", (row, replace(row, name="arena off", verdict="slower", ratio=0.9)))
 
 
-def threads() -> ThreadScaling:
+def threads() -> ThreadScalingRecord:
     points = [ThreadPoint(n, s, 0.002 / n, 0.003, None) for n in (1, 2) for s in (True, False)]
-    return ThreadScaling((*points, ThreadPoint(4, True, None, None, HOSTILE)))
+    return ThreadScalingRecord((*points, ThreadPoint(4, True, None, None, HOSTILE)))
 
 
 def peaks() -> PeakTable:
-    return PeakTable((Peaks(1, 1e10, 4e10, None), Peaks(2, None, None, 2e10)))
+    return PeakTable((PeakRow(1, 1e10, 4e10, None), PeakRow(2, None, None, 2e10)))
 
 
 def accuracy() -> AccuracyRecord:

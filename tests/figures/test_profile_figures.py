@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tests.analysis.profile.traces import chain, event, node, trace_of, write
-from workbench.analysis.cold_start import ColdStart, Start
+from workbench.analysis.cold_start import ColdStartRecord, ProcessStart
 from workbench.analysis.memory.by_node import memory_of
-from workbench.analysis.memory.settings import MemorySetting, MemorySettings
+from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
 from workbench.analysis.profile.profile import Profile, read_profile
-from workbench.analysis.roofline.node_limits import NodeLimit, Roofline
-from workbench.analysis.roofline.peaks import Peaks
-from workbench.analysis.threads.scaling import ThreadPoint, ThreadScaling
+from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
+from workbench.analysis.roofline.peaks import PeakRow
+from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.figures.coldstart import cold_start_data, cold_start_figure
 from workbench.figures.memory import memory_figure
 from workbench.figures.memory_settings import memory_settings_figure
@@ -63,7 +63,7 @@ def test_the_roofline_draws_what_is_known_under_both_roofs() -> None:
         NodeLimit("b", "MatMulInteger", 1, 0.001, 10**7, 10**5, 0.0005, "compute"),
         NodeLimit("c", "Mystery", 1, 0.001, None, 10**5, None, None),
     )
-    figure = roofline_figure(Roofline(nodes, Peaks(2, 100e9, 400e9, 10e9), 0.004))
+    figure = roofline_figure(RooflineRecord(nodes, PeakRow(2, 100e9, 400e9, 10e9), 0.004))
     names = [trace.name for trace in figure.data]
     assert names == ["float32 and others", "int8", "float32 peak, 100 GFLOP/s", "int8 peak, 400 GOP/s"]
     assert figure.data[0].y == pytest.approx((10.0,))
@@ -75,7 +75,7 @@ def test_names_in_the_roofline_do_not_cover_each_other() -> None:
         return NodeLimit(name, op_type, 1, time_s, 10**7, 10**5, 0.0005, "compute")
 
     nodes = (at("a", "Mul", 0.001), at("b", "Div", 0.0011), at("c", "Add", 0.1), at("d", "Add", 0.09))
-    (cloud, *_) = roofline_figure(Roofline(nodes, Peaks(1, 100e9, None, 10e9), 0.2)).data
+    (cloud, *_) = roofline_figure(RooflineRecord(nodes, PeakRow(1, 100e9, None, 10e9), 0.2)).data
     assert dict(zip((row[0] for row in cloud.customdata), cloud.text, strict=True)) == {
         "c": "Add",
         "d": "",
@@ -90,9 +90,9 @@ def test_memory_has_no_line_for_what_is_not_told(profile: Profile) -> None:
 
 
 def test_steps_of_a_start_stack_and_absent_ones_stay_absent() -> None:
-    start = Start(0.1, 0.2, 0.3, 0.04, 0.01, None, None, None, None, None)
+    start = ProcessStart(0.1, 0.2, 0.3, 0.04, 0.01, None, None, None, None, None)
     figure = cold_start_figure(
-        [ColdStart("A", (start,), (start,), (start,)), ColdStart("B", (start,), (start,), ())]
+        [ColdStartRecord("A", (start,), (start,), (start,)), ColdStartRecord("B", (start,), (start,), ())]
     )
     steps = {trace.name: trace.x for trace in figure.data if trace.xaxis == "x"}
     assert list(figure.data[0].y) == ["A", "A, saved ahead", "B"]
@@ -105,8 +105,8 @@ def test_steps_of_a_start_stack_and_absent_ones_stay_absent() -> None:
 
 def test_what_each_stage_of_a_start_added_to_the_memory() -> None:
     mib = 1 << 20
-    start = Start(0.1, 0.2, 0.3, 0.04, 0.01, 10 * mib, 40 * mib, 100 * mib, 90 * mib, 120 * mib)
-    data = cold_start_data([ColdStart("A", (start,), (start,), ())])
+    start = ProcessStart(0.1, 0.2, 0.3, 0.04, 0.01, 10 * mib, 40 * mib, 100 * mib, 90 * mib, 120 * mib)
+    data = cold_start_data([ColdStartRecord("A", (start,), (start,), ())])
     assert dict(data.memory) == {
         "process start": (10,), "import": (30,), "load": (60,), "first run": (0,), "steady run": (20,),
     }  # fmt: skip
@@ -116,7 +116,7 @@ def test_memory_settings_draw_memory_and_latency_of_each() -> None:
     def row(name: str, peak: int | None, verdict: str | None) -> MemorySetting:
         return MemorySetting(name, 10, 20, peak, None, None, 0.01, verdict, 1.1, 1.05, 1.2, None)
 
-    found = MemorySettings("m", (row("as asked", 8 << 20, None), row("arena off", 4 << 20, "faster")))
+    found = MemorySettingsRecord("m", (row("as asked", 8 << 20, None), row("arena off", 4 << 20, "faster")))
     figure = memory_settings_figure(found)
     assert figure.data[0].x == (8, 4)
     assert figure.data[-1].x == (10, 10)
@@ -126,6 +126,6 @@ def test_memory_settings_draw_memory_and_latency_of_each() -> None:
 def test_the_knee_is_ringed() -> None:
     times = {1: 0.01, 2: 0.005, 4: 0.005}
     points = [ThreadPoint(n, spin, t, None, None) for spin in (True, False) for n, t in times.items()]
-    figure = threads_figure(ThreadScaling(tuple(points)))
+    figure = threads_figure(ThreadScalingRecord(tuple(points)))
     rings = [trace for trace in figure.data if trace.name.startswith("enough")]
     assert [tuple(ring.x) for ring in rings] == [(2,), (2,)]

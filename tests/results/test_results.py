@@ -16,8 +16,7 @@ from tests.analysis.profile.traces import chain
 from tests.factories import results as examples
 from tests.factories.comparisons import failed, ordinary
 from tests.factories.graphs import fused
-from workbench.analysis.memory.by_node import Memory as MemoryRecord
-from workbench.analysis.memory.by_node import NodeMemory, memory_of
+from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory, memory_of
 from workbench.errors import ConfigError, WorkbenchError
 from workbench.figures.scene import Text
 from workbench.records.bundle import pack_record, unpack_record

@@ -37,7 +37,7 @@ NO_PREPACKING = ("session.disable_prepacking", "1")
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ProcessStart:
     """One process from its start to its steady state. Resident memory None: the system does not tell."""
 
     process_s: float  # starting the interpreter, up to its first word, without the import
@@ -53,13 +53,13 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class ColdStart:
+class ColdStartRecord:
     """Repeated starts of one config in three ways, each in a process of its own."""
 
     label: str
-    as_asked: tuple[Start, ...]
-    without_prepacking: tuple[Start, ...]
-    saved_ahead: tuple[Start, ...]  # empty: this graph cannot be saved
+    as_asked: tuple[ProcessStart, ...]
+    without_prepacking: tuple[ProcessStart, ...]
+    saved_ahead: tuple[ProcessStart, ...]  # empty: this graph cannot be saved
 
     @property
     def load_s(self) -> float:
@@ -93,7 +93,7 @@ class ColdStart:
 
     def resident(self, way: Way = "as_asked") -> tuple[tuple[str, int | None], ...]:
         """Resident memory after each stage, the median of the starts; None where the system does not tell."""
-        starts: tuple[Start, ...] = getattr(self, way)
+        starts: tuple[ProcessStart, ...] = getattr(self, way)
         found = [(stage, _median(starts, field) if starts else None) for stage, field in _MEMORY]
         return tuple((stage, None if size is None else int(size)) for stage, size in found)
 
@@ -118,7 +118,7 @@ class ColdStart:
 
     def first_answer_s(self, way: Way) -> float | None:
         """The same for one way of starting; None where it was not tried."""
-        starts: tuple[Start, ...] = getattr(self, way)
+        starts: tuple[ProcessStart, ...] = getattr(self, way)
         return median(e.process_s + e.import_s + e.load_s + e.first_run_s for e in starts) if starts else None
 
     def __str__(self) -> str:
@@ -138,24 +138,24 @@ class ColdStart:
 
         rows = []
         for name in WAYS:
-            starts: tuple[Start, ...] = getattr(self, name)
+            starts: tuple[ProcessStart, ...] = getattr(self, name)
             if starts:
-                fields = Start.__dataclass_fields__
+                fields = ProcessStart.__dataclass_fields__
                 rows.append({"label": self.label, "start": name, **{f: _median(starts, f) for f in fields}})
         frame = pd.DataFrame(rows)
-        sizes = [name for name in Start.__dataclass_fields__ if name.endswith("_bytes")]
+        sizes = [name for name in ProcessStart.__dataclass_fields__ if name.endswith("_bytes")]
         frame[sizes] = frame[sizes].astype("Float64").round().astype("Int64")
         return frame
 
 
-def _check(found: ColdStart, fix: str) -> None:
+def _check(found: ColdStartRecord, fix: str) -> None:
     if not found.as_asked or not found.without_prepacking:
         raise BundleError("as_asked, without_prepacking: expected a start at least.", fix)
 
 
 def kind() -> Kind:
     """As bundles hold it."""
-    return Kind("cold start", ColdStart, _check, None)
+    return Kind("cold start", ColdStartRecord, _check, None)
 
 
 def cold_start(
@@ -168,11 +168,11 @@ def cold_start(
     savable: bool = True,
     limits: Limits | None = None,
     cancel: threading.Event | None = None,
-) -> ColdStart:
+) -> ColdStartRecord:
     """Start processes by turns, so that a drift of the machine falls on all ways alike."""
     limits = limits or Limits()
     bare = config.replace(session_entries=dict([*config.session_entries, NO_PREPACKING]))
-    found: dict[str, list[Start]] = {"as_asked": [], "without_prepacking": [], "saved_ahead": []}
+    found: dict[str, list[ProcessStart]] = {"as_asked": [], "without_prepacking": [], "saved_ahead": []}
     with tempfile.TemporaryDirectory(prefix="ort-workbench-coldstart-") as name:
         folder = Path(name)
         write_values(folder / "feeds", feeds)
@@ -183,10 +183,10 @@ def cold_start(
         for _ in range(repeats):
             for way, (path, each) in ways.items():
                 found[way].append(_start(path, each, folder / "feeds", limits, cancel))
-    return ColdStart(label, *(tuple(starts) for starts in found.values()))
+    return ColdStartRecord(label, *(tuple(starts) for starts in found.values()))
 
 
-def _start(model: Path, config: Config, feeds: Path, limits: Limits, cancel: threading.Event | None) -> Start:
+def _start(model: Path, config: Config, feeds: Path, limits: Limits, cancel: threading.Event | None) -> ProcessStart:
     with WorkerFolder() as folder, Worker(folder, name="coldstart", python=config.interpreter) as worker:
         hello = worker.hello(timeout_s=limits.start_s, cancel=cancel)
 
@@ -209,7 +209,7 @@ def _start(model: Path, config: Config, feeds: Path, limits: Limits, cancel: thr
         steady = ask("usage", "run", limits.run_s).body
     samples = array("q")
     samples.frombytes(warm.payload)
-    return Start(
+    return ProcessStart(
         process_s=max(0.0, hello["spawn_s"] - hello["import_s"]),
         import_s=hello["import_s"],
         load_s=loaded["load_s"],
@@ -244,7 +244,7 @@ def _save(model: Path, config: Config, folder: Path, limits: Limits, cancel: thr
     return target
 
 
-def _median(starts: tuple[Start, ...], name: str) -> float | None:
+def _median(starts: tuple[ProcessStart, ...], name: str) -> float | None:
     values = [getattr(each, name) for each in starts]
     return None if None in values else float(median(values))
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbench.analysis.cold_start import ColdStart
+from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.cold_start import cold_start as start_cold
 from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, memory_of
 from workbench.analysis.memory.settings import settings_of, settings_seen
 from workbench.analysis.profile.profile import read_profile as read
 from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
-from workbench.analysis.roofline.peaks import Peaks as PeakRow
+from workbench.analysis.roofline.peaks import PeakRow
 from workbench.analysis.roofline.peaks import measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
 from workbench.analysis.threads.sharing import sharing_of
@@ -234,7 +234,7 @@ def cold_start(
     'cold_start'
     """
     source, fed = _opened(model, inputs, seed)
-    found: dict[str, ColdStart] = {}
+    found: dict[str, ColdStartRecord] = {}
     for index, config in enumerate(configs or (Config(),)):
         loaded, left, feeds = _ready(source, config, fed, None, cancel)
         label = chr(ord("A") + index)

@@ -9,7 +9,7 @@ from statistics import median
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.analysis.cold_start import ColdStart
+from workbench.analysis.cold_start import ColdStartRecord
 from workbench.figures.palette import PALE, STRONG, TEXT
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
@@ -31,7 +31,7 @@ class StartBars:
     memory: tuple[tuple[str, tuple[float | None, ...]], ...]  # (stage, MiB that it added a row)
 
 
-def cold_start_data(starts: Sequence[ColdStart]) -> StartBars:
+def cold_start_data(starts: Sequence[ColdStartRecord]) -> StartBars:
     """Loading a graph saved ahead is one step: nothing is optimized then."""
     names: list[str] = []
     rows: list[dict[str, float | None]] = []
@@ -53,7 +53,7 @@ def cold_start_data(starts: Sequence[ColdStart]) -> StartBars:
     )
 
 
-def cold_start_figure(starts: Sequence[ColdStart]) -> go.Figure:
+def cold_start_figure(starts: Sequence[ColdStartRecord]) -> go.Figure:
     """Time above, memory below; the steady run stands in the note, since it is no part of starting."""
     data = cold_start_data(starts)
     figure = make_subplots(
@@ -97,7 +97,7 @@ def cold_start_figure(starts: Sequence[ColdStart]) -> go.Figure:
     )
 
 
-def _told(start: ColdStart) -> str:
+def _told(start: ColdStartRecord) -> str:
     head, _, rest = str(start).partition(", ")
     return f"{head}; {rest}" if rest else head
 
@@ -112,7 +112,7 @@ def _added(resident: tuple[tuple[str, int | None], ...]) -> dict[str, int | None
     return found
 
 
-def _ahead(start: ColdStart) -> dict[str, float | None]:
+def _ahead(start: ColdStartRecord) -> dict[str, float | None]:
     """Loading is one step then: nothing is optimized."""
     fields = (
         ("process start", "process_s"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import plotly.graph_objects as go
 
-from workbench.analysis.memory.by_node import Memory, NodeMemory
+from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory
 from workbench.figures.palette import BLUE, GREEN, PURPLE, VERMILLION
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
@@ -21,9 +21,9 @@ _LINES = (
 )
 
 
-def memory_figure(found: Memory | Mapping[str, Memory]) -> go.Figure:
+def memory_figure(found: MemoryRecord | Mapping[str, MemoryRecord]) -> go.Figure:
     """Lines over the nodes in the order they ran, a plot a run; what the trace does not tell has no line."""
-    runs = {"": found} if isinstance(found, Memory) else dict(found)
+    runs = {"": found} if isinstance(found, MemoryRecord) else dict(found)
     figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
     shown: set[str] = set()
     for index, memory in enumerate(runs.values()):
@@ -38,7 +38,7 @@ def memory_figure(found: Memory | Mapping[str, Memory]) -> go.Figure:
     return set_title(figure, ["Memory over a run"], "".join(map(str, runs.values())), height)
 
 
-def _lines(memory: Memory) -> Iterator[go.Scatter]:
+def _lines(memory: MemoryRecord) -> Iterator[go.Scatter]:
     for name, field, color, dash in _LINES:
         sizes = [getattr(node, field) for node in memory.nodes]
         if any(size is not None for size in sizes):
@@ -53,7 +53,7 @@ def _lines(memory: Memory) -> Iterator[go.Scatter]:
             )
 
 
-def _temporaries(memory: Memory) -> Iterator[go.Bar]:
+def _temporaries(memory: MemoryRecord) -> Iterator[go.Bar]:
     scratch = [node.temporary_bytes for node in memory.nodes]
     if any(scratch):
         yield go.Bar(

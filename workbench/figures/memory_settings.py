@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.analysis.memory.settings import MemorySetting, MemorySettings
+from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
@@ -15,7 +15,7 @@ BAR_PIXELS = 58
 _BARS = (("peak", "peak_bytes"), ("after loading", "loaded_bytes"), ("held by the arena", "arena_held_bytes"))
 
 
-def memory_settings_figure(found: MemorySettings) -> go.Figure:
+def memory_settings_figure(found: MemorySettingsRecord) -> go.Figure:
     """Memory left, latency right; what is not known has no bar."""
     figure = make_subplots(
         rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.06, column_widths=[0.6, 0.4]

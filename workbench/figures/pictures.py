@@ -13,16 +13,16 @@ from workbench.records.display import in_ms
 
 if TYPE_CHECKING:
     from workbench.analysis.ablation import AblationRecord
-    from workbench.analysis.cold_start import ColdStart
+    from workbench.analysis.cold_start import ColdStartRecord
     from workbench.analysis.explanation import Explained
     from workbench.analysis.levels import LevelsRecord
-    from workbench.analysis.memory.by_node import Memory
-    from workbench.analysis.memory.settings import MemorySettings
+    from workbench.analysis.memory.by_node import MemoryRecord
+    from workbench.analysis.memory.settings import MemorySettingsRecord
     from workbench.analysis.passes import Statistics
     from workbench.analysis.profile.profile import Profile
-    from workbench.analysis.roofline.node_limits import Roofline
+    from workbench.analysis.roofline.node_limits import RooflineRecord
     from workbench.analysis.roofline.peaks import PeakTable
-    from workbench.analysis.threads.scaling import ThreadScaling
+    from workbench.analysis.threads.scaling import ThreadScalingRecord
 
 MOST_ROWS = 12
 _EFFECTS = {"helps": BLUE, "hurts": VERMILLION, "no effect": TEXT}
@@ -100,7 +100,7 @@ def profile_scene(profile: Profile) -> Scene:
     return bars_scene("Where the time of a run goes, by op type", rows, lines=[str(profile)], note=note)
 
 
-def memory_scene(found: Mapping[str, Memory]) -> Scene:
+def memory_scene(found: Mapping[str, MemoryRecord]) -> Scene:
     """The totals of each run."""
     fields = (
         ("weights", "weights_bytes"),
@@ -119,7 +119,7 @@ def memory_scene(found: Mapping[str, Memory]) -> Scene:
     return bars_scene("Memory of a run", rows)
 
 
-def memory_settings_scene(found: MemorySettings) -> Scene:
+def memory_settings_scene(found: MemorySettingsRecord) -> Scene:
     """Memory at the peak with each setting turned over, and what that does to the time."""
     look = run_look(0, "")
     rows = []
@@ -134,7 +134,7 @@ def memory_settings_scene(found: MemorySettings) -> Scene:
     return bars_scene(title, rows, lines=str(found).split("; ")[1:])
 
 
-def roofline_scene(found: Mapping[str, Roofline]) -> Scene:
+def roofline_scene(found: Mapping[str, RooflineRecord]) -> Scene:
     """The slowest nodes of each run: the time that each takes, and the least that it would at the peaks."""
     took, limit = Look(BLUE, "", "time of a run"), Look(SKY, "/", "at the machine's peaks")
     rows, several = [], len(found) > 1
@@ -172,7 +172,7 @@ def peaks_scene(table: PeakTable) -> Scene:
     return bars_scene("The best that ONNX Runtime reaches on this machine", rows)
 
 
-def cold_start_scene(starts: Sequence[ColdStart]) -> Scene:
+def cold_start_scene(starts: Sequence[ColdStartRecord]) -> Scene:
     """Each step of each config."""
     steps = [name for name, _ in starts[0].steps] if starts else []
     rows = []
@@ -187,7 +187,7 @@ def cold_start_scene(starts: Sequence[ColdStart]) -> Scene:
     return bars_scene("From nothing to the first answer, step by step", rows, lines=lines)
 
 
-def threads_scene(scaling: ThreadScaling) -> Scene:
+def threads_scene(scaling: ThreadScalingRecord) -> Scene:
     """Latency of each thread count, with and without spinning."""
     looks = {True: run_look(0, "spinning"), False: run_look(1, "not spinning")}
     rows = []

@@ -7,7 +7,7 @@ from math import log10
 
 import plotly.graph_objects as go
 
-from workbench.analysis.roofline.node_limits import INT8, NodeLimit, Roofline
+from workbench.analysis.roofline.node_limits import INT8, NodeLimit, RooflineRecord
 from workbench.figures.palette import BLUE, STRONG, TEXT, VERMILLION
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
@@ -19,9 +19,9 @@ PLOT_PIXELS = 380
 NAME_WIDTH, NAME_HEIGHT = 0.9, 0.5  # decades that a name takes where two plots share 900 pixels
 
 
-def roofline_figure(found: Roofline | Mapping[str, Roofline]) -> go.Figure:
+def roofline_figure(found: RooflineRecord | Mapping[str, RooflineRecord]) -> go.Figure:
     """A point a node, its area its time, a plot a run; what computes nothing is in the table only."""
-    runs = {"": found} if isinstance(found, Roofline) else dict(found)
+    runs = {"": found} if isinstance(found, RooflineRecord) else dict(found)
     figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
     drawn = {label: _drawn(one) for label, one in runs.items()}
     shown: set[str] = set()
@@ -40,7 +40,7 @@ def roofline_figure(found: Roofline | Mapping[str, Roofline]) -> go.Figure:
     return set_title(figure, told, note, height)
 
 
-def _drawn(found: Roofline) -> list[NodeLimit]:
+def _drawn(found: RooflineRecord) -> list[NodeLimit]:
     known = (node for node in found.nodes if node.flops and node.bytes_moved and node.time_s)
     return sorted(known, key=lambda node: -node.time_s)[:MOST_POINTS]
 
@@ -103,7 +103,7 @@ def _named(nodes: list[NodeLimit]) -> set[NodeLimit]:
     return set(places)
 
 
-def _roofs(found: Roofline, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
+def _roofs(found: RooflineRecord, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
     peaks = found.peaks
     if peaks.bytes_per_s is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.analysis.threads.scaling import ThreadScaling
+from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.figures.palette import style_of_run
 from workbench.figures.template import apply, set_title
 
@@ -13,7 +13,7 @@ PLOT_PIXELS = 420
 KNEE_PIXELS = 16
 
 
-def threads_figure(scaling: ThreadScaling) -> go.Figure:
+def threads_figure(scaling: ThreadScalingRecord) -> go.Figure:
     """Latency above, processor time below; a ring marks the fewest threads near the best."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
     for index, spinning in enumerate((True, False)):

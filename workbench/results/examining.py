@@ -13,7 +13,7 @@ from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked
 from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
 from workbench.analysis.profile.saved import profile_of, record_of
 from workbench.analysis.roofline.node_limits import roofline
-from workbench.analysis.roofline.peaks import Peaks, measure_peaks
+from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.config.config import usable_cores
 from workbench.errors import ConfigError, ModelError
 from workbench.models import Inputs, Model
@@ -42,7 +42,7 @@ class Examiner:
     calibration: Any = None
     cancel: threading.Event | None = None
     on_step: Callable[[str], None] | None = None
-    _peaks: dict[int, Peaks] = field(default_factory=dict)
+    _peaks: dict[int, PeakRow] = field(default_factory=dict)
 
     def parts(self, run: Run, what: Iterable[Examination], there: dict[str, Part]) -> Iterator[Part]:
         """The parts of one run that are asked for and not there, each as soon as it is made."""
@@ -97,7 +97,7 @@ class Examiner:
     def _explained(self, run: Run) -> Any:
         return explanation.explain(self.model, run.config, cancel=self.cancel)
 
-    def _peaks_of(self, run: Run) -> Peaks:
+    def _peaks_of(self, run: Run) -> PeakRow:
         count = run.threads or usable_cores()
         if count not in self._peaks:
             self._peaks[count] = measure_peaks((count,), cancel=self.cancel).rows[0]

@@ -10,7 +10,7 @@ from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import ProfileRecord, profile_of, record_of
 from workbench.analysis.roofline.node_limits import roofline
-from workbench.analysis.roofline.peaks import Peaks, measure_peaks
+from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.sharing import Sharing, sharing_of
 from workbench.records.origin import Origin
 from workbench.results.resources import Memory, Roofline
@@ -92,7 +92,7 @@ class Profile(Data, Result):
         """Memory of the last run, node by node."""
         return Memory(memory_of(self), self._about)
 
-    def roofline(self, peaks: Peaks | None = None, *, cancel: threading.Event | None = None) -> Roofline:
+    def roofline(self, peaks: PeakRow | None = None, *, cancel: threading.Event | None = None) -> Roofline:
         """Each node against this machine's peaks, measured now with its config's threads unless given."""
         from workbench.config.config import usable_cores
 

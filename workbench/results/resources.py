@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from workbench.analysis.cold_start import ColdStart as ColdStartRecord
-from workbench.analysis.memory.by_node import Memory as MemoryRecord
-from workbench.analysis.memory.settings import MemorySettings as SettingsRecord
-from workbench.analysis.roofline.node_limits import Roofline as RooflineRecord
-from workbench.analysis.roofline.peaks import Peaks as PeakRow
+from workbench.analysis.cold_start import ColdStartRecord
+from workbench.analysis.memory.by_node import MemoryRecord
+from workbench.analysis.memory.settings import MemorySettingsRecord
+from workbench.analysis.roofline.node_limits import RooflineRecord
+from workbench.analysis.roofline.peaks import PeakRow
 from workbench.analysis.roofline.peaks import PeakTable
-from workbench.analysis.threads.scaling import ThreadScaling as ThreadScalingRecord
+from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.errors import WorkbenchError
 from workbench.models.display import counted
 from workbench.records.kinds import Part
@@ -193,7 +193,7 @@ class MemorySettings(Result):
     'MemorySettings'
     """
 
-    record: SettingsRecord
+    record: MemorySettingsRecord
 
     def figure(self) -> go.Figure:
         """Memory and latency of each."""

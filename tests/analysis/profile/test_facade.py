@@ -11,7 +11,7 @@ from onnx import helper
 import workbench as wb
 from tests.analysis.profile.traces import chain, looped, make, value
 from workbench.analysis.roofline.node_limits import roofline
-from workbench.analysis.roofline.peaks import Peaks
+from workbench.analysis.roofline.peaks import PeakRow
 from workbench.api.profiling import cold_start, threads
 from workbench.errors import RunFailed
 
@@ -47,7 +47,7 @@ def test_subgraphs_have_costs_and_limits_too(tmp_path: Path) -> None:
     path = tmp_path / "looped.onnx"
     path.write_bytes(looped(3).SerializeToString())
     found = roofline(
-        wb.profile(path, wb.Config(intra_op_threads=1), budget_s=0.1), Peaks(1, 1e11, 4e11, 1e10)
+        wb.profile(path, wb.Config(intra_op_threads=1), budget_s=0.1), PeakRow(1, 1e11, 4e11, 1e10)
     )
     by_name = {node.node: node for node in found.nodes}
     assert by_name["body_matmul"].calls_per_run == 3

@@ -26,11 +26,11 @@ from tests.analysis.profile.devices import (
 from tests.analysis.profile.test_tree import adds_up
 from tests.analysis.profile.traces import event, make, value, write
 from workbench.analysis.profile.tree import NO_PARENT, Kind, node_name
-from workbench.analysis.roofline.peaks import Peaks
+from workbench.analysis.roofline.peaks import PeakRow
 from workbench.views.flame.frames import Kind as Box
 from workbench.views.flame.view import FlameView, flame_view
 
-PEAKS = Peaks(threads=1, float32_flops=1e10, int8_flops=4e10, bytes_per_s=1e10)
+PEAKS = PeakRow(threads=1, float32_flops=1e10, int8_flops=4e10, bytes_per_s=1e10)
 
 
 def read(folder: Path, events: list[dict[str, Any]], warmup_runs: int = 0) -> wb.Profile:

@@ -11,11 +11,11 @@ from tests.analysis.profile.traces import chain, trace_of
 from workbench.analysis.profile.profile import read_profile
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.roofline.node_limits import costs_of_profile, limit_of, roofline
-from workbench.analysis.roofline.peaks import Peaks, measure_peaks
+from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.config import Config
 from workbench.errors import ProfileError
 
-PEAKS = Peaks(1, 100e9, 400e9, 10e9)
+PEAKS = PeakRow(1, 100e9, 400e9, 10e9)
 FEED = {"x": np.ones((4, 16), np.float32)}
 
 
@@ -28,7 +28,7 @@ def test_the_slower_side_binds_and_int8_has_its_own_peak() -> None:
 def test_a_limit_needs_both_sides() -> None:
     assert limit_of("MatMul", None, 10, PEAKS) == (None, None)
     assert limit_of("MatMul", 10, None, PEAKS) == (None, None)
-    assert limit_of("MatMulInteger", 10, 10, Peaks(1, 1.0, None, 1.0)) == (None, None)
+    assert limit_of("MatMulInteger", 10, 10, PeakRow(1, 1.0, None, 1.0)) == (None, None)
 
 
 def test_a_trace_alone_has_no_costs(tmp_path: Path) -> None:

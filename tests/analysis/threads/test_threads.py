@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.profile.traces import event, node, trace_of, wide, write
 from workbench.analysis.profile.profile import read_profile
-from workbench.analysis.threads.scaling import ThreadPoint, ThreadScaling, thread_configs
+from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord, thread_configs
 from workbench.analysis.threads.sharing import sharing_of
 from workbench.config import Config
 
@@ -54,7 +54,7 @@ def test_counts_double_up_to_the_most() -> None:
 
 def test_the_knee_is_the_fewest_threads_near_the_best() -> None:
     times = {1: 0.010, 2: 0.0052, 4: 0.0050, 8: 0.0070}
-    scaling = ThreadScaling(tuple(ThreadPoint(n, True, t, 0.01, None) for n, t in times.items()))
+    scaling = ThreadScalingRecord(tuple(ThreadPoint(n, True, t, 0.01, None) for n, t in times.items()))
     knee = scaling.knee()
     assert knee is not None
     assert knee.threads == 2
@@ -65,7 +65,7 @@ def test_the_knee_is_the_fewest_threads_near_the_best() -> None:
 
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=8))
 def test_no_point_beyond_the_knee_is_much_better(times: list[float]) -> None:
-    scaling = ThreadScaling(tuple(ThreadPoint(n + 1, True, t, None, None) for n, t in enumerate(times)))
+    scaling = ThreadScalingRecord(tuple(ThreadPoint(n + 1, True, t, None, None) for n, t in enumerate(times)))
     knee = scaling.knee()
     assert knee is not None
     assert knee.latency_s is not None

@@ -43,7 +43,7 @@ class NodeMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryRecord:
     """The last run of a profile, node by node, and its totals. None: not told."""
 
     nodes: tuple[NodeMemory, ...] = field(metadata=TABLE)
@@ -72,10 +72,10 @@ class Memory:
 
 def kind() -> kinds.Kind:
     """As bundles hold it."""
-    return kinds.Kind("memory", Memory, kinds.anything, None)
+    return kinds.Kind("memory", MemoryRecord, kinds.anything, None)
 
 
-def memory_of(profile: Profile) -> Memory:
+def memory_of(profile: Profile) -> MemoryRecord:
     """Read from the last run. Each node's own allocations show when the memory pattern was off."""
     trace, tree = profile.trace, profile.tree
     last = len(tree.runs) - 1
@@ -99,7 +99,7 @@ def memory_of(profile: Profile) -> Memory:
             )
         )
     states = [state for each in range(len(trace)) if (state := trace.arena_of(each)) is not None]
-    return Memory(
+    return MemoryRecord(
         nodes=tuple(nodes),
         weights_bytes=None if profile.optimized is None else _weights(profile.optimized),
         peak_live_bytes=max(live.values(), default=None),
@@ -108,7 +108,7 @@ def memory_of(profile: Profile) -> Memory:
     )
 
 
-def memory_as_asked(by_node: Profile, as_asked: Profile) -> Memory:
+def memory_as_asked(by_node: Profile, as_asked: Profile) -> MemoryRecord:
     """Nodes from a run without the memory pattern, the arena's totals from one of the config as it is.
 
     With the pattern ORT plans one block, so nodes allocate nothing that shows; without it the arena holds

@@ -42,7 +42,7 @@ class MemorySetting:
 
 
 @dataclass(frozen=True, slots=True)
-class MemorySettings:
+class MemorySettingsRecord:
     """The config as asked first, then one row a setting, all measured in one comparison."""
 
     model_name: str
@@ -64,10 +64,10 @@ class MemorySettings:
 
 def kind() -> Kind:
     """As bundles hold it."""
-    return Kind("memory settings", MemorySettings, _check, None)
+    return Kind("memory settings", MemorySettingsRecord, _check, None)
 
 
-def _check(found: MemorySettings, fix: str) -> None:
+def _check(found: MemorySettingsRecord, fix: str) -> None:
     if not found.rows:
         raise BundleError("rows: expected the config as asked at least.", fix)
 
@@ -90,7 +90,7 @@ def settings_of(config: Config) -> tuple[tuple[str, Config], ...]:
 
 def settings_seen(
     model_name: str, names: tuple[str, ...], record: ComparisonRecord, arenas: tuple[Any, ...]
-) -> MemorySettings:
+) -> MemorySettingsRecord:
     """From a comparison of `settings_of` and, a setting, the arena's (peak, held) of a profile."""
     verdicts = {verdict.label: verdict for verdict in record.verdicts}
     rows = []
@@ -112,7 +112,7 @@ def settings_seen(
                 failure=None if run.failure is None else run.failure.problem,
             )
         )
-    return MemorySettings(model_name, tuple(rows))
+    return MemorySettingsRecord(model_name, tuple(rows))
 
 
 def _above(run: Run, name: str) -> int | None:

@@ -10,7 +10,7 @@ from workbench.analysis.flops.counting import Costs, costs_of
 from workbench.analysis.flops.shapes import profiled_shapes
 from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.tables import node_table, run_seconds
-from workbench.analysis.roofline.peaks import Peaks, check_peaks
+from workbench.analysis.roofline.peaks import PeakRow, check_peaks
 from workbench.errors import ProfileError
 from workbench.models.display import counted
 from workbench.records.display import in_ms
@@ -47,11 +47,11 @@ class NodeLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class Roofline:
+class RooflineRecord:
     """All nodes of a profile, the peaks, and what the model's limit would be."""
 
     nodes: tuple[NodeLimit, ...] = field(metadata=TABLE)
-    peaks: Peaks
+    peaks: PeakRow
     run_s: float  # with the profiler on
 
     @property
@@ -103,7 +103,7 @@ class Roofline:
 
 def kind() -> Kind:
     """As bundles hold it."""
-    return Kind("roofline", Roofline, lambda found, fix: check_peaks(found.peaks, fix), None)
+    return Kind("roofline", RooflineRecord, lambda found, fix: check_peaks(found.peaks, fix), None)
 
 
 def costs_of_profile(profile: Profile) -> Costs:
@@ -116,7 +116,7 @@ def costs_of_profile(profile: Profile) -> Costs:
     return costs_of(profile.optimized, profiled_shapes(profile.optimized, profile.measured))
 
 
-def roofline(profile: Profile, peaks: Peaks) -> Roofline:
+def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
     """Join time, cost and peaks by the nodes' names. The peaks are the processor's: they bind no device."""
     costs = {each.node: each.cost for each in costs_of_profile(profile).nodes}
     table, runs = node_table(profile.steady), profile.steady.runs
@@ -143,11 +143,11 @@ def roofline(profile: Profile, peaks: Peaks) -> Roofline:
             )
         )
     run_s = float(run_seconds(profile.steady).sum()) / runs if runs else 0.0
-    return Roofline(tuple(nodes), peaks, run_s)
+    return RooflineRecord(tuple(nodes), peaks, run_s)
 
 
 def limit_of(
-    op_type: str, flops: int | None, bytes_moved: int | None, peaks: Peaks
+    op_type: str, flops: int | None, bytes_moved: int | None, peaks: PeakRow
 ) -> tuple[float | None, Bound | None]:
     """The least time of one call and what binds it; unknown when either side of it is."""
     peak = peaks.int8_flops if op_type in INT8 else peaks.float32_flops

@@ -30,7 +30,7 @@ TIMEOUT_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Peaks:
+class PeakRow:
     """The best that ORT reached at one thread count. None: it could not be measured."""
 
     threads: int
@@ -43,7 +43,7 @@ class Peaks:
 class PeakTable:
     """One row a thread count."""
 
-    rows: tuple[Peaks, ...]
+    rows: tuple[PeakRow, ...]
 
     def to_frame(self) -> pd.DataFrame:
         """Columns threads, float32_gflops, int8_gops, gb_per_s."""
@@ -64,7 +64,7 @@ class PeakTable:
         )
 
 
-def check_peaks(peaks: Peaks, fix: str) -> None:
+def check_peaks(peaks: PeakRow, fix: str) -> None:
     """A rate that was measured is not zero; it is divided by."""
     for name in ("float32_flops", "int8_flops", "bytes_per_s"):
         if getattr(peaks, name) == 0:
@@ -118,7 +118,7 @@ def measure_peaks(
         seconds = [best_s(*make(side), count) for make in (_float32_product, _int8_product)]
         pass_s = best_s(*_pass(pass_elements), count)
         rows.append(
-            Peaks(count, operations / seconds[0], operations / seconds[1], 8 * pass_elements / pass_s)
+            PeakRow(count, operations / seconds[0], operations / seconds[1], 8 * pass_elements / pass_s)
         )
     return PeakTable(tuple(rows))
 

@@ -37,7 +37,7 @@ class ThreadPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadScaling:
+class ThreadScalingRecord:
     """All points of one comparison."""
 
     points: tuple[ThreadPoint, ...]
@@ -75,7 +75,7 @@ class ThreadScaling:
 
 def kind() -> Kind:
     """As bundles hold it."""
-    return Kind("thread scaling", ThreadScaling, anything, None)
+    return Kind("thread scaling", ThreadScalingRecord, anything, None)
 
 
 def thread_configs(config: Config, most_threads: int) -> tuple[Config, ...]:
@@ -89,9 +89,9 @@ def thread_configs(config: Config, most_threads: int) -> tuple[Config, ...]:
     )
 
 
-def scaling_of(record: ComparisonRecord) -> ThreadScaling:
+def scaling_of(record: ComparisonRecord) -> ThreadScalingRecord:
     """From a comparison of `thread_configs`."""
-    return ThreadScaling(
+    return ThreadScalingRecord(
         tuple(
             ThreadPoint(
                 threads=run.config.intra_op_threads or 0,
@@ -112,7 +112,7 @@ def _cpu_s(run: Run) -> float | None:
     return median(each) if each else None
 
 
-def _sentence(scaling: ThreadScaling, spinning: bool) -> str:
+def _sentence(scaling: ThreadScalingRecord, spinning: bool) -> str:
     how = "spinning" if spinning else "not spinning"
     knee = scaling.knee(spinning=spinning)
     if knee is None or knee.latency_s is None:
