@@ -7,7 +7,7 @@ import pytest
 import workbench as wb
 from tests.precision_models import residual
 from workbench.analysis.slower.pair import Pair
-from workbench.analysis.slower.profiled_config import observe
+from workbench.analysis.slower.profiled_config import profile_config
 from workbench.analysis.slower.reasons import why_slower
 from workbench.config import Config
 from workbench.measure.machine import read_machine
@@ -18,10 +18,9 @@ pytestmark = pytest.mark.real
 def told(model, config):
     """Without a comparison: reasons do not depend on it."""
     feeds = model.inputs(seed=0).feeds
-    sides = [
-        observe(model, one, feeds, label) for label, one in (("float32", Config()), ("candidate", config))
-    ]
-    return why_slower(model.name, Pair(*sides, read_machine()), "not compared")
+    configs = (("float32", Config()), ("candidate", config))
+    profiles = [profile_config(model, config, feeds, label) for label, config in configs]
+    return why_slower(model.name, Pair(*profiles, read_machine()), "not compared")
 
 
 def kinds(record):

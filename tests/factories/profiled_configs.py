@@ -4,7 +4,7 @@ from onnx import TensorProto, helper
 
 from workbench.analysis.graph import read_graph
 from workbench.analysis.slower.pair import Pair
-from workbench.analysis.slower.profiled_config import Ran, Side
+from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
 from workbench.config import Config
 from workbench.records.machine import Machine
 
@@ -15,14 +15,14 @@ def machine(flags=("avx2", "avx512_vnni"), platform="Linux-6.1-x86_64"):
     return Machine("cpu", tuple(flags), 2, 2, 2, None, 1 << 34, None, (), platform)
 
 
-def side(words, nodes, constants=(), source=None, between_s=0.0, run_s=None, config=None):
+def side(label, nodes, constants=(), source=None, between_s=0.0, run_s=None, config=None):
     """`nodes`: (name, op type, inputs, time in µs); each makes a tensor called like itself."""
     graph = read_graph(model(nodes, constants))
-    ran = tuple(Ran(name, op, "CPUExecutionProvider", spent / 1e6) for name, op, _, spent in nodes)
-    return Side(
-        words=words,
+    ran = tuple(NodeRun(name, op, "CPUExecutionProvider", spent / 1e6) for name, op, _, spent in nodes)
+    return ProfiledConfig(
+        label=label,
         config=config or Config(),
-        ran=ran,
+        nodes=ran,
         between_s=between_s,
         run_s=run_s if run_s is not None else sum(one.time_s for one in ran),
         graph=graph,

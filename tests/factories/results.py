@@ -53,7 +53,9 @@ def profile(told: Explained, runs: int = 4) -> Profile:
 
 
 def start(label: str) -> ColdStartRecord:
-    sizes = dict.fromkeys((one for one in ProcessStart.__dataclass_fields__ if one.endswith("_bytes")), 30 << 20)
+    sizes = dict.fromkeys(
+        (name for name in ProcessStart.__dataclass_fields__ if name.endswith("_bytes")), 30 << 20
+    )
     times = {"process_s": 0.1, "import_s": 0.2, "load_s": 0.3, "first_run_s": 0.01, "steady_s": 0.002}
     one = ProcessStart(**{**sizes, **times, "load_bytes": None})  # type: ignore[arg-type]
     return ColdStartRecord(label, (one, one), (one,), (replace(one, load_s=0.1),))

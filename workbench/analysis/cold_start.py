@@ -186,7 +186,9 @@ def cold_start(
     return ColdStartRecord(label, *(tuple(starts) for starts in found.values()))
 
 
-def _start(model: Path, config: Config, feeds: Path, limits: Limits, cancel: threading.Event | None) -> ProcessStart:
+def _start(
+    model: Path, config: Config, feeds: Path, limits: Limits, cancel: threading.Event | None
+) -> ProcessStart:
     with WorkerFolder() as folder, Worker(folder, name="coldstart", python=config.interpreter) as worker:
         hello = worker.hello(timeout_s=limits.start_s, cancel=cancel)
 

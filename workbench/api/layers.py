@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.analysis import explanation
 from workbench.analysis.fidelity import gains as of_profiles
 from workbench.analysis.fidelity import sensitivity as studying
-from workbench.analysis.fidelity.candidates import By
 from workbench.analysis.fidelity.debugging import ITEMS, debug
-from workbench.analysis.slower.profiled_config import observe
+from workbench.analysis.fidelity.layer_groups import By
+from workbench.analysis.slower.profiled_config import profile_config
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measure.bar import bar
@@ -92,17 +92,17 @@ def sensitivity(
 
     loaded, calibration = load(model), replayed(calibration)
     with bar(progress) as on_progress:
-        studied = studying.study(
+        variants = studying.layer_variants(
             loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
         found: Mapping[str, studying.Gain] = {}
         if latency == "profile":
-            found = _gains_of_profiles(studied)
-        record = studying.sensitivity(studied, mode, found, of_profiles.HOW)
+            found = _gains_of_profiles(variants)
+        record = studying.sensitivity(variants, mode, found, of_profiles.HOW)
     if latency == "measured":
-        record = _with_measured(record, studied, budget_s, progress, seed)
-    return Sensitivity(record, origin_of(loaded, config)).with_model(studied, compare)
+        record = _with_measured(record, variants, budget_s, progress, seed)
+    return Sensitivity(record, origin_of(loaded, config)).with_model(variants, compare)
 
 
 def exclude_for(
@@ -135,34 +135,34 @@ def exclude_for(
     return told.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
 
 
-def _gains_of_profiles(studied: studying.Studied) -> dict[str, studying.Gain]:
-    feeds = studied.data.feeds[:1]
-    plain = studied.config.replace(precision=None, saved_graph=None)
+def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.Gain]:
+    feeds = variants.data.feeds[:1]
+    plain = variants.config.replace(precision=None, saved_graph=None)
     sides = []
-    for label, config in (("float", plain), ("quantized", studied.config)):
-        side = observe(
-            studied.model, config, feeds, label,
-            calibration=studied.calibration, cancel=studied.cancel, limits=studied.limits,
+    for label, config in (("float", plain), ("quantized", variants.config)):
+        side = profile_config(
+            variants.model, config, feeds, label,
+            calibration=variants.calibration, cancel=variants.cancel, limits=variants.limits,
         )  # fmt: skip
         explained = explanation.explain(
-            studied.model, config, calibration=studied.calibration, cancel=studied.cancel
+            variants.model, config, calibration=variants.calibration, cancel=variants.cancel
         )
         sides.append((side, explained.provenance.account))
-    return of_profiles.gains(studied.found, sides[0], sides[1])
+    return of_profiles.gains(variants.groups, sides[0], sides[1])
 
 
 def _with_measured(
     record: SensitivityRecord,
-    studied: studying.Studied,
+    variants: studying.LayerVariants,
     budget_s: float | None,
     progress: OnProgress,
     seed: int,
 ) -> SensitivityRecord:
     """Each left out, against all quantized: what it takes longer is what quantizing it saves."""
-    variants = [studied.variant(one, "left out") for one in studied.found]
+    left_out = [variants.variant(group, "left out") for group in variants.groups]
     told = compare(
-        studied.model, studied.config, *variants, calibration=studied.calibration, budget_s=budget_s,
-        progress=progress, seed=seed, cancel=studied.cancel, limits=studied.limits,
+        variants.model, variants.config, *left_out, calibration=variants.calibration, budget_s=budget_s,
+        progress=progress, seed=seed, cancel=variants.cancel, limits=variants.limits,
         keep=False,
     )  # fmt: skip
     whole_s = told.runs[0].latency.median_s

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.slower.pair import Pair
-from workbench.analysis.slower.profiled_config import observe
+from workbench.analysis.slower.profiled_config import profile_config
 from workbench.analysis.slower.reasons import why_slower as reasons_of
 from workbench.api.comparing import compare
 from workbench.config import Config
@@ -71,7 +71,7 @@ def why_slower(
     inputs = inputs if inputs is not None else comparison._inputs
     fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
     first, other = (
-        observe(
+        profile_config(
             loaded, run.config, fed.feeds, run.label, calibration=calibration, cancel=cancel, limits=limits
         )
         for run in pair

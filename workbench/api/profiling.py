@@ -14,8 +14,7 @@ from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, 
 from workbench.analysis.memory.settings import settings_of, settings_seen
 from workbench.analysis.profile.profile import read_profile as read
 from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
-from workbench.analysis.roofline.peaks import PeakRow
-from workbench.analysis.roofline.peaks import measure_peaks
+from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
 from workbench.analysis.threads.sharing import sharing_of
 from workbench.config import Config

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.analysis.fidelity.sensitivity import Studied, propose
+from workbench.analysis.fidelity.sensitivity import LayerVariants, propose
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.measure.bar import bar
@@ -72,12 +72,12 @@ class Sensitivity(Result):
     """
 
     record: SensitivityRecord
-    _studied: Studied | None = None
+    _variants: LayerVariants | None = None
     _compare: Callable[..., Comparison] | None = None
 
-    def with_model(self, studied: Studied, compare: Callable[..., Comparison]) -> Sensitivity:
+    def with_model(self, variants: LayerVariants, compare: Callable[..., Comparison]) -> Sensitivity:
         """Able to propose: the model is at hand, and a way to measure."""
-        self._studied, self._compare = studied, compare
+        self._variants, self._compare = variants, compare
         return self
 
     def to_frame(self) -> pd.DataFrame:
@@ -99,21 +99,21 @@ class Sensitivity(Result):
         Every set that is tried is measured. `remeasure` also compares the proposal's latency, interleaved,
         with the config that quantizes everything.
         """
-        if self._studied is None or self._compare is None:
+        if self._variants is None or self._compare is None:
             raise ConfigError(
                 "the model is not at hand", "make the sensitivity again: wb.sensitivity(model, …)"
             )
         check_budget(max_error)
-        studied = self._studied
+        variants = self._variants
         with bar(progress) as on_progress:
-            studied.on_progress = on_progress
-            found = propose(studied, self.record, max_error)
-        config = studied.excluding(found.nodes) if found.nodes else studied.config
+            variants.on_progress = on_progress
+            found = propose(variants, self.record, max_error)
+        config = variants.excluding(found.nodes) if found.nodes else variants.config
         comparison = None
-        if remeasure and found.met and found.nodes and len(found.excluded) < len(studied.found):
+        if remeasure and found.met and found.nodes and len(found.excluded) < len(variants.groups):
             comparison = self._compare(
-                studied.model, studied.config, config, calibration=studied.calibration, budget_s=budget_s,
-                progress=progress, cancel=studied.cancel, limits=studied.limits, keep=False,
+                variants.model, variants.config, config, calibration=variants.calibration, budget_s=budget_s,
+                progress=progress, cancel=variants.cancel, limits=variants.limits, keep=False,
             )  # fmt: skip
         return Proposal(found, config, comparison)
 

@@ -9,8 +9,7 @@ from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.analysis.memory.settings import MemorySettingsRecord
 from workbench.analysis.roofline.node_limits import RooflineRecord
-from workbench.analysis.roofline.peaks import PeakRow
-from workbench.analysis.roofline.peaks import PeakTable
+from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.errors import WorkbenchError
 from workbench.models.display import counted

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 import workbench as wb
 from sample_models.evaluation import read_evaluation_set
 from workbench.analysis.fidelity import evaluate as module
-from workbench.analysis.fidelity.evaluate import Subject, evaluate
+from workbench.analysis.fidelity.evaluate import EvaluatedConfig, evaluate
 from workbench.analysis.fidelity.metrics import find_metric
 from workbench.errors import Cancelled, MetricError, RunFailed
 from workbench.models.examples import examples
@@ -30,7 +30,7 @@ def unknown_operator(folder):
 
 
 def subject(label, name="digits-conv", path=None):
-    return Subject(label, name, path or wb.load(name), wb.Config().plan().to_dict())
+    return EvaluatedConfig(label, name, path or wb.load(name), wb.Config().plan().to_dict())
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ from workbench.records.display import in_ms
 if TYPE_CHECKING:
     import pandas as pd
 
-Reason: TypeAlias = Literal["same", "replaced", "module", "inserted", "only in A", "only in B", "gap"]
-REASONS: dict[Reason, str] = {
+ChangeKind: TypeAlias = Literal["same", "replaced", "module", "inserted", "only in A", "only in B", "gap"]
+CHANGE_KINDS: dict[ChangeKind, str] = {
     "same": "the same node in both",
     "replaced": "other nodes do the same work",
     "module": "nodes of one module, matched by its name only",
@@ -31,7 +31,7 @@ REASONS: dict[Reason, str] = {
     "only in B": "no node of A did its work",
     "gap": "time that no node takes",
 }
-_SPOKEN: dict[Reason, str] = {
+_SPOKEN: dict[ChangeKind, str] = {
     "replaced": "replaced nodes",
     "same": "the same nodes",
     "module": "nodes of the same modules",
@@ -47,7 +47,7 @@ MOST_OPS = 4  # of a label; the table has all
 class Change:
     """Nodes of A and the nodes of B that took their place; seconds a run, their own."""
 
-    kind: Reason
+    kind: ChangeKind
     module: str
     a_nodes: tuple[str, ...]
     b_nodes: tuple[str, ...]
@@ -86,7 +86,7 @@ class Difference:
         """B's run less A's."""
         return self.b_s - self.a_s
 
-    def of(self, kind: Reason) -> float:
+    def of(self, kind: ChangeKind) -> float:
         """The difference that all rows of one kind make."""
         return fsum(row.difference_s for row in self.rows if row.kind == kind)
 
@@ -187,7 +187,7 @@ def _row(
     found: Match, a: _Side, b: _Side, put_in: tuple[frozenset[str], frozenset[str]], fates: tuple[str, ...]
 ) -> Change:
     ops_a, ops_b = tuple(a.op[name] for name in found.a), tuple(b.op[name] for name in found.b)
-    kind: Reason
+    kind: ChangeKind
     if all(name in put_in[0] for name in found.a) and all(name in put_in[1] for name in found.b):
         kind = "inserted"
     elif found.how == "module":

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbench.analysis.fidelity.evaluate import Subject, evaluate
+from workbench.analysis.fidelity.evaluate import EvaluatedConfig, evaluate
 from workbench.analysis.fidelity.metrics import Metric, PerItem, find_metric
-from workbench.analysis.fidelity.quantization_step import telling
+from workbench.analysis.fidelity.quantization_step import step_reporter
 from workbench.config import Config
 from workbench.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.measure.limits import Limits, OnProgress
@@ -64,18 +64,18 @@ def subject(
     calibration: Any = None,
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
-) -> Subject:
+) -> EvaluatedConfig:
     """A config with its file made; what cannot be made stands in `problem`."""
-    words, tell = config_in_words(config), telling(on_progress, label)
+    words, tell = config_in_words(config), step_reporter(on_progress, label)
     try:
         prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=tell)
     except Cancelled:
         raise
     except WorkbenchError as error:
-        return Subject(
+        return EvaluatedConfig(
             label, words, model, config.plan().to_dict(), config.runtime, problem=str(error.problem)
         )
-    return Subject(label, words, prepared.model, prepared.config.plan().to_dict(), config.runtime)
+    return EvaluatedConfig(label, words, prepared.model, prepared.config.plan().to_dict(), config.runtime)
 
 
 def labels_of(count: int) -> tuple[str, ...]:

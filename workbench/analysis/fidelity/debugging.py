@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from workbench.analysis.fidelity.layers import layer_errors, tensor_errors, weight_errors
-from workbench.analysis.fidelity.quantization_step import around, as_qdq, telling
+from workbench.analysis.fidelity.quantization_step import as_qdq, before_and_after, step_reporter
 from workbench.config import Config
 from workbench.measure.limits import Limits, OnProgress
 from workbench.models.examples import examples
@@ -38,10 +38,10 @@ def debug(
     allowed = limits or Limits()
     found = examples(model, data, most=items, seed=seed)
     chosen, notes = as_qdq(config)
-    made = around(model, chosen, calibration=calibration, cancel=cancel, on_progress=on_progress)
+    made = before_and_after(model, chosen, calibration=calibration, cancel=cancel, on_progress=on_progress)
     before, after = made.before, made.after
     qdq = any(node.op_type == "QuantizeLinear" for node in after.structure.graph.node)
-    telling(on_progress, "layer errors")("running both models with all of their tensors")
+    step_reporter(on_progress, "layer errors")("running both models with all of their tensors")
     with WorkerFolder() as folder:
         paths = [folder / name for name in ("before", "after")]
         for path, file in zip(paths, (before, after), strict=True):

@@ -32,7 +32,7 @@ MOST_DISK_BYTES = 4 << 30  # of the baseline's outputs, which wait for the candi
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class EvaluatedConfig:
     """One config of the model, prepared: the file that ORT loads and how."""
 
     label: str
@@ -44,7 +44,7 @@ class Subject:
 
 
 def evaluate(
-    subjects: Iterable[Subject],
+    subjects: Iterable[EvaluatedConfig],
     examples: Examples,
     *,
     model_name: str,
@@ -61,7 +61,7 @@ def evaluate(
     """
     with WorkerFolder() as folder:
         run = _Evaluation(examples, metric, scores or {}, folder, limits or Limits(), cancel, on_progress)
-        seen: list[Subject] = []
+        seen: list[EvaluatedConfig] = []
         if count is None:
             subjects = list(subjects)
             count = len(subjects)
@@ -118,7 +118,7 @@ class _Evaluation:
         labels = self.examples.labels
         return None if labels is None else sum(label.size for label in labels[: self.runs])
 
-    def baseline(self, subject: Subject) -> None:
+    def baseline(self, subject: EvaluatedConfig) -> None:
         if subject.problem is not None:
             raise RunFailed(f"the baseline {subject.label}: {subject.problem}", "give another first config")
         items: list[Any] = []
@@ -139,7 +139,7 @@ class _Evaluation:
             self._base_items = np.concatenate(items)
             self.scores.append(Score(subject.label, self.metric.summary(self._base_items), None, None))
 
-    def candidate(self, subject: Subject) -> None:
+    def candidate(self, subject: EvaluatedConfig) -> None:
         """What goes wrong with a candidate is its result; a wrong metric or a wish to stop is not."""
         tallies: dict[str, Tally] = {}
         items: list[Any] = []
@@ -168,7 +168,7 @@ class _Evaluation:
             self.scores.append(Score(subject.label, self.metric.summary(found), gap, None))
 
     def _run(
-        self, subject: Subject, parts: Callable[[Worker], Iterator[range]]
+        self, subject: EvaluatedConfig, parts: Callable[[Worker], Iterator[range]]
     ) -> Iterator[tuple[range, Path, Sequence[Outputs]]]:
         """Each part's outputs, as a file and read."""
         is_baseline = not self.parts
@@ -216,7 +216,7 @@ class _Evaluation:
             self.metric.per_item(one, self.examples.labels[at]) for at, one in zip(part, outputs, strict=True)
         ]
 
-    def _tell(self, subject: Subject) -> None:
+    def _tell(self, subject: EvaluatedConfig) -> None:
         elapsed_s = time.perf_counter() - self.began
         share = self.done / self.total if self.total else None
         self.on_progress(
@@ -235,4 +235,4 @@ def _file(name: str, part: range) -> str:
     return f"{name}-{part.start}.outputs"
 
 
-__all__ = ["RunFailed", "Subject", "evaluate"]
+__all__ = ["EvaluatedConfig", "RunFailed", "evaluate"]

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.analysis.fidelity.candidates import REST, Candidate
+from workbench.analysis.fidelity.layer_groups import REST, LayerGroup
 from workbench.analysis.fidelity.sensitivity import Gain
 from workbench.analysis.provenance import Account
-from workbench.analysis.slower.profiled_config import Side
+from workbench.analysis.slower.profiled_config import ProfiledConfig
 
 HOW = "estimated from profiles"
 
 
 def gains(
-    found: Sequence[Candidate], float_side: tuple[Side, Account], quantized: tuple[Side, Account]
+    found: Sequence[LayerGroup],
+    float_profile: tuple[ProfiledConfig, Account],
+    quantized: tuple[ProfiledConfig, Account],
 ) -> dict[str, Gain]:
     """Time of the executed nodes that compute a candidate's nodes, before minus after.
 
@@ -21,14 +23,14 @@ def gains(
     them, the Q and DQ nodes too, counts for all other operators together.
     """
     owner = {name: one.name for one in found if one.name != REST for name in one.nodes}
-    before, after = (_times(side, account, owner) for side, account in (float_side, quantized))
+    before, after = (_times(side, account, owner) for side, account in (float_profile, quantized))
     return {one.name: Gain(before.get(one.name, 0.0) - after.get(one.name, 0.0)) for one in found}
 
 
-def _times(side: Side, account: Account, owner: Mapping[str, str]) -> dict[str, float]:
+def _times(side: ProfiledConfig, account: Account, owner: Mapping[str, str]) -> dict[str, float]:
     sources = {one.node: one.sources for one in account.optimized}
     found: dict[str, float] = {}
-    for ran in side.ran:
+    for ran in side.nodes:
         owners = sorted(
             {name for key in sources.get(ran.node, ()) if (name := _owner(key, owner)) is not None}
         )

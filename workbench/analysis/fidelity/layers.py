@@ -8,7 +8,7 @@ from typing import Any
 
 from onnx import ModelProto, NodeProto
 
-from workbench.analysis.fidelity.candidates import LAYERS
+from workbench.analysis.fidelity.layer_groups import LAYERS
 from workbench.records.layers import LayerError, TensorError, WeightError
 
 PASSING = frozenset({"Relu", "Clip", "LeakyRelu", "Sigmoid", "Add", "Identity", "Reshape", "Transpose"})

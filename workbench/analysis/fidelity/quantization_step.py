@@ -16,7 +16,7 @@ from workbench.preparation.preparing import prepare
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Around:
+class BeforeAfter:
     """Two files: before and after the step that changed the arithmetic."""
 
     before: Model
@@ -24,25 +24,25 @@ class Around:
     notes: tuple[str, ...]
 
 
-def around(
+def before_and_after(
     model: Model,
     config: Config,
     *,
     calibration: Any = None,
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
-) -> Around:
+) -> BeforeAfter:
     """Prepared, with pre-processing on the float side."""
     precision = check_precision(config)
-    tell = telling(on_progress, "preparing")
+    tell = step_reporter(on_progress, "preparing")
     prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=tell)
     files = (model, *prepared.stages)
     names = [step.name for step in prepared.steps]
     at = names.index(precision.LABEL) if precision.LABEL in names else len(names) - 1
-    return Around(files[at], files[at + 1], prepared.notes)
+    return BeforeAfter(files[at], files[at + 1], prepared.notes)
 
 
-def telling(on_progress: OnProgress, what: str) -> Callable[[str], None]:
+def step_reporter(on_progress: OnProgress, what: str) -> Callable[[str], None]:
     """Says what is done now, with the seconds since the start; how long it takes is not known."""
     began = time.perf_counter()
 

@@ -15,7 +15,7 @@ Measure = Callable[
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The smallest set that the search found. `met` is False when even all of them are not enough."""
 
     excluded: tuple[str, ...]
@@ -26,7 +26,7 @@ class Found:
 
 def search(
     rows: Sequence[LayerSensitivity], whole_error: float | None, max_error: float, measure: Measure
-) -> Found:
+) -> SearchResult:
     """Exclude the worst until the budget is met, then give back what is not needed.
 
     `rows` hold each candidate's error alone. Errors of layers are nearly independent, so their squares add
@@ -43,7 +43,7 @@ def search(
         return error
 
     if whole_error is not None and whole_error <= max_error:
-        return Found((), whole_error, True, ())
+        return SearchResult((), whole_error, True, ())
     order = [one.name for one in sorted(rows, key=_worst_first)]
     error: float | None = whole_error
     count = _enough(rows, whole_error, max_error)
@@ -56,9 +56,9 @@ def search(
             count = len(order)
     chosen = attempts[-1].excluded if attempts else ()
     if not _within(error, max_error):
-        return Found(chosen, error, False, tuple(attempts))
+        return SearchResult(chosen, error, False, tuple(attempts))
     chosen, error = _given_back(rows, chosen, error, max_error, tried)
-    return Found(chosen, error, True, tuple(attempts))
+    return SearchResult(chosen, error, True, tuple(attempts))
 
 
 def _given_back(

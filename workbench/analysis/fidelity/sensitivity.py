@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.analysis.fidelity.accuracy import batch_of, subject
-from workbench.analysis.fidelity.candidates import By, Candidate, candidates
-from workbench.analysis.fidelity.evaluate import Subject, evaluate
-from workbench.analysis.fidelity.quantization_step import around, takes_exclude
-from workbench.analysis.fidelity.search import Found, search
+from workbench.analysis.fidelity.evaluate import EvaluatedConfig, evaluate
+from workbench.analysis.fidelity.layer_groups import By, LayerGroup, layer_groups
+from workbench.analysis.fidelity.quantization_step import before_and_after, takes_exclude
+from workbench.analysis.fidelity.search import SearchResult, search
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.measure.limits import Limits, OnProgress
@@ -37,12 +37,12 @@ class Gain:
 
 
 @dataclass(eq=False)
-class Studied:
+class LayerVariants:
     """A model and a quantizing config with its candidates, and the examples that all variants run on."""
 
     model: Model
     config: Config
-    found: tuple[Candidate, ...]
+    groups: tuple[LayerGroup, ...]
     data: Examples
     calibration: Any = None
     limits: Limits | None = None
@@ -55,16 +55,16 @@ class Studied:
         exclude = tuple(dict.fromkeys((*precision.exclude, *nodes)))
         return self.config.replace(precision=replace(precision, exclude=exclude))
 
-    def variant(self, chosen: Candidate, mode: Mode) -> Config:
+    def variant(self, chosen: LayerGroup, mode: Mode) -> Config:
         """With this candidate quantized alone, or left out alone."""
         if mode == "left out":
             return self.excluding(chosen.nodes)
-        return self.excluding([name for one in self.found if one != chosen for name in one.nodes])
+        return self.excluding([name for one in self.groups if one != chosen for name in one.nodes])
 
     def errors(self, configs: Mapping[str, Config]) -> AccuracyRecord:
         """Of these configs against the float model, in one evaluation."""
 
-        def subjects() -> Iterator[Subject]:
+        def subjects() -> Iterator[EvaluatedConfig]:
             plain = self.config.replace(precision=None, saved_graph=None)
             for label, config in {"float": plain, **configs}.items():
                 yield subject(
@@ -78,7 +78,7 @@ class Studied:
         )  # fmt: skip
 
 
-def study(
+def layer_variants(
     model: Model,
     config: Config,
     *,
@@ -90,25 +90,25 @@ def study(
     limits: Limits | None = None,
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
-) -> Studied:
+) -> LayerVariants:
     """Quantize all of it once, and find what could be left out."""
     takes_exclude(config)
-    made = around(model, config, calibration=calibration, cancel=cancel, on_progress=on_progress)
-    found = candidates(made.before.structure, made.after.structure, by)
+    made = before_and_after(model, config, calibration=calibration, cancel=cancel, on_progress=on_progress)
+    found = layer_groups(made.before.structure, made.after.structure, by)
     if not found:
         raise ConfigError("no layer was quantized, so none can be left out", "choose another precision")
     data = examples(model, data, most=items, batch=batch_of(model, [config], None), seed=seed)
-    return Studied(model, config, found, data, calibration, limits, cancel, on_progress)
+    return LayerVariants(model, config, found, data, calibration, limits, cancel, on_progress)
 
 
 def sensitivity(
-    studied: Studied, mode: Mode, gains: Mapping[str, Gain], latency_how: str
+    variants: LayerVariants, mode: Mode, gains: Mapping[str, Gain], latency_how: str
 ) -> SensitivityRecord:
     """`gains` by the name of a candidate; missing ones are unknown."""
-    configs = {str(at): studied.variant(one, mode) for at, one in enumerate(studied.found)}
-    told = studied.errors({WHOLE: studied.config, **configs})
+    configs = {str(at): variants.variant(one, mode) for at, one in enumerate(variants.groups)}
+    told = variants.errors({WHOLE: variants.config, **configs})
     rows = []
-    for at, one in enumerate(studied.found):
+    for at, one in enumerate(variants.groups):
         score = _problem(told, str(at))
         gain = gains.get(one.name)
         rows.append(
@@ -124,8 +124,8 @@ def sensitivity(
             )
         )
     return SensitivityRecord(
-        model_name=studied.model.name,
-        config=config_in_words(studied.config),
+        model_name=variants.model.name,
+        config=config_in_words(variants.config),
         mode=mode,
         whole_error=finite(told.error(WHOLE)),
         rows=tuple(rows),
@@ -137,15 +137,15 @@ def sensitivity(
     )
 
 
-def propose(studied: Studied, record: SensitivityRecord, max_error: float) -> ProposalRecord:
+def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float) -> ProposalRecord:
     """Search for the least to leave out, measuring each set; `record` has the errors alone."""
     if record.mode != "alone":
         raise ConfigError("the search needs each layer alone", "make the sensitivity with mode='alone'")
-    nodes = {one.name: one.nodes for one in studied.found}
+    nodes = {one.name: one.nodes for one in variants.groups}
 
     def measure(excluded: tuple[str, ...]) -> float | None:
-        config = studied.excluding([name for one in excluded for name in nodes[one]])
-        told = studied.errors({"tried": config})
+        config = variants.excluding([name for one in excluded for name in nodes[one]])
+        told = variants.errors({"tried": config})
         problem = _problem(told, "tried")
         # With every layer left out nothing is quantized: that is the float model.
         return 0.0 if problem and len(excluded) == len(nodes) else finite(told.error("tried"))
@@ -180,7 +180,7 @@ def _problem(told: AccuracyRecord, label: str) -> str | None:
     return next((note.removeprefix(start) for note in told.notes if note.startswith(start)), None)
 
 
-def _reason(record: SensitivityRecord, found: Found, max_error: float) -> str:
+def _reason(record: SensitivityRecord, found: SearchResult, max_error: float) -> str:
     whole = "no size" if record.whole_error is None else f"{record.whole_error * 100:.2f} %"
     now = "no size" if found.error is None else f"{found.error * 100:.2f} %"
     if found.met and not found.excluded:

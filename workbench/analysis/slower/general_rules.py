@@ -56,8 +56,8 @@ def casts(pair: Pair) -> Iterator[Reason]:
 
 def fusions_lost(pair: Pair) -> Iterator[Reason]:
     """Fused operators of the baseline that are not there any more, neither fused nor quantized."""
-    before = Counter(one.op_type for one in pair.baseline.ran)
-    after = Counter(one.op_type for one in pair.candidate.ran)
+    before = Counter(one.op_type for one in pair.baseline.nodes)
+    after = Counter(one.op_type for one in pair.candidate.nodes)
     lost = {name: before[name] - after[name] for name in FUSED if before[name] > after[name]}
     new = {name: after[name] - before[name] for name in UNFUSED if after[name] > before[name]}
     if not lost or not new:
@@ -69,7 +69,7 @@ def fusions_lost(pair: Pair) -> Iterator[Reason]:
         return
     yield reason(
         pair, "fusions lost", nodes,
-        f"fused nodes are gone ({counted(lost)}; {in_ms(was)} in {pair.baseline.words}), others run "
+        f"fused nodes are gone ({counted(lost)}; {in_ms(was)} in {pair.baseline.label}), others run "
         f"instead ({counted(new)}): nodes of these types take {{cost}} of a run",
         "convert less: wb.Float16(blocked_ops=(…)) with these operators"
         if is_16_bit(pair.candidate)
@@ -82,7 +82,7 @@ def fallback(pair: Pair) -> Iterator[Reason]:
     asked = [provider.name for provider in pair.candidate.config.providers if provider.name != CPU]
     if not asked:
         return
-    before = {one.node for one in pair.baseline.ran if one.provider == CPU}
+    before = {one.node for one in pair.baseline.nodes if one.provider == CPU}
     nodes = pair.candidate.where(lambda one: one.provider == CPU and one.node not in before)
     if not nodes or (pair.candidate.share(nodes) or 0.0) < LEAST_SHARE:
         return
@@ -98,12 +98,12 @@ def fallback(pair: Pair) -> Iterator[Reason]:
 def more_nodes(pair: Pair) -> Iterator[Reason]:
     """The time between nodes: what ORT spends on each of them before its kernel begins."""
     extra_s = pair.candidate.between_s - pair.baseline.between_s
-    more = len(pair.candidate.ran) - len(pair.baseline.ran)
+    more = len(pair.candidate.nodes) - len(pair.baseline.nodes)
     if more <= 0 or extra_s <= LEAST_SHARE * pair.candidate.time_s:
         return
     yield Reason(
         kind="more nodes",
-        sentence=f"{len(pair.candidate.ran)} nodes run instead of {len(pair.baseline.ran)}, and the time "
+        sentence=f"{len(pair.candidate.nodes)} nodes run instead of {len(pair.baseline.nodes)}, and the time "
         f"between nodes grew by {in_ms(extra_s)} a run (with the profiler on)",
         cost_s=extra_s,
         share=None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.graph import Node
-from workbench.analysis.slower.profiled_config import QUANTIZE, Ran, Side
+from workbench.analysis.slower.profiled_config import QUANTIZE, NodeRun, ProfiledConfig
 from workbench.records.display import in_ms
 from workbench.records.machine import Machine
 from workbench.records.reasons import Reason, ReasonKind
@@ -21,8 +21,8 @@ CPU = "CPUExecutionProvider"
 class Pair:
     """The baseline, the candidate, and where they ran."""
 
-    baseline: Side
-    candidate: Side
+    baseline: ProfiledConfig
+    candidate: ProfiledConfig
     machine: Machine
 
     @property
@@ -35,7 +35,7 @@ class Pair:
         return any(name in self.machine.platform.lower() for name in ("x86", "amd64"))
 
 
-def reason(pair: Pair, kind: ReasonKind, nodes: Sequence[Ran], sentence: str, fix: str) -> Reason:
+def reason(pair: Pair, kind: ReasonKind, nodes: Sequence[NodeRun], sentence: str, fix: str) -> Reason:
     """`{cost}` in the sentence becomes the time of the nodes with its share."""
     cost_s = sum(one.time_s for one in nodes)
     share = pair.candidate.share(nodes)
@@ -54,11 +54,11 @@ def reason(pair: Pair, kind: ReasonKind, nodes: Sequence[Ran], sentence: str, fi
     )
 
 
-def node_of(side: Side, one: Ran) -> Node | None:
+def node_of(side: ProfiledConfig, one: NodeRun) -> Node | None:
     return None if side.graph is None else side.graph.by_key.get(one.node)
 
 
-def zero_points(side: Side) -> set[int]:
+def zero_points(side: ProfiledConfig) -> set[int]:
     """Element types of the zero points that activations are quantized with, in the file."""
     found = set()
     for node in side.source.nodes:
@@ -69,7 +69,7 @@ def zero_points(side: Side) -> set[int]:
     return found
 
 
-def is_16_bit(side: Side) -> bool:
+def is_16_bit(side: ProfiledConfig) -> bool:
     """The file keeps weights in float16 or bfloat16."""
     return any(info.element in (10, 16) for info in side.source.constants.values())
 

@@ -40,7 +40,7 @@ MOVING = frozenset({"ReorderInput", "ReorderOutput", "Transpose", "Reshape", "Id
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class NodeRun:
     """One node that was executed, and the median of its own time in a run."""
 
     node: str
@@ -50,12 +50,12 @@ class Ran:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ProfiledConfig:
     """One config: what was executed, the graph that ran and the file that was loaded."""
 
-    words: str
+    label: str
     config: Config
-    ran: tuple[Ran, ...]
+    nodes: tuple[NodeRun, ...]
     between_s: float  # in a run, not inside of any node
     run_s: float  # the median of unprofiled runs
     graph: Graph | None  # None: a provider compiles its parts, so it cannot be saved
@@ -64,21 +64,21 @@ class Side:
     @cached_property
     def time_s(self) -> float:
         """In nodes, of a run."""
-        return sum(one.time_s for one in self.ran)
+        return sum(one.time_s for one in self.nodes)
 
     @cached_property
-    def by_name(self) -> dict[str, Ran]:
-        return {one.node: one for one in self.ran}
+    def by_name(self) -> dict[str, NodeRun]:
+        return {one.node: one for one in self.nodes}
 
-    def of(self, kinds: Iterable[str]) -> tuple[Ran, ...]:
+    def of(self, kinds: Iterable[str]) -> tuple[NodeRun, ...]:
         """What ran of these types, the costliest first."""
         wanted = frozenset(kinds)
         return self.where(lambda one: one.op_type in wanted)
 
-    def where(self, chosen: Callable[[Ran], bool]) -> tuple[Ran, ...]:
-        return tuple(sorted(filter(chosen, self.ran), key=lambda one: -one.time_s))
+    def where(self, chosen: Callable[[NodeRun], bool]) -> tuple[NodeRun, ...]:
+        return tuple(sorted(filter(chosen, self.nodes), key=lambda one: -one.time_s))
 
-    def share(self, nodes: Iterable[Ran]) -> float | None:
+    def share(self, nodes: Iterable[NodeRun]) -> float | None:
         """Of the time in nodes."""
         return sum(one.time_s for one in nodes) / self.time_s if self.time_s else None
 
@@ -115,7 +115,7 @@ class Side:
         return found
 
 
-def side_of(words: str, config: Config, profile: Profile, source: ModelProto) -> Side:
+def profiled_config(label: str, config: Config, profile: Profile, source: ModelProto) -> ProfiledConfig:
     """From a profile with the graph that ran. Medians over runs, since single runs are disturbed."""
     kinds = profile.to_frame().set_index("node")
     times = profile.variation("node")
@@ -123,15 +123,15 @@ def side_of(words: str, config: Config, profile: Profile, source: ModelProto) ->
     for name, time_s in zip(times["node"], times["median_s"], strict=True):
         if name in kinds.index:
             row = kinds.loc[name]
-            ran.append(Ran(str(name), str(row["op_type"]), row["provider"], float(time_s)))
+            ran.append(NodeRun(str(name), str(row["op_type"]), row["provider"], float(time_s)))
         else:
             between_s += float(time_s)
     overhead = profile.overhead
     plain = overhead.plain_s if overhead and overhead.plain_s else profile.runs_s
-    return Side(
-        words=words,
+    return ProfiledConfig(
+        label=label,
         config=config,
-        ran=tuple(ran),
+        nodes=tuple(ran),
         between_s=between_s,
         run_s=median(plain),
         graph=None if profile.optimized is None else read_graph(profile.optimized),
@@ -139,16 +139,16 @@ def side_of(words: str, config: Config, profile: Profile, source: ModelProto) ->
     )
 
 
-def observe(
+def profile_config(
     model: Model,
     config: Config,
     feeds: Sequence[Feed],
-    words: str,
+    label: str,
     *,
     calibration: Any = None,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
-) -> Side:
+) -> ProfiledConfig:
     """Prepare, run under the profiler for a moment, read what ran."""
     prepared = prepare(model, config, calibration=calibration, cancel=cancel)
     execution = Execution(
@@ -158,4 +158,4 @@ def observe(
         limits=limits or Limits(),
     )
     profile = profile_execution(execution, cancel=cancel)
-    return side_of(words, config, profile, prepared.model.structure)
+    return profiled_config(label, config, profile, prepared.model.structure)

@@ -24,8 +24,8 @@ from workbench.analysis.slower.profiled_config import (
     INTEGER,
     PRODUCTS,
     QUANTIZE,
-    Ran,
-    Side,
+    NodeRun,
+    ProfiledConfig,
 )
 from workbench.records.display import in_ms
 from workbench.records.reasons import Reason
@@ -42,7 +42,7 @@ def conv_integer(pair: Pair) -> Iterator[Reason]:
         return
     before = pair.baseline.of({"Conv", "FusedConv", "NhwcFusedConv"})
     was = sum(one.time_s for one in before)
-    told = f"; in {pair.baseline.words} the convolutions take {in_ms(was)}" if before else ""
+    told = f"; in {pair.baseline.label} the convolutions take {in_ms(was)}" if before else ""
     yield reason(
         pair, "convolutions quantized while running", nodes,
         f"{len(nodes)} ConvInteger nodes take {{cost}} of a run{told}",
@@ -67,7 +67,7 @@ def dynamic(pair: Pair) -> Iterator[Reason]:
     )  # fmt: skip
 
 
-def _follows_integer(side: Side, one: Ran) -> bool:
+def _follows_integer(side: ProfiledConfig, one: NodeRun) -> bool:
     """A Cast, Mul or Add that reads, directly or through the first of them, what an integer product made."""
     node = node_of(side, one)
     return node is not None and any(
@@ -77,7 +77,7 @@ def _follows_integer(side: Side, one: Ran) -> bool:
     )
 
 
-def _reads_integer(side: Side, node: Node) -> bool:
+def _reads_integer(side: ProfiledConfig, node: Node) -> bool:
     return any(maker.op_type in ("ConvInteger", "MatMulInteger") for maker in side.makers(node))
 
 
@@ -98,7 +98,7 @@ def float_layers(pair: Pair) -> Iterator[Reason]:
     }
     nodes = [*layers, *(side.by_name[key] for key in sorted(around) if key in side.by_name)]
     of = Counter(one.op_type for one in layers)
-    whole = sum(one.op_type in ("QLinearConv", "QLinearMatMul", "QGemm") for one in side.ran) + len(layers)
+    whole = sum(one.op_type in ("QLinearConv", "QLinearMatMul", "QGemm") for one in side.nodes) + len(layers)
     yield reason(
         pair, "layers left in float", nodes,
         f"{len(layers)} of {whole} quantized products ({counted(of)}) run in float, "
@@ -107,7 +107,7 @@ def float_layers(pair: Pair) -> Iterator[Reason]:
     )  # fmt: skip
 
 
-def _float_layers_fix(pair: Pair, layers: Sequence[Ran]) -> str:
+def _float_layers_fix(pair: Pair, layers: Sequence[NodeRun]) -> str:
     """By what is unusual about the file."""
     if pair.on_x86 and zero_points(pair.candidate) & {INT8}:
         return (
@@ -125,7 +125,7 @@ def _float_layers_fix(pair: Pair, layers: Sequence[Ran]) -> str:
     return f"leave them in float, and their Q and DQ nodes go: exclude=({names}, …)"
 
 
-def _between_qdq(side: Side, one: Ran) -> bool:
+def _between_qdq(side: ProfiledConfig, one: NodeRun) -> bool:
     node = node_of(side, one)
     return node is not None and sum(maker.op_type == DEQUANTIZE for maker in side.makers(node)) >= 2
 
@@ -164,7 +164,7 @@ def qdq_left(pair: Pair) -> Iterator[Reason]:
     )  # fmt: skip
 
 
-def _float_between(side: Side, nodes: Sequence[Ran]) -> list[Ran]:
+def _float_between(side: ProfiledConfig, nodes: Sequence[NodeRun]) -> list[NodeRun]:
     """Float operators that read a DequantizeLinear and whose result a QuantizeLinear reads."""
     found = {}
     for one in nodes:
@@ -179,7 +179,7 @@ def _float_between(side: Side, nodes: Sequence[Ran]) -> list[Ran]:
     return list(found.values())
 
 
-def _qdq_left_fix(pair: Pair, between: Sequence[Ran]) -> str:
+def _qdq_left_fix(pair: Pair, between: Sequence[NodeRun]) -> str:
     """Fewer types, where all are quantized; else the nodes by name."""
     if not getattr(pair.precision, "op_types", ()):
         return "quantize the products alone: wb.StaticInt8(op_types=('Conv', 'MatMul', 'Gemm'))"
@@ -187,7 +187,7 @@ def _qdq_left_fix(pair: Pair, between: Sequence[Ran]) -> str:
     return f"leave these operators in float: exclude=({names}, …)" if names else "these few can stay"
 
 
-def _at_the_edge(side: Side, node: Node) -> bool:
+def _at_the_edge(side: ProfiledConfig, node: Node) -> bool:
     """Reads an input of the model, or a constant, or makes an output: needed in any integer model."""
     assert side.graph is not None
     outputs = set(side.graph.outputs)
@@ -204,7 +204,7 @@ def few_integer(pair: Pair) -> Iterator[Reason]:
     if not integer or share is None or share >= FEW_INTEGER_SHARE:
         return
     rest = Counter[str]()
-    for one in side.ran:
+    for one in side.nodes:
         if one.op_type not in INTEGER:
             rest[one.op_type] += round(one.time_s * 1e9)
     most = ", ".join(f"{name} {in_ms(spent / 1e9)}" for name, spent in rest.most_common(4))
@@ -260,7 +260,7 @@ def blockwise_in_float(pair: Pair) -> Iterator[Reason]:
         )  # fmt: skip
 
 
-def _biases_through_nodes(side: Side) -> bool:
+def _biases_through_nodes(side: ProfiledConfig) -> bool:
     """A product in the file whose third input a node makes that is no DequantizeLinear."""
     for node in side.source.nodes:
         if node.op_type in ("Conv", "Gemm") and len(node.inputs) > 2 and node.inputs[2]:

@@ -37,13 +37,13 @@ def why_slower(
     baseline_s, candidate_s = times_s or (pair.baseline.run_s, side.run_s)
     return WhySlowerRecord(
         model_name=model_name,
-        baseline=pair.baseline.words,
-        candidate=side.words,
+        baseline=pair.baseline.label,
+        candidate=side.label,
         baseline_s=baseline_s,
         candidate_s=candidate_s,
         measured=measured,
         integer_nodes=len(integer),
         integer_share=side.share(integer),
-        node_count=len(side.ran),
+        node_count=len(side.nodes),
         reasons=tuple(found),
     )

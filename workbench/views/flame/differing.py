@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import fsum
 
-from workbench.analysis.difference.changes import REASONS, Change, Difference, Reason
+from workbench.analysis.difference.changes import CHANGE_KINDS, Change, ChangeKind, Difference
 from workbench.records.display import in_ms
 from workbench.views.flame.frames import Boxes, Frames, Kind
 
-_TITLES: dict[Reason, str] = {
+_TITLES: dict[ChangeKind, str] = {
     "replaced": "replaced nodes",
     "same": "the same nodes",
     "module": "by module name",
@@ -44,7 +44,7 @@ def change_by_node(found: Difference) -> tuple[dict[str, float], dict[str, float
 
 def _below(boxes: Boxes, rows: list[Change], parent: int, at_s: float, kind: Kind) -> None:
     """Reason, then what became what, then the single groups; the largest first."""
-    reasons = {reason: [row for row in rows if row.kind == reason] for reason in REASONS}
+    reasons = {kind: [row for row in rows if row.kind == kind] for kind in CHANGE_KINDS}
     for reason, of_reason in sorted(reasons.items(), key=lambda pair: -_size(pair[1])):
         if not of_reason:
             continue

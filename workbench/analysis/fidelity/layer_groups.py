@@ -18,7 +18,7 @@ By = Literal["layer", "block", "auto"]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class LayerGroup:
     """One layer, or a block of them: the nodes of the float file that `exclude` takes."""
 
     name: str
@@ -26,7 +26,7 @@ class Candidate:
     op_types: tuple[str, ...]
 
 
-def candidates(before: ModelProto, after: ModelProto, by: By = "auto") -> tuple[Candidate, ...]:
+def layer_groups(before: ModelProto, after: ModelProto, by: By = "auto") -> tuple[LayerGroup, ...]:
     """From the float file as the quantizer got it and the quantized one; in the order of the graph.
 
     Operators without weights that were quantized too are one candidate together.
@@ -100,8 +100,8 @@ def _runs(layers: Sequence[NodeProto]) -> dict[str, list[NodeProto]]:
     return {f"{part[0].name} … {part[-1].name}" if len(part) > 1 else part[0].name: part for part in parts}
 
 
-def _candidate(name: str, nodes: Iterable[NodeProto]) -> Candidate:
+def _candidate(name: str, nodes: Iterable[NodeProto]) -> LayerGroup:
     found = list(nodes)
-    return Candidate(
+    return LayerGroup(
         name, tuple(node.name for node in found), tuple(dict.fromkeys(node.op_type for node in found))
     )
