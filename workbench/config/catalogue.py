@@ -135,4 +135,5 @@ def _option(owner: str, name: str, facts: dict[str, Any], shared: dict[str, Any]
         in_this_ort=facts.get("in_ort", shared.get("in_ort")),
         instead=facts.get("instead"),
         needs=tuple((key, value) for key, value in facts.get("needs", ())),
+        opens=facts.get("opens", "path" if kind == "path" else None),
     )
