@@ -36,7 +36,9 @@ class Option:
     in_this_ort: bool | None  # is the name in the binaries of the catalogue's ORT? None: not known
     instead: str | None  # why it is refused here, and what to use
     needs: tuple[tuple[str, str], ...]  # one of these entries must be set too
-    opens: Literal["path", "library"] | None = None  # what the value names or holds: a file, code that is loaded
+    opens: Literal["path", "library"] | None = (
+        None  # what the value names or holds: a file, code that is loaded
+    )
 
     def render(self, value: OptionValue) -> str:
         """The text that ORT gets; a value that it would refuse, misread or ignore is refused here."""
