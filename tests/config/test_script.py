@@ -110,7 +110,7 @@ def test_the_level_decides_the_graph(level: Any, ops: list[str], tmp_path: Path)
 def test_every_script_is_python_of_literals_only(config: Config) -> None:
     tree = ast.parse(config.to_python("model.onnx"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert [alias.name for node in imports for alias in node.names] == ["onnxruntime"]
+    assert [alias.name for node in imports for alias in node.names] == ["os", "onnxruntime"]
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     assert {
         name for name in called if not name.startswith(("ort.", "options.", "run_options.", "session."))
@@ -146,6 +146,14 @@ def test_hostile_texts_stay_literals() -> None:
     )
     tree = ast.parse(config.to_python(evil))
     assert [ast.unparse(node) for node in tree.body if isinstance(node, ast.Import)] == [
-        "import onnxruntime as ort"
+        "import os",
+        "import onnxruntime as ort",
     ]
     assert not any(isinstance(node, ast.Attribute) and node.attr == "system" for node in ast.walk(tree))
+
+
+def test_every_script_turns_telemetry_off_before_it_imports_onnxruntime() -> None:
+    for config in (Config(), Config(precision="float16")):
+        text = config.to_python("model.onnx")
+        off = text.index('os.environ["ORT_DISABLE_TELEMETRY"] = "1"')
+        assert off < min(text.index("import onnxruntime"), text.find("from onnxruntime") % len(text))

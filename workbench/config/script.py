@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from workbench.config.plan import Attribute, OrtConstant, SessionPlan
 
+_NO_TELEMETRY = 'import os\n\nos.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported'
 # As the worker binds: inputs once, outputs once their shapes are known, nothing allocated after that.
 _BOUND = '''on_gpu = {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
 device = "cuda" if on_gpu else "cpu"
@@ -46,6 +47,7 @@ def script(
     """
     parts = [
         *([f"# for the ONNX Runtime of another environment: run it with {runtime!r}"] if runtime else []),
+        _NO_TELEMETRY,
         *before,
         "\n".join(options_of(plan)),
         "\n".join(session_of(plan, repr(os.fspath(model)))),

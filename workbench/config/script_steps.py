@@ -120,9 +120,9 @@ def steps(config: Config, model: str | os.PathLike[str]) -> Steps:
 
 def lines(made: Steps) -> Iterator[str]:
     """The script so far; the imports first, each once."""
-    standard = {"import os", *_APART.splitlines()} & {"import os", *made.imports}
+    standard = {*_APART.splitlines()} & {*made.imports}
     others = {*made.imports, "import onnxruntime as ort"} - standard
-    yield "\n".join([*sorted(standard), "", *sorted(others, key=_import_order)])
+    yield "\n".join([*sorted(standard), *([""] if standard else []), *sorted(others, key=_import_order)])
     yield from made.blocks
 
 

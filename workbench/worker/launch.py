@@ -27,6 +27,7 @@ _BOOTSTRAP = (
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 MAX_LOG_BYTES = 512 << 20
 _POLL_S = 0.1
+_NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}  # the call of that purpose stops neither files nor uploads
 _LAST_WORDS_S = 2.0  # from the end of its pipe to the end of the process
 
 
@@ -138,6 +139,7 @@ class Worker:
     def _spawn(self) -> subprocess.Popen[bytes]:
         try:
             log_file = self.log_path.open("ab")
+            environment = _environment(self.log_path.parent)
         except OSError as error:
             raise no_room(error.errno, str(error)) or error from error
         with log_file:
@@ -147,6 +149,7 @@ class Worker:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log_file,
+                    env=environment,
                     process_group=0 if os.name == "posix" else None,
                 )
             except OSError as error:
@@ -221,6 +224,13 @@ def call_job(
         finally:
             on_log(worker.log_text())
         return answer.body
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """The variables of a worker: no telemetry, and temporary files in the folder that is swept."""
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
+    return {**os.environ, **_NO_TELEMETRY, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
 
 
 def _close(stream: BinaryIO | Any) -> None:

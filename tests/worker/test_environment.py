@@ -1,0 +1,57 @@
+"""What a worker gets from its parent: no telemetry, and a temporary folder inside its locked one."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.models import tiny
+from tests.worker.harness import load_plan, started
+
+_TELEMETRY_S = 15.0  # ONNX Runtime 1.31.1 tries to resolve its host about nine seconds after its start
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of the user that is empty; CI, which hides the telemetry, is not set."""
+    home = tmp_path / "user"
+    home.mkdir()
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    return home
+
+
+def run_a_session(folder: Path, wait_s: float = 0.0) -> None:
+    folder.mkdir()
+    model = tiny.save(tiny.mlp(), folder)
+    with started(folder) as worker:
+        worker.request("load", {"model": str(model), "plan": load_plan()}, stage="load", timeout_s=60)
+        time.sleep(wait_s)
+
+
+@pytest.mark.real
+def test_a_worker_writes_nothing_into_the_users_home(elsewhere: Path, tmp_path: Path) -> None:
+    """Without ORT_DISABLE_TELEMETRY the import of onnxruntime alone writes a device id and a database there."""
+    run_a_session(tmp_path / "worker")
+    assert sorted(elsewhere.rglob("*")) == []
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_nothing_appears_there_after_the_time_of_the_first_upload(elsewhere: Path, tmp_path: Path) -> None:
+    run_a_session(tmp_path / "worker", _TELEMETRY_S)
+    assert sorted(elsewhere.rglob("*")) == []
+
+
+@pytest.mark.real
+def test_the_temporary_files_of_a_worker_lie_in_its_own_folder(tmp_path: Path) -> None:
+    with started(tmp_path) as worker:
+        environment = Path(f"/proc/{worker.pid}/environ").read_bytes().split(b"\0")
+        values = dict(entry.partition(b"=")[::2] for entry in environment)
+    for name in (b"TMPDIR", b"TEMP", b"TMP"):
+        assert Path(os.fsdecode(values[name])) == tmp_path / "tmp"
