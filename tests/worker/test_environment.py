@@ -36,7 +36,7 @@ def run_a_session(folder: Path, wait_s: float = 0.0) -> None:
 
 @pytest.mark.real
 def test_a_worker_writes_nothing_into_the_users_home(elsewhere: Path, tmp_path: Path) -> None:
-    """Without ORT_DISABLE_TELEMETRY the import of onnxruntime alone writes a device id and a database there."""
+    """Otherwise the import of onnxruntime alone writes a device id and a database there."""
     run_a_session(tmp_path / "worker")
     assert sorted(elsewhere.rglob("*")) == []
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import workbench
+
 from tests.models import tiny
 from tests.worker.harness import load_plan, mlp_feed, started
 from workbench.errors import RunFailed, WorkerError
@@ -84,3 +86,11 @@ def test_a_disk_that_fills_up_in_the_worker_is_not_blamed_on_the_config(tmp_path
         assert "free some space" in caught.value.fix
         with pytest.raises(RunFailed):
             worker.request("load", {"model": "nowhere", "plan": load_plan()}, stage="load", timeout_s=60)
+
+
+def test_every_temporary_folder_of_the_kernel_is_swept() -> None:
+    """Jobs of a worker use `tempfile`, inside the folder of the worker."""
+    package = Path(workbench.__file__).parent
+    sources = [path for path in package.rglob("*.py") if "worker" not in path.relative_to(package).parts]
+    others = [path for path in sources if "TemporaryDirectory(prefix" in path.read_text("utf-8")]
+    assert others == []

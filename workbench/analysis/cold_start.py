@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from array import array
 from collections.abc import Sequence
@@ -173,8 +172,7 @@ def cold_start(
     limits = limits or Limits()
     bare = config.replace(session_entries=dict([*config.session_entries, NO_PREPACKING]))
     found: dict[str, list[ProcessStart]] = {"as_asked": [], "without_prepacking": [], "saved_ahead": []}
-    with tempfile.TemporaryDirectory(prefix="ort-workbench-coldstart-") as name:
-        folder = Path(name)
+    with WorkerFolder() as folder:
         write_values(folder / "feeds", feeds)
         ways = {"as_asked": (model, config), "without_prepacking": (model, bare)}
         if savable:

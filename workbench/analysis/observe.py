@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -110,11 +109,10 @@ def observe(
     """
     with (
         WorkerFolder() as place,
-        tempfile.TemporaryDirectory(prefix="ort-workbench-explain-") as name,
+        WorkerFolder() as folder,
         Worker(place, name="snapshots", python=config.interpreter) as worker,
         ThreadPoolExecutor(1, "source graph") as beside,
     ):
-        folder = Path(name)
         structure = named_structure(model)  # while the worker starts
         source = beside.submit(source_graph, structure)  # while ORT loads and optimizes
         worker.hello(timeout_s=TIMEOUT_S, cancel=cancel)

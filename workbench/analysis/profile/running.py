@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from workbench.analysis.profile.scopes import scopes_of
 from workbench.config import Config
 from workbench.measure.limits import Limits
 from workbench.models.structure import read_structure
-from workbench.worker.launch import call_job
+from workbench.worker.launch import WorkerFolder, call_job
 from workbench.worker.values import Feed, write_values
 
 WARMUP_RUNS = 3
@@ -44,8 +43,7 @@ def profile_execution(
     execution: Execution, *, keep_trace: Path | None = None, cancel: threading.Event | None = None
 ) -> Profile:
     """Run without the profiler, then with it. `keep_trace`: where to leave ORT's own file."""
-    with tempfile.TemporaryDirectory(prefix="ort-workbench-profile-") as name:
-        folder = Path(name)
+    with WorkerFolder() as folder:
         write_values(folder / "feeds", execution.feeds)
         model = named_model(execution.model)
         saved = folder / "optimized.onnx" if can_be_saved(execution.config) else None

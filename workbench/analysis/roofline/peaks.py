@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +13,7 @@ import numpy as np
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.records.kinds import Kind
-from workbench.worker.launch import call_job
+from workbench.worker.launch import WorkerFolder, call_job
 from workbench.worker.values import write_values
 
 if TYPE_CHECKING:
@@ -92,16 +90,16 @@ def measure_peaks(
     """Origin two seconds a thread count, each figure in a process of its own."""
 
     def best_s(model: Any, feed: dict[str, Any], count: int) -> float:
-        with tempfile.TemporaryDirectory(prefix="ort-workbench-peaks-") as folder:
-            path = Path(folder, "peak.onnx")
+        with WorkerFolder() as folder:
+            path = folder / "peak.onnx"
             path.write_bytes(model.SerializeToString())
-            write_values(Path(folder, "feeds"), [feed])
+            write_values(folder / "feeds", [feed])
             answer = call_job(
                 "profiling",
                 {
                     "model": str(path),
                     "plan": Config(intra_op_threads=count, io_binding=True).plan().to_dict(),
-                    "feeds": str(Path(folder, "feeds")),
+                    "feeds": str(folder / "feeds"),
                     "trace_prefix": None,
                     "warmup_runs": WARMUP_RUNS,
                     "max_runs": MAX_RUNS,

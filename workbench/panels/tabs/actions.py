@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from workbench.panels.tabs.card import still_bundle
 from workbench.panels.tabs.codebox import CodeBox
 from workbench.panels.tabs.naming import file_name
 from workbench.panels.tabs.verdict import trouble_html
+from workbench.worker.folder import WorkerFolder
 
 
 class Actions:
@@ -98,6 +98,6 @@ class Actions:
 
 def download(bench: Bench, name: str, status: W.HTML) -> None:
     """The bundle through the browser, for a kernel on another machine."""
-    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        data = bench.state.result.save(Path(folder) / "result.ortbench").read_bytes()
+    with WorkerFolder() as folder:
+        data = bench.state.result.save(folder / "result.ortbench").read_bytes()
     bench.page.download(name, "application/zip", data, status)

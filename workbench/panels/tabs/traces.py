@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import ipywidgets as W
@@ -17,6 +15,7 @@ from workbench.panels.tabs.naming import file_name
 from workbench.panels.tabs.parts import parts
 from workbench.server.button import LinkButton
 from workbench.server.links import speedscope_link
+from workbench.worker.folder import WorkerFolder
 
 
 class TraceTools:
@@ -56,8 +55,8 @@ class TraceTools:
         self.bench.painter.post(lambda: button.show(link))
 
     def _download(self, label: str, profile: Any) -> None:
-        with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-            data = profile.save_trace(Path(folder) / "trace.json").read_bytes()
+        with WorkerFolder() as folder:
+            data = profile.save_trace(folder / "trace.json").read_bytes()
         name = f"{file_name(name_of(profile))}-{label}.trace.json"
         self.bench.page.download(
             name, "application/json", data, self.status, fix="Open it in speedscope instead."
