@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import workbench
-
 from tests.models import tiny
 from tests.worker.harness import load_plan, mlp_feed, started
 from workbench.errors import RunFailed, WorkerError
