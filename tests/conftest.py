@@ -6,12 +6,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import hypothesis
 import psutil
 import pytest
 
 from tests.executed import executed as executed  # a fixture
+from workbench.worker.launch import Worker
 
 hypothesis.settings.register_profile("workbench", deadline=None)  # a busy machine is no counterexample
 hypothesis.settings.load_profile("workbench")
@@ -63,6 +65,18 @@ def openvino() -> str:
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty history, for a test that counts what is in it."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "own-home"))
+
+
+@pytest.fixture(autouse=True)
+def only_real_tests_start_ort(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail a test that starts a worker process without the mark `real`."""
+    if request.node.get_closest_marker("real") or request.node.get_closest_marker("browser"):
+        return
+
+    def refuse(_: Worker) -> NoReturn:
+        pytest.fail("this test starts ONNX Runtime: mark it `real`")
+
+    monkeypatch.setattr(Worker, "_spawn", refuse)
 
 
 @pytest.fixture(scope="session", autouse=True)
