@@ -67,6 +67,7 @@ def none_left() -> object:
     assert worker_pids() == set()
 
 
+@pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ENDLESS)
 def test_what_would_never_end_ends_when_it_is_cancelled(what: str, tmp_path: Path) -> None:
@@ -77,6 +78,7 @@ def test_what_would_never_end_ends_when_it_is_cancelled(what: str, tmp_path: Pat
     watching.join()
 
 
+@pytest.mark.real
 @pytest.mark.slow
 def test_peaks_end_when_they_are_cancelled() -> None:
     cancel = threading.Event()
@@ -93,6 +95,7 @@ def test_peaks_end_when_they_are_cancelled() -> None:
     watching.join()
 
 
+@pytest.mark.real
 def test_the_peaks_of_a_given_profile_can_be_cancelled(tmp_path: Path) -> None:
     run = event("model_run", 0, 9, "Session")
     made = wb.read_profile(write(tmp_path, [node("a", 0, 9), run]))
@@ -103,6 +106,7 @@ def test_the_peaks_of_a_given_profile_can_be_cancelled(tmp_path: Path) -> None:
             ask()
 
 
+@pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("what", WHOLE)
 def test_each_question_to_a_process_can_be_cancelled(
@@ -123,6 +127,7 @@ def test_each_question_to_a_process_can_be_cancelled(
     assert [stage for stage, given in seen if given is not cancel] == []
 
 
+@pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["explanation", "profile", "roofline", "cold start"])
 def test_a_cancelled_examination_leaves_the_result_as_it_was(what: Any, tmp_path: Path) -> None:

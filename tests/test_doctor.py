@@ -208,6 +208,7 @@ def test_the_probe_leaves_no_file_when_a_provider_crashes(monkeypatch: pytest.Mo
     assert probe.run("CPUExecutionProvider")["correct"]
 
 
+@pytest.mark.real
 def test_this_environment() -> None:
     report = doctor()
     states = {provider.name: provider.state for provider in report.survey.providers}

@@ -45,6 +45,7 @@ def test_naming_everything_still_does_not_load_onnxruntime() -> None:
     assert not loaded & {"onnxruntime", "onnx_ir", "ipywidgets", "plotly"}
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", workbench.__all__)
 def test_each_public_name_is_documented_and_its_example_runs(name: str) -> None:
     value = getattr(workbench, name)

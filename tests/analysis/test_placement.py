@@ -145,6 +145,7 @@ def test_what_is_not_recorded_stays_unknown() -> None:
     assert told.nodes[1].time_s is None
 
 
+@pytest.mark.real
 def test_a_prediction_says_that_it_is_one(explained: Explain) -> None:
     told = predict(explained("conv").basic, "coreml")
     assert told.taken + told.unknown <= len(told.nodes)
@@ -166,6 +167,7 @@ def test_a_provider_without_a_table_is_refused() -> None:
     }
 
 
+@pytest.mark.real
 def test_a_real_session_is_placed_wholly(explained: Explain) -> None:
     told = explained("light_squeezenet").placement
     assert {one.provider for one in told.nodes} == {CPU}
@@ -173,6 +175,7 @@ def test_a_real_session_is_placed_wholly(explained: Explain) -> None:
     assert told.boundaries == ()
 
 
+@pytest.mark.real
 def test_what_a_table_does_not_say_is_unknown(explained: Explain) -> None:
     told = predict(explained("gelu").optimized, "cuda")
     said = {one.op_type: one.takes for one in told.nodes}

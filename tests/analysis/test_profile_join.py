@@ -14,6 +14,7 @@ from workbench.analysis.graph import name_nodes
 from workbench.models import Model
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["gelu", "gelu unnamed", "conv", "half", "duplicated", "calls"])
 def test_every_executed_node_is_placed(explained: Explain, name: str, tmp_path: Path) -> None:
     proto = MODELS[name]()

@@ -21,6 +21,7 @@ def _fates(explained: Explain, name: str) -> dict[str, str]:
     return {one.node: one.fate for one in explained(name).provenance.account.sources}
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", [*MODELS, *LIGHT])
 def test_everything_is_accounted_for(explained: Explain, name: str) -> None:
     told = explained(name)
@@ -33,6 +34,7 @@ def test_everything_is_accounted_for(explained: Explain, name: str) -> None:
     assert sum(Counter(one.fate for one in account.sources).values()) == len(told.source.nodes)
 
 
+@pytest.mark.real
 def test_a_gelu_is_fused_with_its_bias(explained: Explain) -> None:
     told = explained("gelu")
     by_node = {one.node: one for one in told.provenance.account.sources}
@@ -45,6 +47,7 @@ def test_a_gelu_is_fused_with_its_bias(explained: Explain) -> None:
     assert by_node["matmul"].fate == by_node["relu"].fate == "kept"
 
 
+@pytest.mark.real
 def test_nodes_without_names_are_named_and_joined(explained: Explain) -> None:
     told = explained("gelu unnamed")
     assert all(node.name for node in told.source.nodes)
@@ -54,6 +57,7 @@ def test_nodes_without_names_are_named_and_joined(explained: Explain) -> None:
     assert {provider for _, provider in told.placement.sources if provider} == {"CPUExecutionProvider"}
 
 
+@pytest.mark.real
 def test_a_convolution_swallows_what_stands_around_it(explained: Explain) -> None:
     account = explained("conv").provenance.account
     together = {frozenset(one.sources) for one in account.optimized}
@@ -62,6 +66,7 @@ def test_a_convolution_swallows_what_stands_around_it(explained: Explain) -> Non
     assert all("relu3" not in found or "conv3" not in found for found in together)
 
 
+@pytest.mark.real
 def test_a_fusion_that_did_not_happen_is_named_with_its_reason(explained: Explain) -> None:
     found = {one.nodes: one for one in explained("conv").passes.missed}
     one = found["conv3", "relu3"]
@@ -70,6 +75,7 @@ def test_a_fusion_that_did_not_happen_is_named_with_its_reason(explained: Explai
     assert ("conv1", "norm1") not in found
 
 
+@pytest.mark.real
 def test_bodies_are_part_of_the_account(explained: Explain) -> None:
     told = explained("branches")
     keys = [node.key for node in told.source.nodes]
@@ -81,12 +87,14 @@ def test_bodies_are_part_of_the_account(explained: Explain) -> None:
     assert _fates(explained, "branches")["choose/then_branch::work"] == "kept"
 
 
+@pytest.mark.real
 def test_shapes_fold_and_twins_are_one(explained: Explain) -> None:
     fates = _fates(explained, "shapes")
     assert fates["shape"] == fates["join"] == "folded"
     assert sorted((fates["exp1"], fates["exp2"])) == ["eliminated", "kept"]
 
 
+@pytest.mark.real
 def test_passes_are_in_order_with_exact_changes(explained: Explain) -> None:
     told = explained("gelu").passes
     levels = [one.level for one in told.fired]
@@ -100,6 +108,7 @@ def test_passes_are_in_order_with_exact_changes(explained: Explain) -> None:
     assert {name for name, _ in told.tried} >= {"ConstantFolding", "NchwcTransformer", "AttentionFusion"}
 
 
+@pytest.mark.real
 def test_counts_add_up(explained: Explain) -> None:
     told = explained("light_resnet50")
     numbers = told.passes.statistics
@@ -109,6 +118,7 @@ def test_counts_add_up(explained: Explain) -> None:
     assert numbers.fusions[0].into == "com.microsoft.nchwc::Conv"
 
 
+@pytest.mark.real
 def test_quantized_parts_become_integer_kernels(explained: Explain) -> None:
     account = explained("duplicated").provenance.account
     fates = {one.node: one for one in account.sources}
@@ -117,6 +127,7 @@ def test_quantized_parts_become_integer_kernels(explained: Explain) -> None:
     assert kinds[fates["mul"].into[0]] == "com.microsoft::QLinearMul"
 
 
+@pytest.mark.real
 def test_what_ort_casts_in_between_is_no_source_s_work(explained: Explain) -> None:
     told = explained("half")
     inserted = [one for one in told.provenance.account.optimized if one.inserted]
@@ -126,6 +137,7 @@ def test_what_ort_casts_in_between_is_no_source_s_work(explained: Explain) -> No
     assert {one.node for one in told.placement.nodes if one.inserted} >= {one.node for one in inserted}
 
 
+@pytest.mark.real
 def test_a_call_is_what_its_body_computes(explained: Explain) -> None:
     told = explained("calls")
     into = {one.node: one.into for one in told.provenance.account.sources}

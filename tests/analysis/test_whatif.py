@@ -75,6 +75,7 @@ def test_sizes_that_a_profile_saw_are_used_where_the_graph_leaves_them_open() ->
     assert predict(graph_of(1), "CoreML NeuralNetwork").boundary_bytes == 24
 
 
+@pytest.mark.real
 def test_all_providers_side_by_side(explained: Explain) -> None:
     told = predict_all(explained("conv").basic)
     frame = told.to_frame()

@@ -42,6 +42,7 @@ def _ablation(explained: Explain, name: str = "conv") -> ablation.AblationRecord
     return ablation.ablation(name, Config(), passes, _record(verdicts))
 
 
+@pytest.mark.real
 def test_each_pass_is_switched_off_alone_beside_a_control(explained: Explain) -> None:
     passes = explained("conv").passes
     base = Config(disabled_passes=("ConstantSharing",))
@@ -50,6 +51,7 @@ def test_each_pass_is_switched_off_alone_beside_a_control(explained: Explain) ->
     assert [set(one.disabled_passes) for one in rest] == [{"ConstantSharing", name} for name in passes.names]
 
 
+@pytest.mark.real
 def test_worth_is_what_the_model_takes_longer_without(explained: Explain) -> None:
     told = _ablation(explained)
     names = explained("conv").passes.names
@@ -69,6 +71,7 @@ def test_worth_is_what_the_model_takes_longer_without(explained: Explain) -> Non
     assert told.to_frame()["pass"].tolist()[-1].startswith("control")
 
 
+@pytest.mark.real
 def test_a_pass_that_others_build_on_says_so(explained: Explain) -> None:
     passes = explained("gelu").passes
     gelu = next(name for name in passes.names if name.startswith("GeluFusion"))
@@ -82,6 +85,7 @@ def test_a_pass_that_others_build_on_says_so(explained: Explain) -> None:
     assert "BiasGeluFusion" not in said["BiasGeluFusion"]
 
 
+@pytest.mark.real
 def test_an_effect_that_the_control_shows_too_is_not_claimed(explained: Explain) -> None:
     passes = explained("conv").passes
     verdicts = [_verdict("B", "unknown", 0.8, 0.9, 1.25)]
@@ -90,6 +94,7 @@ def test_an_effect_that_the_control_shows_too_is_not_claimed(explained: Explain)
     assert {one.effect for one in told.rows} == {"unknown"}
 
 
+@pytest.mark.real
 def test_what_was_not_measured_is_absent(explained: Explain) -> None:
     passes = explained("conv").passes
     verdicts = [
@@ -101,6 +106,7 @@ def test_what_was_not_measured_is_absent(explained: Explain) -> None:
     assert "not measured" in ablation_figure(told).to_json()
 
 
+@pytest.mark.real
 def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
     told = explained("conv")
     seen = _observation(told)
@@ -132,6 +138,7 @@ def _observation(told: Explained) -> Observation:
     )  # fmt: skip
 
 
+@pytest.mark.real
 def test_figures_hold_what_the_tables_hold(explained: Explain) -> None:
     told = explained("conv")
     data = histogram_data(told)
@@ -145,6 +152,7 @@ def test_figures_hold_what_the_tables_hold(explained: Explain) -> None:
     assert sum(count for _, _, count in flow_data(told, most=1).flows) == len(told.source.nodes)
 
 
+@pytest.mark.real
 def test_hostile_names_are_text_in_every_figure(explained: Explain) -> None:
     told = replace(explained("conv"), model_name=HOSTILE)
     record = replace(_ablation(explained), model_name=HOSTILE)

@@ -82,6 +82,7 @@ def model_with(path: Path, op: str) -> Path:
     return path
 
 
+@pytest.mark.real
 def test_random_outputs_are_not_called_different(tmp_path: Path) -> None:
     path = model_with(tmp_path / "random.onnx", "RandomUniformLike")
     result = wb.compare(
@@ -92,6 +93,7 @@ def test_random_outputs_are_not_called_different(tmp_path: Path) -> None:
     assert result.verdict.kind != "outputs differ"
 
 
+@pytest.mark.real
 def test_a_config_that_fails_is_a_record_and_the_verdict_says_so(tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     failing = wb.Config(providers=("cpu",), session_entries={"session.load_model_format": "ORT"})
@@ -103,12 +105,14 @@ def test_a_config_that_fails_is_a_record_and_the_verdict_says_so(tmp_path: Path)
     assert result.runs[0].latency.median_s is not None
 
 
+@pytest.mark.real
 def test_when_no_config_runs_it_is_an_error_naming_the_cause(tmp_path: Path) -> None:
     path = model_with(tmp_path / "unknown.onnx", "NoSuchOperator")
     with pytest.raises(wb.WorkbenchError, match="NoSuchOperator"):
         wb.compare(path, wb.Config(), wb.Config(level="basic"), progress=False, keep=False)
 
 
+@pytest.mark.real
 def test_progress_is_told_and_never_goes_back(tmp_path: Path) -> None:
     told: list[Progress] = []
     path = tiny.save(tiny.mlp(), tmp_path)
@@ -122,6 +126,7 @@ def test_progress_is_told_and_never_goes_back(tmp_path: Path) -> None:
         assert verdict.provisional or is_look(verdict.rounds)
 
 
+@pytest.mark.real
 def test_cancel_from_another_thread(tmp_path: Path) -> None:
     cancel = threading.Event()
 

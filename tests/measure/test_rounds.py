@@ -13,6 +13,7 @@ from workbench.config import Config
 from workbench.worker.values import read_values, write_values
 
 
+@pytest.mark.real
 def test_blocks_come_as_cycles_that_mirror_themselves(tmp_path: Path) -> None:
     setup = setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(), Config(), Config()))
     outcomes = one_round(setup)
@@ -29,6 +30,7 @@ def test_blocks_come_as_cycles_that_mirror_themselves(tmp_path: Path) -> None:
         assert cycle[3:] == cycle[:3][::-1]
 
 
+@pytest.mark.real
 def test_a_record_holds_what_was_seen(tmp_path: Path) -> None:
     (outcome,) = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(intra_op_threads=1),)))
     record = outcome.record
@@ -47,6 +49,7 @@ def test_a_record_holds_what_was_seen(tmp_path: Path) -> None:
     assert record.peak_rss_bytes >= record.rss_start_bytes > 1 << 20
 
 
+@pytest.mark.real
 def test_the_plan_reaches_ort(tmp_path: Path) -> None:
     configs = (Config(intra_op_threads=1), Config(intra_op_threads=3), Config(io_binding=True))
     one, three, bound = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=configs))
@@ -54,6 +57,7 @@ def test_the_plan_reaches_ort(tmp_path: Path) -> None:
     assert (one.io, bound.io) == ("run", "binding")
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("binding", [False, True])
 def test_outputs_are_ort_s(tmp_path: Path, binding: bool) -> None:
     import onnxruntime as ort
@@ -67,6 +71,7 @@ def test_outputs_are_ort_s(tmp_path: Path, binding: bool) -> None:
         np.testing.assert_array_equal(value, expected, err_msg=name)
 
 
+@pytest.mark.real
 def test_one_config_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     import dataclasses
 
@@ -82,6 +87,7 @@ def test_one_config_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     assert failed.failure.stage == "load"
 
 
+@pytest.mark.real
 def test_pacing_leaves_pauses_between_runs(tmp_path: Path) -> None:
     setup = setup_for(tmp_path, tiny.mlp(), mlp_feed(), pacing_s=0.003)
     (outcome,) = one_round(setup)

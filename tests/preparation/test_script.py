@@ -122,6 +122,7 @@ def _outputs(path: Path, config: wb.Config, feed: dict[str, np.ndarray]) -> list
     return list(session.run(None, feed))
 
 
+@pytest.mark.real
 def test_what_only_the_graph_tells_is_filled_in() -> None:
     prepared = wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion()))
     assert "model_type='vit', num_heads=4, hidden_size=96" in prepared.to_python()

@@ -69,6 +69,7 @@ def _asked(value: Any, method: str) -> Any:
         return None
 
 
+@pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_no_text_is_taken_for_markup(path: Path) -> None:

@@ -22,6 +22,7 @@ def test_a_silence_names_the_limit_of_its_stage(stage: str, limit: str) -> None:
     assert f"wb.Limits({limit}=" in error.fix
 
 
+@pytest.mark.real
 @pytest.mark.skipif(os.name != "posix", reason="a shell")
 def test_an_interpreter_without_onnxruntime_is_told_how_to_get_it(tmp_path: Path) -> None:
     bare = interpreter(tmp_path, 'exec "$PYTHON" -S "$@"')

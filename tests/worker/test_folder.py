@@ -55,6 +55,7 @@ def test_a_living_folder_stays_though_its_process_id_is_unknown_here(parent: Pat
         assert not elsewhere.exists()
 
 
+@pytest.mark.real
 def test_a_folder_that_cannot_be_made_says_so(parent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(parent / "nowhere"))
     with pytest.raises(WorkerError, match="temporary folder") as caught:
@@ -72,6 +73,7 @@ def test_a_disk_that_fills_up_in_this_process_says_so(parent: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.real
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 def test_a_disk_that_fills_up_in_the_worker_is_not_blamed_on_the_config(tmp_path: Path) -> None:
     feeds = tmp_path / "feeds"

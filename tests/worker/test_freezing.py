@@ -14,6 +14,7 @@ from workbench.worker import freezing
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the states of threads")
 
 
+@pytest.mark.real
 @linux
 def test_the_helpers_of_a_worker_stand_still_with_it(tmp_path: Path) -> None:
     told = tmp_path / "helper"
@@ -28,6 +29,7 @@ def test_the_helpers_of_a_worker_stand_still_with_it(tmp_path: Path) -> None:
         assert worker.can_freeze
 
 
+@pytest.mark.real
 @linux
 @pytest.mark.parametrize("error", [PermissionError(), None])
 def test_a_worker_that_runs_on_is_known(
@@ -47,6 +49,7 @@ def test_a_worker_that_runs_on_is_known(
         assert not worker.can_freeze
 
 
+@pytest.mark.real
 def test_a_process_that_is_gone_is_no_error(tmp_path: Path) -> None:
     worker = started(tmp_path)
     worker.close()
@@ -55,6 +58,7 @@ def test_a_process_that_is_gone_is_no_error(tmp_path: Path) -> None:
     freezing.go_on(worker.pid, worker.pid)
 
 
+@pytest.mark.real
 def test_windows_suspends_the_interpreter_and_not_its_launcher(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

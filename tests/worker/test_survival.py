@@ -65,6 +65,7 @@ def when_running(action: Callable[[int], None]) -> threading.Thread:
     return thread
 
 
+@pytest.mark.real
 @needs_signals
 @pytest.mark.parametrize(
     ("killer", "says"),
@@ -83,6 +84,7 @@ def test_a_worker_that_dies_in_a_run_is_a_record(tmp_path: Path, killer: signal.
     assert outcome.failure.fix
 
 
+@pytest.mark.real
 @needs_signals
 def test_ort_aborting_by_itself_is_a_record(tmp_path: Path) -> None:
     """This entry with no number makes ORT abort the process; our rules refuse it, a raw plan does not."""
@@ -100,6 +102,7 @@ def test_ort_aborting_by_itself_is_a_record(tmp_path: Path) -> None:
     assert "SIGABRT" in bad.failure.problem
 
 
+@pytest.mark.real
 def test_a_hang_in_a_run_is_a_record(tmp_path: Path) -> None:
     setup = setup_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)}, limits=Limits(run_s=1.5))
     (outcome,) = one_round(setup)
@@ -109,6 +112,7 @@ def test_a_hang_in_a_run_is_a_record(tmp_path: Path) -> None:
     assert "run_s" in outcome.failure.fix
 
 
+@pytest.mark.real
 def test_a_hang_in_load_is_a_record(tmp_path: Path) -> None:
     setup = setup_for(tmp_path, function_bomb(), {"x": np.ones(1, np.float32)}, limits=Limits(load_s=1.5))
     (outcome,) = one_round(setup)
@@ -117,6 +121,7 @@ def test_a_hang_in_load_is_a_record(tmp_path: Path) -> None:
     assert "load_s" in outcome.failure.fix
 
 
+@pytest.mark.real
 @needs_signals
 def test_megabytes_on_stderr_are_kept_short(tmp_path: Path) -> None:
     shout = interpreter(
@@ -130,6 +135,7 @@ def test_megabytes_on_stderr_are_kept_short(tmp_path: Path) -> None:
     assert "LAST" in outcome.log_text
 
 
+@pytest.mark.real
 @needs_signals
 def test_a_worker_that_exits_by_itself_is_a_record_with_its_last_words(tmp_path: Path) -> None:
     quitter = interpreter(tmp_path, "echo I have had enough >&2; exit 7")
@@ -140,6 +146,7 @@ def test_a_worker_that_exits_by_itself_is_a_record_with_its_last_words(tmp_path:
     assert "had enough" in outcome.failure.log_tail
 
 
+@pytest.mark.real
 @needs_signals
 def test_a_worker_that_answers_nonsense_is_a_record(tmp_path: Path) -> None:
     liar = interpreter(tmp_path, "echo this is no frame at all, but long enough to be read as one; sleep 600")
@@ -148,11 +155,13 @@ def test_a_worker_that_answers_nonsense_is_a_record(tmp_path: Path) -> None:
     assert outcome.failure.stage == "start"
 
 
+@pytest.mark.real
 def test_an_interpreter_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WorkerError, match="could not be started"):
         Worker(tmp_path, name="W", python=str(tmp_path / "nowhere"))
 
 
+@pytest.mark.real
 def test_cancel_from_another_thread_ends_an_endless_run(tmp_path: Path) -> None:
     cancel = threading.Event()
     setup = setup_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)})
@@ -163,6 +172,7 @@ def test_cancel_from_another_thread_ends_an_endless_run(tmp_path: Path) -> None:
     assert worker_pids() == set()
 
 
+@pytest.mark.real
 def test_a_frozen_worker_is_closed_too(tmp_path: Path) -> None:
     worker = started(tmp_path)
     worker.freeze()
@@ -219,6 +229,7 @@ def test_ctrl_c_in_the_middle_leaves_no_process(tmp_path: Path) -> None:
     assert not alive
 
 
+@pytest.mark.real
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux's memory killer")
 def test_the_memory_killer_would_take_the_worker_first(tmp_path: Path) -> None:
     with started(tmp_path) as worker:
@@ -226,6 +237,7 @@ def test_the_memory_killer_would_take_the_worker_first(tmp_path: Path) -> None:
         assert int(Path(f"/proc/{worker.pid}/oom_score_adj").read_text()) == 1000 > ours
 
 
+@pytest.mark.real
 def test_what_ort_refuses_comes_back_translated(tmp_path: Path) -> None:
     junk = tmp_path / "junk.onnx"
     junk.write_bytes(b"\x08\x0a" + b"\xff" * 50)
@@ -234,6 +246,7 @@ def test_what_ort_refuses_comes_back_translated(tmp_path: Path) -> None:
     assert "damaged" in caught.value.fix
 
 
+@pytest.mark.real
 @needs_signals
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("can't start new thread")])
 def test_a_worker_whose_start_is_interrupted_is_not_left(
@@ -249,6 +262,7 @@ def test_a_worker_whose_start_is_interrupted_is_not_left(
     assert set(psutil.Process().children()) <= before
 
 
+@pytest.mark.real
 @needs_signals
 def test_helpers_of_a_wrapped_interpreter_die_with_it(tmp_path: Path) -> None:
     told = tmp_path / "helper"
@@ -259,6 +273,7 @@ def test_helpers_of_a_wrapped_interpreter_die_with_it(tmp_path: Path) -> None:
     assert not alive
 
 
+@pytest.mark.real
 @needs_signals
 def test_a_pipe_that_somebody_else_holds_does_not_hold_up_the_closing(tmp_path: Path) -> None:
     told = tmp_path / "holder"
@@ -273,6 +288,7 @@ def test_a_pipe_that_somebody_else_holds_does_not_hold_up_the_closing(tmp_path: 
     holder.kill()
 
 
+@pytest.mark.real
 def test_the_log_is_checked_also_when_answers_come_fast(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +300,7 @@ def test_the_log_is_checked_also_when_answers_come_fast(
             worker.request("call", {"job": "probe", "arguments": {}}, stage="probe", timeout_s=60)
 
 
+@pytest.mark.real
 def test_the_log_file_goes_with_its_worker_and_its_text_stays(tmp_path: Path) -> None:
     worker = started(tmp_path)
     worker.log_path.write_text("last words")
