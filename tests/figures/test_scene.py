@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from importlib.resources import files
 from xml.etree import ElementTree
 
 import pytest
@@ -12,9 +13,10 @@ from PIL import Image
 
 from tests.factories.comparisons import HOSTILE
 from workbench.figures.cell import as_cell
-from workbench.figures.lettering import broken, fitted, text_width
+from workbench.figures.lettering import broken, drawable, fitted, text_width
 from workbench.figures.raster import FINER, MOST_PIXELS
-from workbench.figures.scene import Line, Polyline, Rect, Scene, Text, hatching
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Line, Polyline, Rect, Text, hatching
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -102,6 +104,13 @@ def test_a_cell_holds_words_and_a_picture_at_its_own_size() -> None:
     assert set(data) == {"text/plain", "image/png"}
     assert about == {"image/png": {"width": 50}}
     assert as_cell("words") == ({"text/plain": "words"}, {})
+
+
+def test_the_font_is_in_the_package_with_its_licence_and_has_the_letters_of_our_texts() -> None:
+    folder = files("workbench.figures").joinpath("font")
+    assert "SIL OPEN FONT LICENSE" in folder.joinpath("OFL.txt").read_text(encoding="utf-8")
+    assert drawable("1.83× 12 µs ±5 % → ≥ ≤ ≈ σ² é Ж …") == "1.83× 12 µs ±5 % → ≥ ≤ ≈ σ² é Ж …"
+    assert drawable("模ạ") == "\\u6a21a", "a letter without its accent, or its number"
 
 
 def test_letters_that_the_font_lacks_are_told_apart() -> None:

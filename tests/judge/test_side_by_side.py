@@ -9,7 +9,7 @@ from tests.factories.records import comparison
 from tests.figures.test_accuracy import fidelity
 from tests.figures.test_accuracy import record as accuracy_record
 from workbench.figures.precision import precision_figure, precision_scene
-from workbench.figures.scene import Text
+from workbench.figures.shapes import Text
 from workbench.judge.percentiles import percentiles
 from workbench.judge.side_by_side import EVALUATED, TIMED, precision_frame, standings
 from workbench.records.display import in_mib

@@ -18,7 +18,7 @@ from tests.factories.comparisons import failed, ordinary
 from tests.factories.graphs import fused
 from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory, memory_of
 from workbench.errors import ConfigError, WorkbenchError
-from workbench.figures.scene import Text
+from workbench.figures.shapes import Text
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import Part
 from workbench.results import opening

@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from workbench.figures.palette import TEXT, style_of_run
-from workbench.figures.scene import Line, Mark, Rect, Scene, Text
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Line, Mark, Rect, Text
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import one_line, plain
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 from workbench.figures.lettering import broken, text_width
 from workbench.figures.palette import TEXT, Pattern
-from workbench.figures.scene import Line, Mark, Rect, Scene, Text
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Line, Mark, Rect, Text
 
 WIDTH, MARGIN = 760, 16
 MOST_LABEL, MOST_NUMBER = 270, 250

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from workbench.figures.palette import BLUE, GREEN, PURPLE, TEXT, VERMILLION
-from workbench.figures.scene import Mark, Rect, Scene, Text
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Mark, Rect, Text
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain, plain_lines
 from workbench.records.display import in_ms

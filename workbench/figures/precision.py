@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from workbench.figures.palette import TEXT, style_of_run
-from workbench.figures.scene import Line, Mark, Rect, Scene, Text
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Line, Mark, Rect, Text
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import one_line, plain
 from workbench.judge.side_by_side import Standing, standings

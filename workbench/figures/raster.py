@@ -1,16 +1,16 @@
-"""A scene drawn into pixels: at twice the size, then made smaller, so that slanted lines are smooth."""
+"""Draw shapes into pixels: at twice the size, then reduced, so that slanted lines are smooth."""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from PIL import Image, ImageColor, ImageDraw
 
-from workbench.figures.lettering import BOLDER, font, pieces, text_width
+from workbench.figures.lettering import drawable, font, text_width
 from workbench.figures.palette import TEXT
-from workbench.figures.scene import Line, Polyline, Rect, Scene, Text, hatching
+from workbench.figures.shapes import Line, Mark, Polyline, Rect, Text, hatching
 
 FINER = 2
 MOST_PIXELS = 24_000_000  # at the finer size; a larger scene is drawn at a smaller scale
@@ -20,15 +20,17 @@ INCH = 96  # CSS pixels
 Color = tuple[int, int, int, int]
 
 
-def to_png(scene: Scene, scale: float) -> bytes:
-    """The file's bytes; the same scene gives the same."""
-    area = max(1.0, scene.width * scene.height)
-    zoom = min(scale * FINER, math.sqrt(MOST_PIXELS / area))
-    size = (max(1, round(scene.width * zoom)), max(1, round(scene.height * zoom)))
-    # A transparent ground of the text's own grey: the soft rims of letters do not turn dark.
-    image = Image.new("RGBA", size, _rgba(scene.ground or TEXT, 1.0 if scene.ground else 0.0))
+def to_png(
+    marks: Iterable[Mark], size: tuple[float, float], ground: str | None = None, scale: float = 2
+) -> bytes:
+    """Return the bytes of a PNG of `marks`; the same marks give the same bytes."""
+    width, height = size
+    zoom = min(scale * FINER, math.sqrt(MOST_PIXELS / max(1.0, width * height)))
+    pixels = (max(1, round(width * zoom)), max(1, round(height * zoom)))
+    # A transparent ground has the text's grey: the soft rims of letters do not turn dark.
+    image = Image.new("RGBA", pixels, _rgba(ground or TEXT, 1.0 if ground else 0.0))
     brush = _Brush(image, zoom)
-    for mark in scene.marks:
+    for mark in marks:
         brush.draw(mark)
     target = io.BytesIO()
     sharp = INCH * zoom / FINER
@@ -42,7 +44,7 @@ class _Brush:
         self._image, self._zoom = image, zoom
         self._draw = ImageDraw.Draw(image)
 
-    def draw(self, mark: Rect | Line | Polyline | Text) -> None:
+    def draw(self, mark: Mark) -> None:
         if isinstance(mark, Rect):
             self._rect(mark)
         elif isinstance(mark, Line):
@@ -115,30 +117,9 @@ class _Brush:
     def _text(self, mark: Text, shown: str) -> None:
         width = text_width(shown, mark.size, bold=mark.bold)
         left = {"start": 0.0, "middle": width / 2, "end": width}[mark.anchor]
-        size, x, y = mark.size * self._zoom, (mark.x - left) * self._zoom, mark.y * self._zoom
-        letters, ink = font(size), _rgba(mark.color)
-        stroke = BOLDER * size if mark.bold else 0.0
-        x += stroke
-        for part, instead in pieces(shown):
-            advance = letters.getlength(part)
-            if instead == "×":
-                self._cross(x + advance / 2, y, size, ink, stroke)
-            else:
-                self._draw.text((x, y), part, ink, letters, anchor="ls", stroke_width=stroke)
-                if instead:  # the Greek letter is a u with a longer stem
-                    stem = x + 0.095 * size
-                    self._draw.line([(stem, y - 0.3 * size), (stem, y + 0.2 * size)], ink, _pen(size, stroke))
-            x += advance
-
-    def _cross(self, x: float, y: float, size: float, ink: Color, stroke: float) -> None:
-        reach, middle = 0.17 * size, y - 0.26 * size
-        for slope in (-1, 1):
-            ends = [(x - reach, middle - slope * reach), (x + reach, middle + slope * reach)]
-            self._draw.line(ends, ink, _pen(size, stroke))
-
-
-def _pen(size: float, stroke: float) -> int:
-    return max(1, round(0.075 * size + 2 * stroke))
+        place = ((mark.x - left) * self._zoom, mark.y * self._zoom)
+        letters = font(mark.size * self._zoom, bold=mark.bold)
+        self._draw.text(place, drawable(shown), _rgba(mark.color), letters, anchor="ls")
 
 
 def _dashes(mark: Line) -> Iterator[tuple[float, float, float, float]]:

@@ -14,7 +14,8 @@ from workbench.errors import WorkbenchError
 from workbench.figures.lettering import broken
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scale import Scale
-from workbench.figures.scene import Line, Mark, Rect, Scene, Text
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Line, Mark, Rect, Text
 from workbench.figures.strips import Strip, latency_data
 from workbench.figures.words import one_line
 from workbench.records.atomic import write_atomically

@@ -16,7 +16,6 @@ from workbench.figures.words import plain
 FACES = "Helvetica, Arial, sans-serif"
 NARROW_COLUMNS = 46  # letters of a line that still fit 360 pixels
 TITLE_ROOM = 256  # pixels: of a figure in a panel in an output of 360, less its margins
-WIDER = 1.07  # a browser's bold Arial against the bold that the width is measured in
 TITLE, NOTE = 14.0, 12.0
 TITLE_LINE = 19  # pixels
 VIEW_ROOM = 0.03  # of the width, before the first point
@@ -102,7 +101,7 @@ def latency_axis(
 
 
 def _broken(text: str, size: float, *, bold: bool = False) -> list[str]:
-    return broken(text, size, TITLE_ROOM / (WIDER if bold else 1), bold=bold) if text else []
+    return broken(text, size, TITLE_ROOM, bold=bold) if text else []
 
 
 def _small(line: str) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 
 from workbench.figures.lettering import broken
 from workbench.figures.palette import TEXT, FillStyle, style_of_op_type
-from workbench.figures.scene import Line, Mark, Rect, Scene, Text
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Line, Mark, Rect, Text
 from workbench.records.display import in_ms
 from workbench.views.flame.frames import Frames, Kind, Pane, Picture
 from workbench.views.flame.payload import GAIN, GAP, LOSS

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from statistics import mean
 
 from workbench.figures.palette import STRONG, TEXT, FillStyle, style_of_provider
-from workbench.figures.scene import Line, Mark, Polyline, Rect, Scene, Text, column
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Line, Mark, Polyline, Rect, Text, column
 from workbench.figures.words import lines
 from workbench.records.display import in_ms
 from workbench.views.graph.pane import Pane, Row, short_provider
