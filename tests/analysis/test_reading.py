@@ -12,7 +12,6 @@ from tests.analysis import models
 from tests.models import tiny
 from workbench.analysis.graph import TensorInfo, name_nodes, read_graph, unnamed
 from workbench.analysis.observe import observe
-from workbench.analysis.shapes import with_shapes
 from workbench.analysis.weightless import HOLES, write_ghost
 from workbench.config import Config
 from workbench.errors import ConfigError
@@ -56,18 +55,6 @@ def test_sizes_are_known_where_types_and_dims_are() -> None:
     assert TensorInfo(1, (2, "n")).size_bytes is None
     assert TensorInfo(None, (2,)).size_bytes is None
     assert TensorInfo(8, (2,)).size_bytes is None
-
-
-def test_shapes_are_inferred_without_weights(tmp_path: Path) -> None:
-    path = tiny.save_external(models.conv(), tmp_path)
-    graph = read_graph(with_shapes(Model(path, "conv").structure))
-    assert graph.info("r1") == TensorInfo(1, (1, 16, 8, 8))
-
-
-def test_contradicting_shapes_are_left_to_ort() -> None:
-    proto = models.gelu()
-    proto.graph.value_info.append(helper.make_tensor_value_info("m", TensorProto.FLOAT, [1, 2, 3, 4, 5]))
-    assert read_graph(with_shapes(proto)).by_key["matmul"].op_type == "MatMul"
 
 
 def test_a_ghost_has_holes_for_weights_and_keeps_small_tensors(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from workbench.errors import Cancelled
 from workbench.home import cache_folder
 from workbench.models.fingerprint import file_sha256
 
@@ -32,3 +34,12 @@ def test_many_threads_may_ask_at_once(settled: Path, tmp_path: Path, monkeypatch
             assert set(pool.map(file_sha256, [settled] * 16)) == {wanted}
         (note,) = (cache_folder() / "hashes").iterdir()  # and no half-written one beside it
         note.unlink()
+
+
+def test_hashing_a_huge_file_hears_a_request_to_cancel(tmp_path: Path) -> None:
+    path, cancel = tmp_path / "weights.bin", threading.Event()
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # a file of holes takes no room and an hour to read
+    threading.Timer(0.2, cancel.set).start()
+    with pytest.raises(Cancelled):
+        file_sha256(path, cancel)

@@ -253,3 +253,13 @@ def test_a_samples_usual_dims_are_taken_and_said() -> None:
     assert model.inputs().shapes == (("x", "float32[6,4]"),)
     assert "dim batch made 6 (the sample's usual size)" in model.inputs().guesses
     assert model.inputs(batch=2).shapes == (("x", "float32[2,4]"),)
+
+
+def test_sequences_nested_deep_are_refused_before_they_fill_the_memory() -> None:
+    proto = tiny.mlp()
+    kind = helper.make_tensor_type_proto(TensorProto.FLOAT, [1])
+    for _ in range(40):
+        kind = helper.make_sequence_type_proto(kind)
+    proto.graph.input.append(helper.make_value_info("deep", kind))
+    with pytest.raises(InputError, match="more than 4,096 values"):
+        load(proto).inputs()

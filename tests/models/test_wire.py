@@ -124,3 +124,61 @@ def test_depth_is_bounded_before_the_stack_is() -> None:
     data = wrapped(0x3A, data)
     with pytest.raises(Malformed, match="deeper than 100"):
         without_weights(io.BytesIO(data), len(data))
+
+
+def tree_ensemble(count: int) -> ModelProto:
+    """One node with `count` integers, floats and strings, each a field of its own."""
+    node = helper.make_node(
+        "TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml",
+        nodes_nodeids=list(range(count)), nodes_values=[float(number) for number in range(count)],
+        nodes_modes=["BRANCH_LEQ"] * count,
+    )  # fmt: skip
+    return tiny.model([node], [tiny.tensor("x", [1, 9])], [tiny.tensor("y", [1, 1])], {})
+
+
+def test_a_tree_ensemble_is_read_in_runs_and_not_number_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    tags: list[int] = []
+    tag = wire._Walker._tag
+    monkeypatch.setattr(wire._Walker, "_tag", lambda self: (tags.append(1), tag(self))[1])
+    proto = tree_ensemble(100_000)
+    assert slim(proto.SerializeToString()) == proto
+    assert len(tags) < 1000
+
+
+def test_a_payload_of_single_numbers_is_dropped_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed is the rule for numbers; strings, and numbers of old writers, come one by one."""
+    strings = helper.make_tensor("s", TensorProto.STRING, [50_000], [b"word"] * 50_000)
+    tags: list[int] = []
+    tag = wire._Walker._tag
+    monkeypatch.setattr(wire._Walker, "_tag", lambda self: (tags.append(1), tag(self))[1])
+    proto = tiny.no_inputs()
+    proto.graph.initializer.append(strings)
+    whole = slim(proto.SerializeToString())
+    assert whole == cleared_of(proto, "s")
+    assert len(tags) < 1000
+
+
+def cleared_of(proto: ModelProto, name: str) -> ModelProto:
+    for tensor in proto.graph.initializer:
+        if tensor.name == name:
+            tensor.ClearField("string_data")
+    return proto
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("ints"), st.integers(-(2**63), 2**63 - 1)),
+            st.tuples(st.just("floats"), st.floats(width=32, allow_nan=False)),
+            st.tuples(st.just("strings"), st.binary(max_size=300)),
+        ),
+        max_size=120,
+    ),
+    st.integers(1, 50),
+)
+def test_runs_keep_every_field(values: list[tuple[str, object]], times: int) -> None:
+    proto = tiny.no_inputs()
+    for field, value in values:
+        getattr(proto.graph.node[0].attribute.add(name="a"), field).extend([value] * times)
+    assert slim(proto.SerializeToString()) == proto

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,11 +15,12 @@ from workbench.analysis.graph import Graph, informed, name_nodes, read_graph, un
 from workbench.analysis.provenance import same_graph
 from workbench.analysis.shapes import with_shapes
 from workbench.analysis.weightless import write_ghost
+from workbench.background import in_background
 from workbench.config import Config, nearest_pass, shipped_passes
-from workbench.errors import ConfigError, ModelError
+from workbench.errors import ConfigError
 from workbench.models import Model
 from workbench.worker import log
-from workbench.worker.launch import Worker, WorkerFolder
+from workbench.worker.launch import Worker, WorkerFolder, call_job
 
 BUDGET_S = 120.0  # for all snapshots; what is missing then is said
 TIMEOUT_S = 900.0
@@ -107,22 +108,21 @@ def observe(
     `passes`: whether to follow them one by one; "auto" does it up to LARGE_NODES. `on_first` is told what the
     first session alone shows, while there is more to come.
     """
+    structure = named_structure(model)
     with (
         WorkerFolder() as place,
         WorkerFolder() as folder,
         Worker(place, name="snapshots", python=config.interpreter) as worker,
-        ThreadPoolExecutor(1, "source graph") as beside,
+        in_background(partial(source_graph, structure), "source graph", cancel) as source,
     ):
-        structure = named_structure(model)  # while the worker starts
-        source = beside.submit(source_graph, structure)  # while ORT loads and optimizes
         worker.hello(timeout_s=TIMEOUT_S, cancel=cancel)
 
         def ask(**arguments: Any) -> dict[str, Any]:
             body = {"job": "snapshots", "arguments": arguments}
             return worker.request("call", body, stage="load", timeout_s=TIMEOUT_S, cancel=cancel).body
 
-        first = ask(**first_question(model, config, folder))
-        seen = read_first(first, source.result())
+        first = ask(**first_question(model, config, folder, cancel))
+        seen = read_first(first, source())
         _check_names(config, seen, first["registered"])
         if not follows(passes, seen.source):
             return seen
@@ -146,16 +146,18 @@ def named_structure(model: Model) -> ModelProto:
     return structure
 
 
-def source_graph(structure: ModelProto) -> Graph:
-    """The graph with what shape inference adds to it."""
-    return read_graph(with_shapes(structure))
+def source_graph(structure: ModelProto, cancel: threading.Event | None = None) -> Graph:
+    """Return the graph with what shape inference adds to it."""
+    return read_graph(with_shapes(structure, cancel=cancel))
 
 
-def first_question(model: Model, config: Config, folder: Path) -> dict[str, Any]:
-    """What the worker is asked first; files that it needs and makes are in `folder`."""
+def first_question(
+    model: Model, config: Config, folder: Path, cancel: threading.Event | None = None
+) -> dict[str, Any]:
+    """Return the arguments of the first job; files that it needs and makes are in `folder`."""
     renamed = unnamed(model.structure)
     return {
-        "model": str(_named(model, folder) if renamed else model.path.absolute()),
+        "model": str(_named(model, folder, cancel) if renamed else model.path.absolute()),
         "plan": config.plan().to_dict(),
         "folder": str(folder),
         "weights_folder": str(model.path.parent.resolve()) if renamed and model.external else None,
@@ -182,18 +184,11 @@ def chain_question(
     }
 
 
-def _named(model: Model, folder: Path) -> Path:
-    """The whole model with every node named: only a model that lacks names is copied."""
-    proto = ModelProto()
-    try:
-        proto.ParseFromString(model.path.read_bytes())
-    except OSError as error:
-        raise ModelError(
-            f"{model.name} cannot be read: {error.strerror}", "check the disk and the path"
-        ) from error
-    name_nodes(proto)
+def _named(model: Model, folder: Path, cancel: threading.Event | None) -> Path:
+    """Write a copy with every node named, in a worker process: the copy takes the model's size in memory."""
     path = folder / "named.onnx"
-    path.write_bytes(proto.SerializeToString())
+    arguments = {"source": str(model.path.absolute()), "target": str(path)}
+    call_job("preparing.naming", arguments, timeout_s=TIMEOUT_S, cancel=cancel)
     return path
 
 

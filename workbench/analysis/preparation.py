@@ -37,7 +37,7 @@ def observe_prepared(
     if not config.prepares:
         return observe(model, config, passes=passes, budget_s=budget_s, cancel=cancel, on_first=on_first)
     made = prepare(model, config, calibration=calibration, cancel=cancel)
-    source = source_graph(named_structure(model))
+    source = source_graph(named_structure(model), cancel)
 
     def early(seen: Observation) -> None:
         if on_first is not None:

@@ -1,47 +1,65 @@
-"""Shapes and types of the source graph, as far as ONNX's own inference gives them without weights."""
+"""Shapes and types of the source graph, as far as ONNX's own inference gives them without weights.
+
+The inference runs in a worker process: a file of a kilobyte can make it run for ever, and it holds the
+interpreter's lock meanwhile.
+"""
 
 from __future__ import annotations
 
-from onnx import ModelProto, TensorProto, shape_inference
-from onnx.shape_inference import InferenceError
+import threading
 
+from onnx import ModelProto, TensorProto
+
+from workbench.errors import RunFailed, WorkerError
 from workbench.models.structure import tensors
 from workbench.models.wire import KEEP_BYTES
+from workbench.worker.launch import WorkerFolder, call_job
 
-MOST_BYTES = 256 << 20  # of structure: inference copies it through C++
+MOST_BYTES = 256 << 20  # of the structure, and of what inference makes of it
+TIMEOUT_S = 60.0  # the largest sample takes 2 s; sizes are unknown where inference takes longer
+_PAYLOADS = (
+    "raw_data",
+    "float_data",
+    "int32_data",
+    "int64_data",
+    "double_data",
+    "uint64_data",
+    "string_data",
+)
 
 
-def with_shapes(structure: ModelProto) -> ModelProto:
-    """A copy with inferred value_info; the structure itself where inference finds the model contradictory."""
+def with_shapes(
+    structure: ModelProto, *, timeout_s: float = TIMEOUT_S, cancel: threading.Event | None = None
+) -> ModelProto:
+    """Return a copy with inferred value_info, or the structure itself where inference fails or takes long."""
+    bare = _without_weights(structure)
+    if bare.ByteSize() > MOST_BYTES:
+        return structure
+    with WorkerFolder() as folder:
+        source, target = folder / "structure.onnx", folder / "inferred.onnx"
+        source.write_bytes(bare.SerializeToString())
+        try:
+            call_job(
+                "preparing.inference",
+                {"source": str(source), "target": str(target)},
+                timeout_s=timeout_s,
+                cancel=cancel,
+            )
+        except (RunFailed, WorkerError):  # a crash, no memory or no answer: sizes stay unknown, ORT goes on
+            return structure
+        if not target.exists() or target.stat().st_size > MOST_BYTES:
+            return structure
+        inferred: ModelProto = ModelProto.FromString(target.read_bytes())
+        return inferred
+
+
+def _without_weights(structure: ModelProto) -> ModelProto:
+    """Return a copy whose left-out weights are external: inference only asks for their type and shape."""
     bare = ModelProto()
     bare.CopyFrom(structure)
     for tensor in tensors(bare):
-        if _is_empty(tensor):  # weights that were left out: inference only asks for their type and shape
+        if tensor.ByteSize() < KEEP_BYTES and not any(len(getattr(tensor, field)) for field in _PAYLOADS):
             tensor.ClearField("external_data")
             tensor.data_location = TensorProto.EXTERNAL
             tensor.external_data.add(key="location", value="weights")
-    if bare.ByteSize() > MOST_BYTES:
-        return structure
-    try:
-        return shape_inference.infer_shapes(bare, check_type=False, strict_mode=False, data_prop=True)
-    except (
-        InferenceError,
-        RuntimeError,
-        ValueError,
-    ):  # declared shapes that contradict each other: ORT decides
-        return structure
-
-
-def _is_empty(tensor: TensorProto) -> bool:
-    return tensor.ByteSize() < KEEP_BYTES and not any(
-        len(getattr(tensor, field))
-        for field in (
-            "raw_data",
-            "float_data",
-            "int32_data",
-            "int64_data",
-            "double_data",
-            "uint64_data",
-            "string_data",
-        )
-    )
+    return bare

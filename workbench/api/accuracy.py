@@ -60,4 +60,4 @@ def accuracy(
             calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-    return AccuracyTable(told, origin_of(loaded, configs[0] if configs else None))
+    return AccuracyTable(told, origin_of(loaded, configs[0] if configs else None, cancel=cancel))

@@ -6,10 +6,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.background import in_background
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
@@ -77,30 +77,31 @@ def compare(
         check_fit(loaded, config)
     calibration = replayed(calibration)
     fed = _inputs(loaded, inputs, seed, (a, b, *more), calibration)
-    hashing = ThreadPoolExecutor(1, "hash of the model")
-    hashed = hashing.submit(loaded.record)  # large files: while the first worker starts and loads
-    hashing.shutdown(wait=False)
-    question = Question(
-        model=loaded.path,
-        source=loaded,
-        model_name=loaded.name,
-        model_bytes=loaded.graph_bytes + sum(file.size_bytes for file in loaded.external),
-        model_record=hashed.result,
-        configs=(a, b, *more),
-        feeds=fed.feeds,
-        inputs=fed.record(),
-        budget_s=budget_s,
-        smallest_effect=smallest_effect,
-        pacing_s=pacing_s,
-        tolerance=tolerance,
-        quantized=is_quantized(loaded),
-        least_sqnr_db=least_sqnr_db,
-        calibration=calibration,
-        seed=seed,
-        limits=limits or Limits(),
-        began=began,
-    )
-    with bar(progress) as on_progress:
+    with (
+        bar(progress) as on_progress,
+        # A large file is hashed while the first worker starts and loads.
+        in_background(loaded.record, "hash of the model", cancel) as model_record,
+    ):
+        question = Question(
+            model=loaded.path,
+            source=loaded,
+            model_name=loaded.name,
+            model_bytes=loaded.graph_bytes + sum(file.size_bytes for file in loaded.external),
+            model_record=model_record,
+            configs=(a, b, *more),
+            feeds=fed.feeds,
+            inputs=fed.record(),
+            budget_s=budget_s,
+            smallest_effect=smallest_effect,
+            pacing_s=pacing_s,
+            tolerance=tolerance,
+            quantized=is_quantized(loaded),
+            least_sqnr_db=least_sqnr_db,
+            calibration=calibration,
+            seed=seed,
+            limits=limits or Limits(),
+            began=began,
+        )
         record = measure_and_judge(question, on_progress=on_progress, cancel=cancel)
     structure = loaded.structure.SerializeToString()
     result = Comparison(record, structure, model=loaded, inputs=fed, calibration=calibration)

@@ -87,7 +87,7 @@ def explain(
     seen = (
         None if fed is None else profile_of(loaded, chosen, fed.feeds, calibration=calibration, cancel=cancel)
     )
-    about, structure = origin_of(loaded, chosen, fed), loaded.structure.SerializeToString()
+    about, structure = origin_of(loaded, chosen, fed, cancel=cancel), loaded.structure.SerializeToString()
     return _kept(Explanation(told, about, structure=structure, profile=seen), keep)
 
 

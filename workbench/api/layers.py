@@ -59,7 +59,7 @@ def layer_errors(
             loaded, config, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-    return LayerErrors(told, origin_of(loaded, config))
+    return LayerErrors(told, origin_of(loaded, config, cancel=cancel))
 
 
 def sensitivity(
@@ -102,7 +102,7 @@ def sensitivity(
         record = studying.sensitivity(variants, mode, found, of_profiles.HOW)
     if latency == "measured":
         record = _with_measured(record, variants, budget_s, progress, seed)
-    return Sensitivity(record, origin_of(loaded, config)).with_model(variants, compare)
+    return Sensitivity(record, origin_of(loaded, config, cancel=cancel)).with_model(variants, compare)
 
 
 def exclude_for(

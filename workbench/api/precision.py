@@ -84,7 +84,7 @@ def why_slower(
         f"verdict: {verdict.kind}",
         None if before_s is None or after_s is None else (before_s, after_s),
     )
-    return WhySlower(told, origin_of(loaded, pair[1].config, fed))
+    return WhySlower(told, origin_of(loaded, pair[1].config, fed, cancel=cancel))
 
 
 def keep_if_better(

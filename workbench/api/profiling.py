@@ -89,7 +89,7 @@ def profile(
     )
     kept = None if keep_trace is None else Path(keep_trace)
     found = profile_execution(execution, keep_trace=kept, cancel=cancel)
-    result = Profile.of(found, origin_of(source, config or Config(), fed))
+    result = Profile.of(found, origin_of(source, config or Config(), fed, cancel=cancel))
     if keep:
         result.keep()
     return result
@@ -240,7 +240,7 @@ def cold_start(
         found[label] = start_cold(
             loaded.path, left, feeds, label=label, savable=can_be_saved(left), limits=limits, cancel=cancel
         )
-    result: ColdStarts = ColdStarts.of(found, about=origin_of(source, None, fed))
+    result: ColdStarts = ColdStarts.of(found, about=origin_of(source, None, fed, cancel=cancel))
     return result
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from workbench.background import check_cancel
 from workbench.errors import ModelError
 from workbench.home import cache_folder
 from workbench.models.display import path_text
@@ -20,19 +21,19 @@ _SETTLED_S = (
 )
 
 
-def fingerprint(path: Path, external: Sequence[str]) -> str:
-    """`sha256sum` of a model in one file; else of that hash and each external file's name and hash."""
-    own = file_sha256(path)
+def fingerprint(path: Path, external: Sequence[str], cancel: threading.Event | None = None) -> str:
+    """Return `sha256sum` of a model in one file; else of that hash and each external file's name and hash."""
+    own = file_sha256(path, cancel)
     if not external:
         return own
     total = hashlib.sha256(own.encode())
     for name in sorted(external):
-        total.update(f"\0{name}\0{file_sha256(path.parent / name)}".encode())
+        total.update(f"\0{name}\0{file_sha256(path.parent / name, cancel)}".encode())
     return total.hexdigest()
 
 
-def file_sha256(path: Path) -> str:
-    """The hash of one file, read once and remembered for as long as its size and times stay the same."""
+def file_sha256(path: Path, cancel: threading.Event | None = None) -> str:
+    """Return the hash of a file, read once and remembered for as long as its size and times stay the same."""
     try:
         state = _state(path)
         note = (
@@ -45,6 +46,7 @@ def file_sha256(path: Path) -> str:
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK_BYTES):
                 digest.update(chunk)
+                check_cancel(cancel)
         if _state(path) == state and time.time() - max(state[1], state[2]) / 1e9 > _SETTLED_S:
             _remember(note, state, digest.hexdigest())
         return digest.hexdigest()

@@ -29,6 +29,7 @@ from workbench.models.sizes import Sizes, tensor_of
 from workbench.models.uses import Role, Uses, uses
 
 _SEQUENCE_ITEMS = 2
+_MOST_ITEMS = 4096  # of the sequences of all inputs: a sequence of sequences doubles them with each level
 _SMALL = 10  # integers that nothing is known about are drawn below it
 _COUNT = 8
 _FAR = 2**31 - 1  # the end of a Slice that takes everything
@@ -59,13 +60,15 @@ class _Maker:
         self._rng = rng
         self._model_name = shorten(model_name)
         self._total = 0
+        self._items = 0
 
     def value(self, declared: Declared, kind: ValueType) -> Any:
-        """A value of any type."""
+        """Make a value of any type."""
         match kind:
             case TensorType(sparse=False):
                 return self._tensor(declared, kind)
             case SequenceType():
+                self._count_items(declared)
                 self._say(declared, f"a sequence of {_SEQUENCE_ITEMS}")
                 return [self.value(declared, kind.item) for _ in range(_SEQUENCE_ITEMS)]
             case OptionalType():
@@ -78,6 +81,15 @@ class _Maker:
             f"The input {shorten(declared.name)!r} of {self._model_name} has {what}: no value can be made",
             "Give your own inputs, or declare its type in the model",
         )
+
+    def _count_items(self, declared: Declared) -> None:
+        self._items += _SEQUENCE_ITEMS
+        if self._items > _MOST_ITEMS:
+            raise InputError(
+                f"The sequences of {self._model_name} would hold more than {_MOST_ITEMS:,} values: "
+                f"{shorten(declared.name)!r} is {shorten(str(declared.type))}",
+                "Give your own inputs, or check whether the model means to nest sequences so deep",
+            )
 
     def _say(self, declared: Declared, what: str) -> None:
         self.guesses.append(f"{shorten(declared.name)}: {what}")

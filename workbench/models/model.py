@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from html import escape
@@ -45,8 +46,12 @@ class Model:
 
     @property
     def sha256(self) -> str:
-        """Of the file, and of its external data where it has any. Computed when asked, then remembered."""
-        return fingerprint(self.path, [file.name for file in self.external])
+        """The hash of the file and of its external data. Computed when asked, then remembered."""
+        return self.fingerprint()
+
+    def fingerprint(self, cancel: threading.Event | None = None) -> str:
+        """Return `sha256`; reading a large file the first time hears `cancel`."""
+        return fingerprint(self.path, [file.name for file in self.external], cancel)
 
     @cached_property
     def description(self) -> Description:
@@ -74,9 +79,10 @@ class Model:
             return random_inputs(self.structure, self.name, seed, dims, self.usual_dims)
         return given_inputs(source, self.structure, dims)
 
-    def record(self) -> ModelRecord:
-        """The model as records keep it. Reads the file once, for its hash."""
-        return ModelRecord(self.name, self.sha256, self.graph_bytes, sum(f.size_bytes for f in self.external))
+    def record(self, cancel: threading.Event | None = None) -> ModelRecord:
+        """Return the model as records keep it. Reads the file once, for its hash."""
+        weights = sum(file.size_bytes for file in self.external)
+        return ModelRecord(self.name, self.fingerprint(cancel), self.graph_bytes, weights)
 
     def __repr__(self) -> str:
         return f"Model({shorten(self.name)!r}: {self.description.headline})"

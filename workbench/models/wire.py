@@ -3,11 +3,14 @@
 Parsing a file with its weights costs their size in memory twice over. The protobuf wire format says how
 long every field is, so the payload of a large tensor can be skipped unread; the messages around it are
 written again with their new lengths. What is left is a valid ModelProto that the protobuf library parses.
+Runs of short fields, such as the million integers of a tree ensemble, are taken by one regular expression.
 """
 
 from __future__ import annotations
 
 import os
+import re
+from functools import cache
 from typing import BinaryIO
 
 KEEP_BYTES = 4096  # tensors up to this size stay whole: shapes, axes, scales and other constants
@@ -27,6 +30,9 @@ _CHILDREN: dict[str, dict[int, str]] = {  # message → field number → message
 _PAYLOADS = frozenset({4, 5, 6, 7, 9, 10, 11})  # TensorProto's fields that hold elements
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
+_SHORT_BYTES = 127  # a length of one byte
+_MANY_SHORT = 16  # short fields in a row, after which a run is tried
+_FIRST_RUN_BYTES, _MOST_RUN_BYTES = 4096, 1 << 20  # read ahead for a run: doubled while all of it is one
 
 
 class Malformed(ValueError):
@@ -50,7 +56,13 @@ class _Walker:
         end = self._at + size
         children = _CHILDREN[kind]
         parts: list[bytes] = []
+        short = 0
         while self._at < end:
+            if short >= _MANY_SHORT:
+                short = 0
+                self._run(kind, end, parts)
+                continue
+            begin = self._at
             tag, number, wire = self._tag()
             payload = kind == "tensor" and number in _PAYLOADS
             if wire == _VARINT:
@@ -63,6 +75,7 @@ class _Walker:
                     raise Malformed(self._overrun(kind, length, end))
                 if payload:
                     self._skip(length)
+                    short = short + 1 if length <= _SHORT_BYTES else 0
                     continue
                 child = children.get(number) if length > KEEP_BYTES else None
                 body = self.message(child, length, depth + 1) if child else self._take(length, end)
@@ -71,9 +84,27 @@ class _Walker:
                 raise Malformed(f"byte {self._at - 1:,} has wire type {wire}, which ONNX does not use")
             if not payload:
                 parts.append(kept)
+            short = short + 1 if self._at - begin <= _SHORT_BYTES else 0
         if self._at > end:
             raise Malformed(f"a field ends after byte {end:,}, the end of the {kind} that holds it")
         return b"".join(parts)
+
+    def _run(self, kind: str, end: int, parts: list[bytes]) -> None:
+        """Take the short fields that follow: those that stay into `parts`, payloads of a tensor nowhere."""
+        ahead = _FIRST_RUN_BYTES
+        while self._at < end:
+            data = self._file.read(min(ahead, end - self._at))
+            kept = _short_fields(kind, payload=False, whole=_SHORT_BYTES <= KEEP_BYTES).match(data)
+            dropped = _short_fields(kind, payload=True, whole=True).match(data) if kind == "tensor" else None
+            taken = len((kept or dropped or [b""])[0])
+            self._file.seek(taken - len(data), os.SEEK_CUR)
+            self._at += taken
+            if kept:
+                self._keep(taken)
+                parts.append(kept[0])
+            if 2 * taken < ahead:
+                return
+            ahead = min(2 * ahead, _MOST_RUN_BYTES)
 
     def _tag(self) -> tuple[bytes, int, int]:
         raw = self._varint()
@@ -100,14 +131,17 @@ class _Walker:
     def _take(self, length: int, end: int) -> bytes:
         if length > end - self._at:
             raise Malformed(f"it ends in the middle of a field, at byte {end:,}")
-        self._kept += length
-        if self._kept > MAX_STRUCTURE_BYTES:
-            raise Malformed("its graph alone, without the weights, is larger than 2 GiB")
+        self._keep(length)
         body = self._file.read(length)
         if len(body) != length:
             raise Malformed("it became shorter while it was read")
         self._at += length
         return body
+
+    def _keep(self, length: int) -> None:
+        self._kept += length
+        if self._kept > MAX_STRUCTURE_BYTES:
+            raise Malformed("its graph alone, without the weights, is larger than 2 GiB")
 
     def _skip(self, length: int) -> None:
         self._file.seek(length, os.SEEK_CUR)
@@ -118,6 +152,30 @@ class _Walker:
         if kind == "model":
             return f"it ends {length - left:,} bytes too early: a part of {length:,} bytes has only {left:,}"
         return f"at byte {self._at:,} a part of a {kind} claims {length:,} bytes where only {left:,} are left"
+
+
+@cache
+def _short_fields(kind: str, *, payload: bool, whole: bool) -> re.Pattern[bytes]:
+    """Match fields that are numbers or have at most _SHORT_BYTES bytes, payloads of a tensor or all others.
+
+    `whole`: also fields with a length; they may hold messages, which stay whole when they are short.
+    """
+    numbers = _PAYLOADS if payload else frozenset(range(1, 16)) - (_PAYLOADS if kind == "tensor" else set())
+
+    def tags(wire: int) -> bytes:
+        """Match a tag of one byte, or of two: numbers from 16 up, none of which is a payload."""
+        short = b"[%b]" % b"".join(re.escape(bytes([number << 3 | wire])) for number in sorted(numbers))
+        long = b"".join(re.escape(bytes([0x80 | low << 3 | wire])) for low in range(16))
+        return short if payload else b"(?:%b|[%b][\x01-\x7f])" % (short, long)
+
+    fields = [
+        tags(_VARINT) + b"[\x80-\xff]{0,9}+[\x00-\x7f]",
+        *(tags(wire) + b".{%d}" % size for wire, size in _FIXED_BYTES.items()),
+    ]
+    if whole:
+        sizes = (re.escape(bytes([size])) + b".{%d}" % size for size in range(_SHORT_BYTES + 1))
+        fields.append(tags(_BYTES) + b"(?:%b)" % b"|".join(sizes))
+    return re.compile(b"(?:%b)++" % b"|".join(fields), re.DOTALL)
 
 
 def _value(raw: bytes) -> int:

@@ -125,7 +125,7 @@ def prepare(
             calibration=None if examples is None else examples.record,
             elapsed_s=time.perf_counter() - began,
             file_bytes=file_bytes(taking.model),
-            sha256=taking.model.sha256 if taking.records else None,
+            sha256=taking.model.fingerprint(cancel) if taking.records else None,
             notes=_notes(calibration, examples, config.precision),
         ),
         stages=tuple(taking.stages),
@@ -212,8 +212,8 @@ class _Taking:
 
     def _entry(self, step: Step, arguments: dict[str, Any]) -> cache.Entry:
         needed = {name: self._products[name] for name in step.needs}
-        hashes = {name: file_sha256(path) for name, path in needed.items()}
-        key = key_of(step, self.model.sha256, arguments, hashes)
+        hashes = {name: file_sha256(path, self._cancel) for name, path in needed.items()}
+        key = key_of(step, self.model.fingerprint(self._cancel), arguments, hashes)
 
         def make(folder: Path) -> dict[str, Any]:
             began = time.perf_counter()

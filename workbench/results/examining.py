@@ -104,7 +104,9 @@ class Examiner:
         return self._peaks[count]
 
     def _part(self, run: Run, kind: str, record: object) -> Part:
-        return Part(f"{kind}/{run.label}", record, origin_of(self.model, run.config, self.inputs))
+        return Part(
+            f"{kind}/{run.label}", record, origin_of(self.model, run.config, self.inputs, cancel=self.cancel)
+        )
 
     def _say(self, run: Run, what: str) -> None:
         if self.on_step is not None:

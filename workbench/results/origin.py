@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 
@@ -16,11 +17,17 @@ from workbench.records.origin import Origin, origin_now
 _RUNTIMES = ("onnxruntime-gpu", "onnxruntime")
 
 
-def origin_of(model: Model | None, config: Config | None = None, inputs: Inputs | None = None) -> Origin:
-    """Of a result made now, on this machine. Reads the model once, for its hash."""
+def origin_of(
+    model: Model | None,
+    config: Config | None = None,
+    inputs: Inputs | None = None,
+    *,
+    cancel: threading.Event | None = None,
+) -> Origin:
+    """Return the origin of a result made now, on this machine. Reads the model once, for its hash."""
     other = config is not None and config.interpreter != sys.executable
     return origin_now(
-        None if model is None else model.record(),
+        None if model is None else model.record(cancel),
         config,
         None if inputs is None else inputs.record(),
         read_machine(),

@@ -27,6 +27,8 @@ JOBS = (
     "preparing.folding",
     "preparing.fusion",
     "preparing.half",
+    "preparing.inference",
+    "preparing.naming",
     "preparing.preprocess",
     "preparing.saving",
     "preparing.static",

@@ -10,39 +10,32 @@ import hashlib
 import os
 import shutil
 import tempfile
+import threading
 from pathlib import Path
 
 from workbench import home
-from workbench.analysis.graph import name_nodes, unnamed
-from workbench.models.structure import read_structure, tensors
+from workbench.analysis.graph import unnamed
+from workbench.models.display import path_text
+from workbench.models.external import locations
+from workbench.models.fingerprint import file_sha256
+from workbench.models.structure import read_structure
+from workbench.worker.launch import call_job
 
-_GENERATION = b"2"  # of the names given: another one makes other files
+TIMEOUT_S = 900.0
+_GENERATION = b"3"  # of the names given: another one makes other files
 
 
-def named_model(path: Path) -> Path:
-    """The model at `path` if all its nodes have names, else a copy in the cache where they have.
+def named_model(path: Path, cancel: threading.Event | None = None) -> Path:
+    """Return the model at `path` if all its nodes have names, else a copy in the cache where they have.
 
     External data is linked beside the copy where the file system can, and copied where it cannot.
     """
-    import onnx
-    from onnx.external_data_helper import uses_external_data
-
-    if not unnamed(read_structure(path)):  # which reads no weights
+    structure = read_structure(path)  # which reads no weights
+    if not unnamed(structure):
         return path
-    model = onnx.load(path, load_external_data=False)
-    name_nodes(model)
-    locations = sorted(
-        {
-            entry.value
-            for tensor in tensors(model)
-            if uses_external_data(tensor)
-            for entry in tensor.external_data
-            if entry.key == "location"
-        }
-    )
-    raw = model.SerializeToString()
-    digest = hashlib.sha256(_GENERATION + raw)
-    for location in locations:
+    files = sorted(locations(structure, path_text(path)))
+    digest = hashlib.sha256(_GENERATION + file_sha256(path, cancel).encode())
+    for location in files:
         stat = (path.parent / location).stat()
         digest.update(f"{location}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
     folder = home.cache_folder() / "named" / digest.hexdigest()[:24]
@@ -52,10 +45,11 @@ def named_model(path: Path) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     making = Path(tempfile.mkdtemp(prefix=".making-", dir=folder.parent))
     try:
-        for location in locations:
+        for location in files:
             (making / location).parent.mkdir(parents=True, exist_ok=True)
             _link(path.parent / location, making / location)
-        (making / target.name).write_bytes(raw)
+        arguments = {"source": str(path.absolute()), "target": str(making / target.name)}
+        call_job("preparing.naming", arguments, timeout_s=TIMEOUT_S, cancel=cancel)
         making.rename(folder)
     except OSError:
         if not target.exists():  # else another process was first

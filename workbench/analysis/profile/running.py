@@ -45,7 +45,7 @@ def profile_execution(
     """Run without the profiler, then with it. `keep_trace`: where to leave ORT's own file."""
     with WorkerFolder() as folder:
         write_values(folder / "feeds", execution.feeds)
-        model = named_model(execution.model)
+        model = named_model(execution.model, cancel)
         saved = folder / "optimized.onnx" if can_be_saved(execution.config) else None
         plain = _job(execution, model, folder, cancel)
         # The graph of this very session: what ORT inserts it may name otherwise in the next one.

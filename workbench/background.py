@@ -1,0 +1,65 @@
+"""Work in a daemon thread that hears a request to stop, so that Python can always exit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from workbench.errors import Cancelled
+
+POLL_S = 0.05
+GRACE_S = 2.0  # for the work to hear that it should stop, and to end its processes
+Result = TypeVar("Result")
+
+
+def check_cancel(cancel: threading.Event | None) -> None:
+    """Raise Cancelled once the user has asked to stop."""
+    if cancel is not None and cancel.is_set():
+        raise Cancelled("stopped on request", "start it again when you want the answer")
+
+
+@contextmanager
+def in_background(
+    work: Callable[[threading.Event], Result], name: str, cancel: threading.Event | None = None
+) -> Iterator[Callable[[], Result]]:
+    """Start `work` and yield a function that waits for its result; leaving the block asks `work` to stop.
+
+    `work` gets the event that asks it. A thread that does not hear it delays nothing: it is a daemon.
+    """
+    task = _Task(work, name, cancel)
+    try:
+        yield task.result
+    finally:
+        task.stop.set()
+        task.done.wait(GRACE_S)
+
+
+class _Task(Generic[Result]):
+    def __init__(
+        self, work: Callable[[threading.Event], Result], name: str, cancel: threading.Event | None
+    ) -> None:
+        self.stop = threading.Event()
+        self._work = work
+        self._cancel = cancel
+        self.done = threading.Event()
+        self._results: list[Result] = []
+        self._error: BaseException | None = None
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def result(self) -> Result:
+        """Wait for the result, or raise what `work` raised; a request to cancel ends the wait."""
+        while not self.done.wait(POLL_S):
+            check_cancel(self._cancel)
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
+
+    def _run(self) -> None:
+        try:
+            self._results.append(self._work(self.stop))
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is asked for
+            self._error = error
+        finally:
+            self.done.set()
