@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from workbench.models.fit import check_fit, is_quantized
 from workbench.preparation.inputs import real_inputs
 from workbench.preparation.replayed import replayed
 from workbench.records.bundle import read_bundle
+from workbench.records.trust import untrusted_note
 from workbench.results.comparison import Comparison
 from workbench.results.opening import History, result_of
 from workbench.results.registry import KINDS
@@ -117,7 +119,10 @@ def open(path: str | os.PathLike[str]) -> Any:
     >>> wb.open.__name__
     'open'
     """
-    return result_of(read_bundle(path, KINDS))
+    result = result_of(read_bundle(path, KINDS))
+    if result.foreign_paths:
+        warnings.warn(untrusted_note(result.foreign_paths).strip(), stacklevel=2)
+    return result
 
 
 def history() -> History:

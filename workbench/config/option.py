@@ -14,6 +14,7 @@ from workbench.errors import ConfigError
 OptionType = Literal["bool", "int", "float", "enum", "string", "json", "path", "address"]
 OptionValue = str | int | float | PurePath  # bool is an int
 
+ELSEWHERE = "…/"  # before a path of another machine, or of a file from elsewhere: no run uses it
 MOST_CHARACTERS = 1 << 20  # of one value; ORT copies it, and a stranger's bundle may bring it
 MOST_BITS = 128  # of an integer; the ranges say the rest
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
@@ -56,7 +57,7 @@ class Option:
             return self._render_number(text)
         if self.type == "enum" and text not in self.choices:
             raise self._refusal(text, did_you_mean(text, self.choices))
-        if self.type == "json" and not _is_object(text):
+        if self.type == "json" and not text.startswith(ELSEWHERE) and not _is_object(text):
             raise self._refusal(text, "")
         return text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.config.foreign import check_trusted
 from workbench.config.provider import CPU
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class SessionPlan:
 
 def session_plan(config: Config) -> SessionPlan:
     """What a config says to ORT. The CPU is listed when asked for or when nothing is: ORT adds its own."""
+    check_trusted(config)
     attributes: list[tuple[str, Attribute | None]] = [
         ("graph_optimization_level", _constant("GraphOptimizationLevel", LEVELS, config.level)),
         ("execution_mode", _constant("ExecutionMode", MODES, config.execution_mode)),

@@ -7,11 +7,10 @@ import re
 import sys
 from pathlib import Path, PurePath
 
-from workbench.config.option import check_text
+from workbench.config.option import ELSEWHERE, check_text
 from workbench.config.wording import MOST_SHOWN, shown
 from workbench.errors import ConfigError
 
-ELSEWHERE = "…/"  # how a bundle writes it: which one it was, not where it is
 _FIX = (
     "Give the interpreter of an environment that has onnxruntime, such as '/path/to/env/bin/python'; "
     "make one with: python3 -m venv env && env/bin/pip install onnxruntime-openvino"

@@ -7,12 +7,14 @@ from typing import Any
 
 from onnx import ModelProto
 
+from workbench.config import Config
 from workbench.errors import PrepareError
-from workbench.models.display import listed, nearest, shorten
+from workbench.models.display import listed, nearest, printable, shorten
 from workbench.models.model import Model
 from workbench.models.naming import name_nodes
 from workbench.models.structure import graphs
 
+WRITES_NODE_NAMES = "session.collect_node_memory_stats_to_file"
 INTEGER_OPERATORS = (
     *("MatMulInteger", "ConvInteger", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "QLinearConv"),
     *(
@@ -100,3 +102,17 @@ def in_words(counts: Mapping[str, int]) -> str:
 def file_bytes(model: Model) -> int:
     """Of the file and its external data."""
     return model.graph_bytes + sum(file.size_bytes for file in model.external)
+
+
+def check_written_names(structure: ModelProto, config: Config) -> None:
+    """Refuse names with line breaks and the like where ORT writes node names into a file, word for word."""
+    if WRITES_NODE_NAMES not in dict(config.session_entries):
+        return
+    for graph in graphs(structure):
+        for node in graph.node:
+            if not node.name.isprintable():
+                raise PrepareError(
+                    f"ORT would write the node name {shorten(printable(node.name), 60)} into the file of "
+                    f"{WRITES_NODE_NAMES}, and it has letters that cannot be printed.",
+                    "Leave that entry out, or name the nodes anew.",
+                )

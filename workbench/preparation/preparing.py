@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config, DynamicInt8, Precision, PreparedModel, StaticInt8, WeightOnly
+from workbench.config.foreign import check_trusted
 from workbench.errors import Cancelled, PrepareError, WorkbenchError
 from workbench.models.fingerprint import file_sha256
 from workbench.models.model import Model
 from workbench.preparation import cache
 from workbench.preparation.calibration import Spooled, few_examples, spool
 from workbench.preparation.external_file import check_precision, given
-from workbench.preparation.nodes import appeared, file_bytes
+from workbench.preparation.nodes import appeared, check_written_names, file_bytes
 from workbench.preparation.step import MODEL, RANGES, Answer, Step, key_of
 from workbench.preparation.steps import steps_of
 from workbench.records.preparation import CalibrationRecord, Preparation, StepRecord
@@ -102,6 +103,7 @@ def prepare(
 
     began = time.perf_counter()
     source = model if isinstance(model, Model) else load(model)
+    check_trusted(config)
     check_precision(source, config.precision)
     with ExitStack() as stack:
         examples = None
@@ -115,6 +117,7 @@ def prepare(
             taking.put(*given(source, config.precision))
         for step in steps_of(config, source, examples):
             taking.take(step)
+    check_written_names(taking.model.structure, config)
     return Prepared(
         model=taking.model,
         config=config.left_over,

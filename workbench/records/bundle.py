@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from workbench._version import __version__
+from workbench.config.foreign import ForeignPath
 from workbench.errors import BundleError
 from workbench.records import container, limits
 from workbench.records.atomic import reason_of, write_atomically
@@ -33,6 +34,7 @@ class Bundle:
     kind: str
     version: int
     workbench: str  # the version that wrote it
+    foreign: tuple[ForeignPath, ...] = ()  # what its configs name; they hold it marked, and no run uses it
 
 
 def write_bundle(
@@ -101,17 +103,18 @@ def pack_record(
     return container.pack({container.MANIFEST: manifest.dump(private=private), **members})
 
 
-def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS) -> Bundle:
-    """The bundle in `source`, every part of it checked."""
+def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: bool = False) -> Bundle:
+    """The bundle in `source`, every part of it checked. `own`: paths in its configs are the user's."""
+    foreign: list[ForeignPath] | None = None if own else []
     members = container.unpack(io.BytesIO(source) if isinstance(source, bytes) else source)
     if container.MANIFEST not in members or container.RECORD not in members:
         raise BundleError(f"It has no {container.MANIFEST} or no {container.RECORD}.", DAMAGED)
-    manifest = Manifest.load(members.pop(container.MANIFEST))
+    manifest = Manifest.load(members.pop(container.MANIFEST), foreign)
     compare(manifest.members, (describe(name, blob) for name, blob in members.items()))
     check_extents(members)
     kind = kinds.named(manifest.kind)
     structure = members.pop(container.STRUCTURE, None)
-    record = record_from(members, "", kind, manifest.version)
+    record = record_from(members, "", kind, manifest.version, foreign)
     kind.check(record, DAMAGED)
     if len(manifest.parts) > limits.PARTS:
         raise BundleError(
@@ -120,10 +123,10 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS) -> Bundl
     parts = []
     for number, listed in enumerate(manifest.parts):
         part = Part(listed.name, None, listed.about)
-        own = kinds.named(part.kind)
-        found = record_from(members, f"parts/{number}/", own, manifest.version)
-        own.check(found, DAMAGED)
-        parts.append(Part(listed.name, found, listed.about))
+        part_kind = kinds.named(part.kind)
+        part_record = record_from(members, f"parts/{number}/", part_kind, manifest.version, foreign)
+        part_kind.check(part_record, DAMAGED)
+        parts.append(Part(listed.name, part_record, listed.about))
     if members:
         raise BundleError(f"It has a member {min(members)} that belongs to no record.", DAMAGED)
     check_parts(record, tuple(parts), DAMAGED)
@@ -131,7 +134,16 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS) -> Bundl
         raise BundleError("manifest.json: about does not fit the kind of record.", DAMAGED)
     about = kinds.about(record, manifest.about)
     check_id(about.id, DAMAGED)
-    return Bundle(record, about, structure, tuple(parts), manifest.kind, manifest.version, manifest.workbench)
+    return Bundle(
+        record,
+        about,
+        structure,
+        tuple(parts),
+        manifest.kind,
+        manifest.version,
+        manifest.workbench,
+        tuple(dict.fromkeys(foreign or ())),
+    )
 
 
 def _open(path: str | os.PathLike[str]) -> BinaryIO:

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workbench.config.foreign import ForeignPath
 from workbench.errors import BundleError
 from workbench.records import limits
 from workbench.records.jsontext import DAMAGED, OURS
@@ -85,13 +86,20 @@ class ColumnReader:
     Without that, a small file could ask for the same million samples a million times.
     """
 
-    def __init__(self, members: Mapping[str, bytes], texts: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        members: Mapping[str, bytes],
+        texts: Sequence[str] = (),
+        foreign: list[ForeignPath] | None = None,
+    ) -> None:
+        """`foreign` collects the paths of configs, which are marked; None: the file is the user's own."""
         columns = {name: blob for name, blob in members.items() if name.endswith(".npy")}
         self._columns = {name: from_npy(blob, name) for name, blob in columns.items()}
         self._spans: dict[str, list[tuple[int, int]]] = {name: [] for name in columns}
         self._left = {name: len(column) for name, column in self._columns.items()}
         self._blobs = {name: blob for name, blob in members.items() if name not in columns}
         self.texts = texts
+        self.foreign = foreign
 
     def take(self, name: str, start: int, count: int, place: str, *, duration: bool) -> tuple[float, ...]:
         """`count` numbers of column `name` from `start` on."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbench.config import Config
+from workbench.config.foreign import quarantined
 from workbench.errors import BundleError, WorkbenchError
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, OURS, shorten
@@ -200,9 +202,12 @@ class Foreign:
             raise mismatch(place, f"a {self.cls.__name__}", value, OURS)
         return _plain(value.to_dict(), place, columns)
 
-    def decode(self, data: object, place: str, _columns: ColumnReader) -> object:
+    def decode(self, data: object, place: str, columns: ColumnReader) -> object:
         if not isinstance(data, dict):
             raise mismatch(place, "an object", data, DAMAGED)
+        if columns.foreign is not None and self.cls is Config:
+            data, paths = quarantined(data)
+            columns.foreign += paths
         try:
             return self.cls.from_dict(data)
         except WorkbenchError as error:

@@ -137,7 +137,7 @@ class History:
         if row is None:
             raise self._missing(identity, [])
         try:
-            return unpack_record(row[0], self.kinds)
+            return unpack_record(row[0], self.kinds, own=True)
         except BundleError as error:
             problem = f"The record {identity!r} cannot be read: {error.problem}"
             raise HistoryError(problem, "Delete it, or open the bundle if you saved one.") from error

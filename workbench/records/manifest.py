@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.config.foreign import ForeignPath
 from workbench.errors import BundleError
 from workbench.records.codec import decode, encode
 from workbench.records.columns import ColumnReader, ColumnWriter
@@ -50,7 +51,7 @@ class Manifest:
         return dump_json(data if private else without_paths(data))
 
     @classmethod
-    def load(cls, blob: bytes) -> Manifest:
+    def load(cls, blob: bytes, foreign: list[ForeignPath] | None = None) -> Manifest:
         """From JSON, which may be that of a later version with fields unknown to us."""
         data = load_json(blob, "manifest.json")
         if not isinstance(data, dict) or data.get("format") != "ortbench":
@@ -61,6 +62,6 @@ class Manifest:
         if version == 1 and not {"about", "parts"} & {*data}:  # there was one record, which said it itself
             data |= {"about": None, "parts": []}
         try:
-            return decode(cls, data, ColumnReader({}))
+            return decode(cls, data, ColumnReader({}, foreign=foreign))
         except BundleError as error:
             raise BundleError(f"manifest.json: {error.problem}", error.fix) from error

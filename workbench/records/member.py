@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
+from workbench.config.foreign import ForeignPath
 from workbench.errors import BundleError
 from workbench.records import container, limits
 from workbench.records.codec import decode, encode
@@ -29,7 +30,9 @@ def record_members(record: object, folder: str, *, private: bool) -> dict[str, b
     return {f"{folder}{name}": blob for name, blob in found.items()}
 
 
-def record_from(members: dict[str, bytes], folder: str, kind: Kind, version: int) -> object:
+def record_from(
+    members: dict[str, bytes], folder: str, kind: Kind, version: int, foreign: list[ForeignPath] | None
+) -> object:
     """The record of the members in `folder`, which are taken out of `members`."""
     names = [name for name in members if name.startswith(folder) and (folder or name[:6] != "parts/")]
     own = {name.removeprefix(folder): members.pop(name) for name in names}
@@ -38,7 +41,7 @@ def record_from(members: dict[str, bytes], folder: str, kind: Kind, version: int
     place = f"{folder}{container.RECORD}"
     data = upgrade(kind.name, version, load_json(own.pop(container.RECORD), place))
     texts = _texts(own.pop(container.TEXTS, None), f"{folder}{container.TEXTS}")
-    return decode(kind.cls, data, ColumnReader(own, texts))
+    return decode(kind.cls, data, ColumnReader(own, texts, foreign))
 
 
 def check_extents(members: Mapping[str, bytes]) -> None:

@@ -16,7 +16,9 @@ from workbench.results.registry import KINDS
 
 def result_of(bundle: Bundle) -> Any:
     """The result with its methods."""
-    return _OPENERS[bundle.kind](bundle)
+    result = _OPENERS[bundle.kind](bundle)
+    result.foreign_paths = bundle.foreign
+    return result
 
 
 def result_of_part(part: Part) -> Any:

@@ -7,13 +7,15 @@ import threading
 import warnings
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from workbench.errors import WorkbenchError
+from workbench.config.foreign import ForeignPath
+from workbench.errors import ConfigError, WorkbenchError
 from workbench.records.bundle import write_bundle
 from workbench.records.history import History
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin
+from workbench.records.trust import untrusted_note, with_trust
 from workbench.results.origin import origin_of
 from workbench.results.registry import KINDS
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 class Result:
     """A record with its figures. `about` says whose it is: model, machine, versions, when."""
+
+    foreign_paths: tuple[ForeignPath, ...] = ()  # of the configs of an opened file; no run uses them
 
     def __init__(
         self,
@@ -76,6 +80,24 @@ class Result:
 
         return export_html(self, path, cancel=cancel)
 
+    def trust(self, *options: str) -> Self:
+        """Let the configs of an opened file use the paths of these options, after reading `foreign_paths`."""
+        trusted = [path for path in self.foreign_paths if path.option in options]
+        missing = set(options) - {path.option for path in trusted}
+        if missing or not options:
+            names = ", ".join(dict.fromkeys(repr(path.option) for path in self.foreign_paths))
+            raise ConfigError(
+                f"{', '.join(map(repr, sorted(missing))) or 'nothing'} is no path that was left out.",
+                f"Name the options to trust: {names or 'there are none'}.",
+            )
+        self.foreign_paths = tuple(path for path in self.foreign_paths if path not in trusted)
+        self.parts = with_trust(self.parts, trusted)
+        self._about = with_trust(self._about, trusted)
+        self.__dict__.pop("about", None)
+        if "record" in self.__dict__:
+            self.record = with_trust(self.record, trusted)
+        return self
+
     def keep(self) -> None:
         """Add it to the history. One that cannot be written must not cost the user the result."""
         try:
@@ -93,7 +115,7 @@ class Result:
         """Numbers in words, a picture that survives sharing, a live figure; never HTML."""
         from workbench.figures.cell import as_cell
 
-        return as_cell(str(self), self.still(), self.figure())
+        return as_cell(str(self) + untrusted_note(self.foreign_paths), self.still(), self.figure())
 
 
 def kept_history() -> History:

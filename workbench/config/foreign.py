@@ -1,0 +1,123 @@
+"""Paths in a config that came with a file from elsewhere: marked, shown, and used after the user's word.
+
+They are the interpreter, a prepared model file, and every option that opens a file or a library. An option
+that the catalogue does not know counts as one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.config.catalogue import RUN, SESSION, catalogue
+from workbench.config.option import ELSEWHERE
+from workbench.config.provider import full_name
+from workbench.config.wording import shown
+from workbench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from workbench.config.config import Config
+
+RUNTIME, PREPARED_MODEL = "runtime", "precision.model"
+_ENTRIES = {"session_entries": SESSION, "run_entries": RUN}
+
+Change = Callable[[str, str], str]  # (option, value) to the value in its place
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPath:
+    """A path that a config from elsewhere names. Both texts are untrusted."""
+
+    option: str  # "runtime", "precision.model", or the key of an option or entry
+    value: str
+
+    @property
+    def marked(self) -> str:
+        """The value as the config holds it until it is trusted."""
+        return ELSEWHERE + self.value.lstrip("/\\")
+
+    def __str__(self) -> str:
+        return f"{self.option} = {shown(self.value)}"
+
+
+def is_path(owner: str, name: str) -> bool:
+    """Whether the value names a file, folder or library, as far as the catalogue knows."""
+    option = catalogue().find(owner, name)
+    return option is None or option.opens is not None
+
+
+def quarantined(data: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ForeignPath, ...]]:
+    """The JSON of a config with every path marked, and the paths as they were. No path is looked up."""
+    paths: list[ForeignPath] = []
+
+    def mark(option: str, value: str) -> str:
+        if not value or value.startswith(ELSEWHERE):  # cut when it was saved
+            return value
+        paths.append(ForeignPath(option, value))
+        return paths[-1].marked
+
+    return _changed(data, mark), tuple(paths)
+
+
+def restored(config: Config, trusted: Iterable[ForeignPath]) -> Config:
+    """The config with these paths as they were."""
+    values = {(path.option, path.marked): path.value for path in trusted}
+    data = _changed(config.to_dict(), lambda option, value: values.get((option, value), value))
+    runtime = data.pop(RUNTIME, None)
+    return type(config).from_dict(data).replace(runtime=runtime)
+
+
+def check_trusted(config: Config) -> None:
+    """Refuse a config that holds a path from elsewhere which nobody trusted."""
+
+    def refuse(option: str, value: str) -> str:
+        if value.startswith(ELSEWHERE):
+            raise ConfigError(
+                f"{option} is {shown(value)}: a path of another machine or from a file of somebody else, "
+                "which no run uses.",
+                "Name a path of your own with config.replace(…). Or, if you know what it is and it came "
+                f"with an opened file: opened.trust({option!r}).",
+            )
+        return value
+
+    _changed({name: value for name, value in config.to_dict().items() if name != RUNTIME}, refuse)
+
+
+def _changed(data: Mapping[str, Any], change: Change) -> dict[str, Any]:
+    """A copy with `change` applied to each path. Data of a wrong form stays: reading refuses it."""
+    result = dict(data)
+    if isinstance(result.get(RUNTIME), str):
+        result[RUNTIME] = change(RUNTIME, result[RUNTIME])
+    precision = result.get("precision")
+    if isinstance(precision, Mapping) and isinstance(precision.get("model"), str):
+        result["precision"] = {**precision, "model": change(PREPARED_MODEL, precision["model"])}
+    for field, owner in _ENTRIES.items():
+        if isinstance(result.get(field), Mapping):
+            result[field] = _options(owner, result[field], change)
+    if isinstance(result.get("providers"), list):
+        result["providers"] = [_provider(provider, change) for provider in result["providers"]]
+    return result
+
+
+def _provider(data: Any, change: Change) -> Any:
+    if not isinstance(data, Mapping) or not isinstance(data.get("options"), Mapping):
+        return data
+    return {**data, "options": _options(_full_name(data.get("name")), data["options"], change)}
+
+
+def _full_name(name: Any) -> str:
+    """The name under which the catalogue has a provider; a name that is none has no known options."""
+    try:
+        return full_name(name)
+    except ConfigError:
+        return ""
+
+
+def _options(owner: str, options: Mapping[Any, Any], change: Change) -> dict[Any, Any]:
+    return {
+        name: change(name, value)
+        if isinstance(name, str) and isinstance(value, str) and is_path(owner, name)
+        else value
+        for name, value in options.items()
+    }

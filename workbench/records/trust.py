@@ -1,0 +1,47 @@
+"""Paths that the configs of an opened file name: the note about them, and their use after the user's word."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeVar, cast
+
+from workbench.config import Config
+from workbench.config.foreign import ForeignPath, restored
+
+T = TypeVar("T")
+_MOST = 8  # in the note; `foreign_paths` has them all
+
+
+def with_trust(value: T, trusted: Sequence[ForeignPath]) -> T:
+    """A record, part or tuple of them whose configs hold these paths as they were in the file."""
+    return cast(T, _changed(value, trusted))
+
+
+def untrusted_note(paths: Sequence[ForeignPath]) -> str:
+    """What a cell says below an opened result whose configs name files; empty where none does."""
+    if not paths:
+        return ""
+    lines = [f"  {path}: opened.trust({path.option!r})" for path in paths[:_MOST]]
+    more = f"\n  and {len(paths) - _MOST} more: opened.foreign_paths" if len(paths) > _MOST else ""
+    return (
+        "\nThis file names paths that no run uses until you trust them, each by its option:\n"
+        + "\n".join(lines)
+        + more
+    )
+
+
+def _changed(value: Any, trusted: Sequence[ForeignPath]) -> Any:
+    """The same object where nothing in it changes."""
+    if isinstance(value, Config):
+        config = restored(value, trusted)
+        return value if config == value else config
+    if isinstance(value, tuple):
+        items = tuple(_changed(item, trusted) for item in value)
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        changed = {name: _changed(item, trusted) for name, item in fields.items()}
+        different = {name: item for name, item in changed.items() if item is not fields[name]}
+        return dataclasses.replace(value, **different) if different else value
+    return value
