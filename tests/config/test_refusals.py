@@ -72,7 +72,7 @@ REFUSALS: list[tuple[dict[str, Any], str, str]] = [
     ({"providers": [("openvino", {"device_type": "gpu"})]}, "'gpu'", "AUTO:GPU,CPU"),
     ({"providers": [("qnn", {"backend_type": "htp", "backend_path": "x"})]}, "backend_path", "one of them"),
     ({"providers": [("cuda", {"tunable_op_tuning_enable": True})]}, "alone", "tunable_op_enable=1"),
-    ({"session_entries": {"session.use_env_alocators": 1}}, "without a word", "'session.use_env_allocators'"),
+    ({"session_entries": {"session.use_env_alocators": 1}}, "silently", "'session.use_env_allocators'"),
     ({"session_entries": {"session.use_env_allocators": "maybe"}}, "'maybe'", "True or False"),
     ({"session_entries": {"session.load_model_format": "onnx"}}, "'onnx'", "'ONNX'"),
     ({"session_entries": {"session.graph_optimizations_loop_level": 3}}, "'3'", "up to 2"),

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.factories.comparisons import HOSTILE
 from workbench.figures.scale import Scale, log_ticks, scale_of
 from workbench.figures.thinning import evenly, fair_shares
-from workbench.figures.words import lines, one_line, plain, plain_lines
+from workbench.figures.words import lines, plain, plain_lines
+from workbench.text import one_line
 
 
 @pytest.mark.parametrize(

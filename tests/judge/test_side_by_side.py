@@ -12,7 +12,7 @@ from workbench.figures.precision import precision_figure, precision_scene
 from workbench.figures.shapes import Text
 from workbench.judge.percentiles import percentiles
 from workbench.judge.side_by_side import EVALUATED, TIMED, precision_frame, standings
-from workbench.records.display import in_mib
+from workbench.text import in_mib
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from tests.models import tiny
 from workbench.models import check_supported, load
 from workbench.models.declared import MapType, OptionalType, SequenceType, TensorType
-from workbench.models.display import aligned, counted
+from workbench.text import aligned, counted
 
 
 @pytest.mark.parametrize("name", tiny.ALL)

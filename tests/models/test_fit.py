@@ -41,7 +41,7 @@ def test_a_dim_that_is_there_fits(tmp_path: Path) -> None:
 def test_a_near_miss_is_named(tmp_path: Path) -> None:
     error = refused(opened(["batch", "seq"], tmp_path), Config(free_dimensions={"bach": 1}))
     assert "'bach'" in error.problem
-    assert error.fix == "did you mean 'batch'? its symbolic dims are: 'batch', 'seq'"
+    assert error.fix == "Did you mean 'batch'? Its symbolic dims are: 'batch' and 'seq'"
 
 
 def test_a_model_without_symbolic_dims_says_so(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from workbench.errors import BundleError
 from workbench.records import limits
 from workbench.records.codec import decode, encode, shape_of_class
 from workbench.records.columns import ColumnReader, ColumnWriter
-from workbench.records.jsontext import dump_json, load_json, shorten
+from workbench.records.jsontext import dump_json, load_json
+from workbench.text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,7 @@ def test_too_many_samples_are_refused_when_written(monkeypatch: pytest.MonkeyPat
 
 
 def test_values_in_messages_stay_short() -> None:
-    assert shorten("x" * 1_000_000) == repr("x" * 61)[:59] + "…"
-    assert shorten([1, 2]) == "[1, 2]"
-    assert len(shorten(10**4000)) == 60
+    assert quoted("x" * 1_000_000) == repr("x" * 80) + "… (1,000,000 characters)"
+    assert quoted([1, 2]) == "[1, 2]"
+    assert quoted(10**4000).endswith("… (int)")
+    assert len(quoted(10**4000)) < 100

@@ -9,7 +9,8 @@ import pytest
 
 from tests.factories.records import CONFIGS, block, comparison, failed_run, process, run
 from workbench.records import LatencySamples
-from workbench.records.display import in_mib, in_ms, to_table
+from workbench.records.display import to_table
+from workbench.text import in_mib, in_ms
 
 
 def test_a_row_a_run() -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.analysis.passes import FiredPass, Passes
 from workbench.config import Config
-from workbench.models.display import counted, shorten
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
+from workbench.text import counted, shorten
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from workbench.analysis.observe import Observation
 from workbench.config import Config
 from workbench.config.plan import LEVELS
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.display import in_ms
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

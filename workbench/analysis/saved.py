@@ -9,8 +9,8 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph
 from workbench.analysis.levels import LevelsRecord
 from workbench.errors import BundleError
-from workbench.records.jsontext import shorten
 from workbench.records.kinds import Kind, about_comparison, check_comparison
+from workbench.text import quoted
 
 
 def explanation_kind() -> Kind:
@@ -65,4 +65,4 @@ def _equal(found: list[str], expected: list[str], place: str, fix: str) -> None:
 def _within(found: Iterable[str], known: frozenset[str], place: str, fix: str) -> None:
     for key in found:
         if key not in known:
-            raise BundleError(f"{place}: {shorten(key)} is not in its graph.", fix)
+            raise BundleError(f"{place}: {quoted(key)} is not in its graph.", fix)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from workbench._version import __version__
 from workbench.cli import comparing, lab, reporting, showing
 from workbench.errors import Cancelled, WorkbenchError
-from workbench.models.display import printable
+from workbench.text import printable
 
 USER_ERROR = 2  # as argparse exits
 INTERRUPTED = 128 + 2  # as shells count a program that SIGINT ended

@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     import workbench as wb
     from workbench.cli.text import in_full
     from workbench.judge.compare_request import check_seed
-    from workbench.models.display import path_text
     from workbench.models.generate import random_inputs
+    from workbench.text import path_text
 
     configs = read_configs(arguments)
     check_seed(arguments.seed)

@@ -41,7 +41,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     """A comparison in full; of any other result its sentence and its table."""
     import workbench as wb
     from workbench.cli.text import in_full
-    from workbench.models.display import printable
+    from workbench.text import printable
 
     result = opened(arguments.source)
     if isinstance(result, wb.Comparison):
@@ -108,7 +108,7 @@ def history_table(frame: pd.DataFrame) -> str:
 
 
 def _shortened(value: Any) -> Any:
-    from workbench.models.display import shorten
+    from workbench.text import shorten
 
     return shorten(value, MOST_CHARACTERS) if isinstance(value, str) else value
 

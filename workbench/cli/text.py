@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.judge.percentiles import NEEDED, percentiles, throughput
 from workbench.judge.wording import MOST_CHARACTERS, sentence
-from workbench.models.display import shorten
+from workbench.text import in_mib, in_ms, shorten
 
 if TYPE_CHECKING:
     from workbench.judge.percentiles import Estimate
@@ -56,14 +56,13 @@ def columns(rows: Sequence[Sequence[str]], *, texts: int) -> Iterator[str]:
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    peak = run.peak_rss_bytes
     return (
         shorten(run.label),
-        _ms(run.latency.median_s),
+        in_ms(run.latency.median_s) or "-",
         str(len(run.latency.samples_s)),
-        _ms(run.load_s),
-        _ms(run.first_run_s),
-        "-" if peak is None else f"{peak / 2**20:.0f} MiB",
+        in_ms(run.load_s) or "-",
+        in_ms(run.first_run_s) or "-",
+        in_mib(run.peak_rss_bytes) or "-",
         "-" if run.threads is None else str(run.threads),
         _cell(f"{name}={value}" for name, value in run.config.changed().items()) or "defaults",
         _cell(name.removesuffix("ExecutionProvider") for name in run.providers) or "none",
@@ -91,10 +90,6 @@ def _estimate(told: Estimate, factor: float, unit: str) -> str:
 
 def _cell(parts: Iterable[str]) -> str:
     return shorten(", ".join(parts), MOST_IN_CELL)
-
-
-def _ms(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{_number(seconds * 1e3)} ms"
 
 
 def _number(value: float) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from workbench.config.wording import shown
 from workbench.errors import ConfigError
+from workbench.text import quoted
 
 MOST_PROCESSORS = 65536  # of one list; a range such as 1-2000000000 would fill ORT's memory
 _INTERVAL = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -18,12 +18,12 @@ def check(text: str, threads: int | None) -> None:
     """Refuse what ORT would refuse, and what it would ignore."""
     if threads is None:
         raise ConfigError(
-            f"affinity is {shown(text)}, but intra_op_threads is left to ORT, so it does not fit anything.",
+            f"affinity is {quoted(text)}, but intra_op_threads is left to ORT, so it does not fit anything.",
             "Set intra_op_threads to the number of lists plus one: the first thread is the caller's.",
         )
     if threads == 1:
         raise ConfigError(
-            f"affinity is {shown(text)}, but one intra-op thread is the caller's own, which ORT never pins.",
+            f"affinity is {quoted(text)}, but one intra-op thread is the caller's own, which ORT never pins.",
             "Use 2 intra_op_threads or more, or leave affinity None.",
         )
     lists = text.split(";")
@@ -31,7 +31,7 @@ def check(text: str, threads: int | None) -> None:
         processors(one)
     if len(lists) != threads - 1:
         raise ConfigError(
-            f"affinity {shown(text)} has {len(lists)} lists; {threads} intra-op threads need {threads - 1}.",
+            f"affinity {quoted(text)} has {len(lists)} lists; {threads} intra-op threads need {threads - 1}.",
             _EXAMPLE,
         )
 
@@ -42,12 +42,12 @@ def processors(text: str) -> frozenset[int]:
     for part in text.split(","):
         match = _INTERVAL.fullmatch(part)
         if match is None:
-            raise ConfigError(f"affinity has {shown(part)} where a processor or a range belongs.", _EXAMPLE)
+            raise ConfigError(f"affinity has {quoted(part)} where a processor or a range belongs.", _EXAMPLE)
         first = int(match[1])
         last = int(match[2] or match[1])
         if not 1 <= first <= last or last - first >= MOST_PROCESSORS:
             raise ConfigError(
-                f"affinity has {shown(part)}, which is no range of processors from 1.", _EXAMPLE
+                f"affinity has {quoted(part)}, which is no range of processors from 1.", _EXAMPLE
             )
         found.update(range(first, last + 1))
     return frozenset(found)

@@ -10,8 +10,8 @@ from workbench.config.knobs import BY_FIELD, Knob
 from workbench.config.parts import Part, as_part, made, part_types
 from workbench.config.provider import Provider, full_name
 from workbench.config.rules import check_fields
-from workbench.config.wording import shown
 from workbench.errors import ConfigError
+from workbench.text import quoted
 
 if TYPE_CHECKING:
     from workbench.config.config import Config
@@ -38,10 +38,10 @@ def applied(base: Config, texts: Iterable[str]) -> Config:
         path, equals, value = text.partition("=")
         field, _, rest = path.strip().partition(".")
         if not equals:
-            raise ConfigError(f"{shown(text)} assigns nothing.", "Write name=value, such as level=all.")
+            raise ConfigError(f"{quoted(text)} assigns nothing.", "Write name=value, such as level=all.")
         check_fields([field])
         if (field, rest) in parts or (not rest and field in whole):
-            raise ConfigError(f"{shown(path.strip())} is given twice.", "Give it once.")
+            raise ConfigError(f"{quoted(path.strip())} is given twice.", "Give it once.")
         if rest:
             parts[field, rest] = value.strip()
         else:
@@ -66,7 +66,7 @@ def _value(knob: Knob, text: str) -> Any:
         if unset:
             return ()
         raise ConfigError(
-            f"{knob.field} is given as {shown(text)}.", f"Write {knob.field}.NAME=VALUE, one for each name."
+            f"{knob.field} is given as {quoted(text)}.", f"Write {knob.field}.NAME=VALUE, one for each name."
         )
     if knob.kind == "switch":
         return _switch(knob, text)
@@ -110,7 +110,7 @@ def _real(knob: Knob, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ConfigError(f"{knob.field} cannot be {shown(text)}.", "Write a number such as 99.9.") from None
+        raise ConfigError(f"{knob.field} cannot be {quoted(text)}.", "Write a number such as 99.9.") from None
 
 
 def _with_part(knob: Knob, value: Any, rest: str, text: str) -> Any:
@@ -120,7 +120,7 @@ def _with_part(knob: Knob, value: Any, rest: str, text: str) -> Any:
         return {**dict(value), rest: _whole(knob, text)}
     if knob.kind == "entries":
         return {**dict(value), rest: text}
-    raise ConfigError(f"{knob.field} has no part {shown(rest)}.", f"Write {knob.field}=VALUE.")
+    raise ConfigError(f"{knob.field} has no part {quoted(rest)}.", f"Write {knob.field}=VALUE.")
 
 
 def _with_option(value: Iterable[Provider | str], rest: str, text: str) -> tuple[Provider, ...]:
@@ -144,11 +144,11 @@ def _with_option(value: Iterable[Provider | str], rest: str, text: str) -> tuple
 
 def _switch(knob: Knob, text: str) -> bool:
     if text.casefold() not in _SWITCH:
-        raise ConfigError(f"{knob.field} cannot be {shown(text)}.", "Write on or off.")
+        raise ConfigError(f"{knob.field} cannot be {quoted(text)}.", "Write on or off.")
     return _SWITCH[text.casefold()]
 
 
 def _whole(knob: Knob, text: str) -> int:
     if not _WHOLE.fullmatch(text):
-        raise ConfigError(f"{knob.field} cannot be {shown(text)}.", "Write a whole number such as 2.")
+        raise ConfigError(f"{knob.field} cannot be {quoted(text)}.", "Write a whole number such as 2.")
     return int(text)

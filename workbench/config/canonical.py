@@ -9,8 +9,8 @@ from typing import Any
 from workbench.config.knobs import Knob
 from workbench.config.option import check_text, rendered
 from workbench.config.provider import Provider
-from workbench.config.wording import did_you_mean, listed, shown
 from workbench.errors import ConfigError
+from workbench.text import did_you_mean, listed, quoted
 
 MOST_THREADS = 2**31 - 1  # ORT holds the count in an int
 MOST_SIZE = 2**63 - 1  # and a dimension in an int64
@@ -27,7 +27,7 @@ def _choice(knob: Knob, value: object) -> str | None:
     if isinstance(value, str) and value in knob.choices:
         return value
     guess = did_you_mean(value, knob.choices) if isinstance(value, str) else ""
-    raise _refused(knob, value, f"{guess}Allowed: {listed(knob.choices)}, or None for {knob.unset}.")
+    raise _refused(knob, value, f"{guess}Allowed: {listed(knob.choices, None)}, or None for {knob.unset}.")
 
 
 def _count(knob: Knob, value: object) -> int | None:
@@ -101,9 +101,9 @@ def _switches(knob: Knob, value: object) -> tuple[tuple[str, bool], ...]:
     for name, on in pairs.items():
         if name not in knob.choices:
             guess = did_you_mean(name, knob.choices)
-            raise _refused(knob, name, f"{guess}Allowed: {listed(knob.choices)}.")
+            raise _refused(knob, name, f"{guess}Allowed: {listed(knob.choices, None)}.")
         if not isinstance(on, bool):
-            raise _refused(knob, f"{name}={shown(on)}", "Use True or False.")
+            raise _refused(knob, f"{name}={quoted(on)}", "Use True or False.")
     return tuple(sorted(pairs.items()))
 
 
@@ -134,7 +134,7 @@ def _provider(knob: Knob, item: object, fix: str) -> Provider:
 
 def _entries(knob: Knob, value: object) -> tuple[tuple[str, str], ...]:
     pairs = _pairs(knob, value, "Give a dict: {'session.set_denormal_as_zero': True}.")
-    return tuple(sorted((key, rendered(f"{knob.label} {shown(key)}", text)) for key, text in pairs.items()))
+    return tuple(sorted((key, rendered(f"{knob.label} {quoted(key)}", text)) for key, text in pairs.items()))
 
 
 def _sizes(knob: Knob, value: object) -> tuple[tuple[str, int], ...]:
@@ -142,7 +142,7 @@ def _sizes(knob: Knob, value: object) -> tuple[tuple[str, int], ...]:
     for name, size in pairs.items():
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MOST_SIZE:
             raise _refused(
-                knob, f"{name}={shown(size)}", "A dimension is a whole number of 1 or more: {'batch': 1}."
+                knob, f"{name}={quoted(size)}", "A dimension is a whole number of 1 or more: {'batch': 1}."
             )
     return tuple(sorted(pairs.items()))
 
@@ -166,7 +166,7 @@ def _pairs(knob: Knob, value: object, fix: str) -> dict[str, Any]:
 
 
 def _refused(knob: Knob, value: object, fix: str, why: str = "") -> ConfigError:
-    return ConfigError(f"{knob.field} cannot be {shown(value)}{f' ({why})' if why else ''}.", fix)
+    return ConfigError(f"{knob.field} cannot be {quoted(value)}{f' ({why})' if why else ''}.", fix)
 
 
 _FORMS = {

@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from workbench.config.option import Option
-from workbench.config.wording import did_you_mean, shown
 from workbench.errors import ConfigError
+from workbench.text import did_you_mean, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ class Catalogue:
                 return card
         known = [card.alias for card in self.providers]
         raise ConfigError(
-            f"{shown(name)} is not a provider of the catalogue.",
+            f"{quoted(name)} is not a provider of the catalogue.",
             f"{did_you_mean(name, known)}Known: {', '.join(known)}.",
         )
 
@@ -63,7 +63,7 @@ class Catalogue:
                 return option
         known = [option.name for option in found]
         listing = f"Known: {', '.join(known)}." if known else "It takes none."
-        raise ConfigError(f"{owner} has no option {shown(name)}.", f"{did_you_mean(name, known)}{listing}")
+        raise ConfigError(f"{owner} has no option {quoted(name)}.", f"{did_you_mean(name, known)}{listing}")
 
     def find(self, owner: str, name: str) -> Option | None:
         """One option by its exact owner and name; None where the catalogue has none."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import runtime
 from workbench.config.knobs import BY_FIELD, KNOBS, Knob
-from workbench.config.wording import MOST_SHOWN
+from workbench.text import QUOTED, one_line
 
 if TYPE_CHECKING:
     from workbench.config.config import Config
@@ -75,8 +75,8 @@ def _changes(knob: Knob, old: Any, new: Any) -> Iterator[Change]:
         for key in sorted({*olds, *news}):
             if olds.get(key) != news.get(key):
                 what = key if knob.kind == "entries" else f"dimension {key}"
-                pair = (_cut(str(olds.get(key, knob.unset))), _cut(str(news.get(key, knob.unset))))
-                yield Change(knob.field, _cut(what), *pair)
+                pair = (_short(str(olds.get(key, knob.unset))), _short(str(news.get(key, knob.unset))))
+                yield Change(knob.field, _short(what), *pair)
     else:
         yield Change(knob.field, knob.label, in_words(knob, old), in_words(knob, new))
 
@@ -91,7 +91,7 @@ def _provider_changes(knob: Knob, old: Any, new: Any) -> Iterator[Change]:
         now = dict(provider.options)
         for key in sorted({*was, *now}):
             if was.get(key) != now.get(key):
-                pair = (_cut(was.get(key, "its default")), _cut(now.get(key, "its default")))
+                pair = (_short(was.get(key, "its default")), _short(now.get(key, "its default")))
                 yield Change(knob.field, f"{provider.short_name} {key}", *pair)
 
 
@@ -106,8 +106,10 @@ def in_words(knob: Knob, value: Any) -> str:
     if knob.kind == "providers":
         return " then ".join(provider.short_name for provider in value)
     if isinstance(value, tuple):
-        return _cut(", ".join(item if isinstance(item, str) else "=".join(map(str, item)) for item in value))
-    return _cut(str(value))
+        return _short(
+            ", ".join(item if isinstance(item, str) else "=".join(map(str, item)) for item in value)
+        )
+    return _short(str(value))
 
 
 def to_html(config: Config) -> str:
@@ -125,11 +127,11 @@ def _cell(knob: Knob, value: Any) -> str:
     if knob.kind != "providers":
         return in_words(knob, value)
     described = [
-        " ".join([provider.short_name, *(f"{key}={_cut(text)}" for key, text in provider.options)])
+        " ".join([provider.short_name, *(f"{key}={_short(text)}" for key, text in provider.options)])
         for provider in value
     ]
     return ", then ".join(described)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+def _short(text: str) -> str:
+    return one_line(text, QUOTED)

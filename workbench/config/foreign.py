@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.config.catalogue import RUN, SESSION, catalogue
 from workbench.config.option import ELSEWHERE
 from workbench.config.provider import full_name
-from workbench.config.wording import shown
 from workbench.errors import ConfigError
+from workbench.text import quoted
 
 if TYPE_CHECKING:
     from workbench.config.config import Config
@@ -38,7 +38,7 @@ class ForeignPath:
         return ELSEWHERE + self.value.lstrip("/\\")
 
     def __str__(self) -> str:
-        return f"{self.option} = {shown(self.value)}"
+        return f"{self.option} = {quoted(self.value)}"
 
 
 def is_path(owner: str, name: str) -> bool:
@@ -74,7 +74,7 @@ def check_trusted(config: Config) -> None:
     def refuse(option: str, value: str) -> str:
         if value.startswith(ELSEWHERE):
             raise ConfigError(
-                f"{option} is {shown(value)}: a path of another machine or from a file of somebody else, "
+                f"{option} is {quoted(value)}: a path of another machine or from a file of somebody else, "
                 "which no run uses.",
                 "Name a path of your own with config.replace(…). Or, if you know what it is and it came "
                 f"with an opened file: opened.trust({option!r}).",

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
-from workbench.config.wording import did_you_mean, listed, shown
 from workbench.errors import ConfigError
+from workbench.text import did_you_mean, listed, quoted
 
 OptionType = Literal["bool", "int", "float", "enum", "string", "json", "path", "address"]
 OptionValue = str | int | float | PurePath  # bool is an int
 
 ELSEWHERE = "…/"  # before a path of another machine, or of a file from elsewhere: no run uses it
+ALLOW = "or set allow_unknown=True to pass it on as it is"
 MOST_CHARACTERS = 1 << 20  # of one value; ORT copies it, and a stranger's bundle may bring it
 MOST_BITS = 128  # of an integer; the ranges say the rest
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
@@ -44,7 +45,9 @@ class Option:
     def render(self, value: OptionValue) -> str:
         """The text that ORT gets; a value that it would refuse, misread or ignore is refused here."""
         if self.instead is not None:
-            raise ConfigError(f"{self.label} cannot be set here, but {shown(value)} was given.", self.instead)
+            raise ConfigError(
+                f"{self.label} cannot be set here, but {quoted(value)} was given.", self.instead
+            )
         if self.type == "address":
             raise ConfigError(
                 f"{self.label} is a memory address, which means nothing in the process that measures.",
@@ -92,7 +95,7 @@ class Option:
         if self.type == "bool":
             return "True or False"
         if self.choices:
-            return listed(self.choices)
+            return listed(self.choices, None)
         if self.type == "int":
             low = "" if self.minimum is None else f" from {self.minimum}"
             high = "" if self.maximum is None else f" up to {self.maximum}"
@@ -106,14 +109,14 @@ class Option:
         return f"{self.owner} option {self.name!r}"
 
     def _refusal(self, text: str, guess: str) -> ConfigError:
-        return ConfigError(f"{self.label} cannot be {shown(text)}.", f"{guess}Allowed: {self.allowed}.")
+        return ConfigError(f"{self.label} cannot be {quoted(text)}.", f"{guess}Allowed: {self.allowed}.")
 
 
 def check_text(label: str, text: str) -> None:
     """Refuse what cannot travel to ORT: it would cut the text at a NUL, and half a character is none."""
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise ConfigError(
-            f"{label} has {shown(text)}, with a NUL or half a character in it.", "Give text without these."
+            f"{label} has {quoted(text)}, with a NUL or half a character in it.", "Give text without these."
         )
 
 
@@ -130,11 +133,11 @@ def rendered(label: str, value: OptionValue) -> str:
         return "1" if value else "0"
     if not isinstance(value, str | int | float | PurePath):
         raise ConfigError(
-            f"{label} is {shown(value)}, a {type(value).__name__}.",
+            f"{label} is {quoted(value)}, a {type(value).__name__}.",
             "Give a text, a number, True or False, or a path.",
         )
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
-        raise ConfigError(f"{label} is {shown(value)}.", "ORT's numbers have at most 64 bits.")
+        raise ConfigError(f"{label} is {quoted(value)}.", "ORT's numbers have at most 64 bits.")
     text = str(value)
     check_text(label, text)
     if len(text) > MOST_CHARACTERS:

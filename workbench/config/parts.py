@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from workbench.config.canonical import canonical
 from workbench.config.knobs import Knob
-from workbench.config.wording import did_you_mean, listed, shown
 from workbench.errors import ConfigError
+from workbench.text import did_you_mean, listed, quoted
 
 
 class Part:
@@ -85,7 +85,7 @@ def as_part(knob: Knob, value: object) -> Part | None:
             f"{knob.field} cannot be the class {value.__name__}.", f"Call it: {value.__name__}()."
         )
     guess = did_you_mean(value, types) if isinstance(value, str) else ""
-    raise ConfigError(f"{knob.field} cannot be {shown(value)}.", f"{guess}Use one of {names}, or None.")
+    raise ConfigError(f"{knob.field} cannot be {quoted(value)}.", f"{guess}Use one of {names}, or None.")
 
 
 def read_part(field: str, data: object) -> Part:
@@ -93,7 +93,7 @@ def read_part(field: str, data: object) -> Part:
     types = part_types(field)
     if not isinstance(data, Mapping) or data.get("kind") not in types:
         raise ConfigError(
-            f"{field} cannot be {shown(data)}.", f"It is an object with a kind: {listed(types)}."
+            f"{field} cannot be {quoted(data)}.", f"It is an object with a kind: {listed(types)}."
         )
     return made(types[data["kind"]], {name: value for name, value in data.items() if name != "kind"})
 
@@ -105,7 +105,8 @@ def made(cls: type[Part], values: Mapping[str, Any]) -> Part:
         if name not in known:
             guess = did_you_mean(name, known) if isinstance(name, str) else ""
             raise ConfigError(
-                f"{cls.__name__} has no field {shown(name)}.", f"{guess}Fields: {', '.join(known) or 'none'}."
+                f"{cls.__name__} has no field {quoted(name)}.",
+                f"{guess}Fields: {', '.join(known) or 'none'}.",
             )
     return cls(**values)
 

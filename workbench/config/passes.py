@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from workbench.config.catalogue import read_data
-from workbench.config.wording import nearest
+from workbench.text import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +60,4 @@ def _helps() -> dict[str, str]:
 
 def nearest_pass(name: str, known: Iterable[str] | None = None) -> str | None:
     """The known pass that was most likely meant; of the shipped ones when none are given."""
-    return nearest(name, shipped_passes().names if known is None else known)
+    return next(iter(nearest(name, shipped_passes().names if known is None else known)), None)

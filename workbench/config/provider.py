@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from workbench.config.catalogue import catalogue
 from workbench.config.option import OptionValue, check_text, rendered
-from workbench.config.wording import shown
 from workbench.errors import ConfigError
+from workbench.text import quoted
 
 CPU = "CPUExecutionProvider"
 MOST_NAME_CHARACTERS = 128
@@ -67,7 +67,7 @@ def full_name(name: object) -> str:
     """ORT's name of a provider, from that name in any case or from a short one."""
     if not isinstance(name, str) or not name or len(name) > MOST_NAME_CHARACTERS or not name.isprintable():
         raise ConfigError(
-            f"{shown(name)} is not the name of a provider.",
+            f"{quoted(name)} is not the name of a provider.",
             f"Use one of {', '.join(_short_names().values())}.",
         )
     folded = name.strip().casefold()
@@ -93,7 +93,7 @@ def _pairs(provider: str, options: object) -> dict[str, OptionValue]:
         given = dict(listed)
     except (TypeError, ValueError):
         raise ConfigError(
-            f"The options of {provider} are {shown(options)}.", "Give a dict: {'device_id': 0}."
+            f"The options of {provider} are {quoted(options)}.", "Give a dict: {'device_id': 0}."
         ) from None
     if len(given) != len(listed):
         raise ConfigError(f"An option of {provider} is given twice.", "Give each option once.")
@@ -102,8 +102,8 @@ def _pairs(provider: str, options: object) -> dict[str, OptionValue]:
 
 def _render(provider: str, name: object, value: OptionValue) -> tuple[str, str]:
     if not isinstance(name, str) or not name:
-        raise ConfigError(f"{shown(name)} is not an option of {provider}.", "Option names are texts.")
+        raise ConfigError(f"{quoted(name)} is not an option of {provider}.", "Option names are texts.")
     check_text(f"An option name of {provider}", name)
     option = catalogue().find(provider, name)
-    text = option.render(value) if option else rendered(f"{provider} option {shown(name)}", value)
+    text = option.render(value) if option else rendered(f"{provider} option {quoted(name)}", value)
     return name, text

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from workbench.config.catalogue import catalogue, check_needs
+from workbench.config.option import ALLOW
 from workbench.config.provider import Provider
-from workbench.config.wording import ALLOW, did_you_mean, listed, shown
 from workbench.errors import ConfigError
+from workbench.text import did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     from workbench.config.config import Config
@@ -51,7 +52,7 @@ def _check_names(provider: Provider, allow_unknown: bool) -> None:
             return
         short = [card.alias for card in catalogue().providers]
         raise ConfigError(
-            f"{shown(provider.name)} is not a provider that we know; ORT would warn and use the CPU.",
+            f"{quoted(provider.name)} is not a provider that we know; ORT would warn and use the CPU.",
             f"{did_you_mean(provider.name, [*short, *known])}Use one of {', '.join(short)}, {ALLOW}.",
         )
     options = {option.name: option for option in catalogue().options(provider.name)}
@@ -62,7 +63,7 @@ def _check_names(provider: Provider, allow_unknown: bool) -> None:
         elif not allow_unknown:
             what = f"Known: {', '.join(options)}. " if options else "It takes none; drop it. "
             raise ConfigError(
-                f"{provider.name} has no option {shown(name)}.",
+                f"{provider.name} has no option {quoted(name)}.",
                 f"{did_you_mean(name, options) or what}Else correct it, {ALLOW}.",
             )
 
@@ -76,7 +77,7 @@ def _check_values(provider: Provider) -> None:
     device = provider.option("device_type")
     if provider.name == OPENVINO and device is not None and not _OPENVINO_DEVICE.fullmatch(device):
         raise ConfigError(
-            f"{OPENVINO} option 'device_type' cannot be {shown(device)}.",
+            f"{OPENVINO} option 'device_type' cannot be {quoted(device)}.",
             "Use CPU, GPU, GPU.0, NPU, or AUTO, HETERO or MULTI with devices: AUTO:GPU,CPU.",
         )
 

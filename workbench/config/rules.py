@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from workbench.config import affinity, provider_rules, runtime
 from workbench.config.catalogue import RUN, SESSION, catalogue, check_needs
 from workbench.config.knobs import BY_FIELD
+from workbench.config.option import ALLOW
 from workbench.config.plan import SPINNING
 from workbench.config.provider import CPU
-from workbench.config.wording import ALLOW, did_you_mean, listed, shown
 from workbench.errors import ConfigError
+from workbench.text import did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     from workbench.config.config import Config
@@ -75,7 +76,9 @@ def check_fields(names: Iterable[str]) -> None:
     for name in names:
         if name not in BY_FIELD:
             guess = did_you_mean(name, BY_FIELD) if isinstance(name, str) else ""
-            raise ConfigError(f"Config has no field {shown(name)}.", f"{guess}Fields: {', '.join(BY_FIELD)}.")
+            raise ConfigError(
+                f"Config has no field {quoted(name)}.", f"{guess}Fields: {', '.join(BY_FIELD)}."
+            )
 
 
 def _texts(owner: str, entries: Pairs, allow_unknown: bool) -> dict[str, str]:
@@ -84,12 +87,12 @@ def _texts(owner: str, entries: Pairs, allow_unknown: bool) -> dict[str, str]:
     for key, text in entries:
         if len(key) > MOST_KEY_CHARACTERS:
             raise ConfigError(
-                f"The {owner} entry {shown(key)} is too long.",
+                f"The {owner} entry {quoted(key)} is too long.",
                 f"ORT takes at most {MOST_KEY_CHARACTERS} characters.",
             )
         if key not in known and not allow_unknown:
             raise ConfigError(
-                f"{shown(key)} is not a {owner} entry that we know; ORT ignores unknown ones without a word.",
+                f"{quoted(key)} is not a {owner} entry that we know; ORT ignores unknown ones silently.",
                 f"{did_you_mean(key, known)}See catalogue().options({owner!r}), {ALLOW}.",
             )
         texts[key] = known[key].render(text) if key in known else text

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path, PurePath
 
 from workbench.config.option import ELSEWHERE, check_text
-from workbench.config.wording import MOST_SHOWN, shown
 from workbench.errors import ConfigError
+from workbench.text import QUOTED, one_line, quoted
 
 _FIX = (
     "Give the interpreter of an environment that has onnxruntime, such as '/path/to/env/bin/python'; "
@@ -27,14 +27,14 @@ def checked(given: str) -> str:
     try:
         path = Path(given).expanduser()
         if not path.is_absolute() and os.sep not in given:
-            raise ConfigError(f"runtime={shown(given)} is no path.", _FIX)
+            raise ConfigError(f"runtime={quoted(given)} is no path.", _FIX)
         path = _inside(path.absolute()) if path.is_dir() else path.absolute()
         if not path.is_file():
-            raise ConfigError(f"runtime={shown(given)}: there is no such interpreter.", _FIX)
+            raise ConfigError(f"runtime={quoted(given)}: there is no such interpreter.", _FIX)
         if not os.access(path, os.X_OK):
-            raise ConfigError(f"runtime={shown(given)} may not be executed.", _FIX)
+            raise ConfigError(f"runtime={quoted(given)} may not be executed.", _FIX)
     except (OSError, ValueError, RuntimeError) as error:  # a name too long, no home
-        raise ConfigError(f"runtime={shown(given)} is no usable path ({error}).", _FIX) from error
+        raise ConfigError(f"runtime={quoted(given)} is no usable path ({error}).", _FIX) from error
     return str(path)
 
 
@@ -62,7 +62,7 @@ def name_of(path: str) -> str:
     """What people call it: the environment's folder."""
     parts = [part for part in re.split(r"[/\\]", path) if part]
     name = parts[-3] if len(parts) >= 3 and parts[-2] in _BIN else (parts[-1] if parts else path)
-    return name if len(name) <= MOST_SHOWN else f"{name[: MOST_SHOWN - 1]}…"
+    return one_line(name, QUOTED)
 
 
 def interpreter(runtime: str | None) -> str:

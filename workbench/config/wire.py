@@ -10,8 +10,8 @@ from workbench.config.knobs import BY_FIELD, Knob
 from workbench.config.parts import read_part
 from workbench.config.provider import Provider
 from workbench.config.rules import check_fields
-from workbench.config.wording import shown
 from workbench.errors import ConfigError
+from workbench.text import quoted
 
 if TYPE_CHECKING:
     from workbench.config.config import Config
@@ -25,7 +25,9 @@ def to_dict(config: Config) -> dict[str, Any]:
 def from_dict(data: object) -> dict[str, Any]:
     """The arguments of the Config that was written."""
     if not isinstance(data, Mapping):
-        raise ConfigError(f"A config cannot be {shown(data)}.", "It is an object of fields and their values.")
+        raise ConfigError(
+            f"A config cannot be {quoted(data)}.", "It is an object of fields and their values."
+        )
     check_fields(data)
     return {name: _read(BY_FIELD[name], value) for name, value in data.items()}
 
@@ -58,7 +60,7 @@ def _read_provider(item: object) -> Provider:
     data = _typed("a provider", item, dict)
     if set(data) != {"name", "options"}:
         raise ConfigError(
-            f"A provider has the keys {shown(sorted(map(str, data)))}.", "It has 'name' and 'options'."
+            f"A provider has the keys {quoted(sorted(map(str, data)))}.", "It has 'name' and 'options'."
         )
     return Provider(data["name"], _texts("options", _typed("options", data["options"], dict)))
 
@@ -66,12 +68,14 @@ def _read_provider(item: object) -> Provider:
 def _texts(label: str, pairs: dict[Any, Any]) -> dict[str, str]:
     for key, value in pairs.items():
         if not isinstance(value, str):
-            raise ConfigError(f"{shown(key)} in {label} is {shown(value)}.", "Options and entries are texts.")
+            raise ConfigError(
+                f"{quoted(key)} in {label} is {quoted(value)}.", "Options and entries are texts."
+            )
     return pairs
 
 
 def _typed(label: str, value: object, kind: type[Any]) -> Any:
     if not isinstance(value, kind):
         words: dict[type[Any], str] = {list: "a list", dict: "an object"}
-        raise ConfigError(f"{label} cannot be {shown(value)}.", f"It is {words[kind]}.")
+        raise ConfigError(f"{label} cannot be {quoted(value)}.", f"It is {words[kind]}.")
     return value

@@ -8,8 +8,8 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from workbench.models.display import aligned
 from workbench.records.machine import Machine
+from workbench.text import aligned, in_gib
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +118,7 @@ class Doctor:
         for gpu in machine.gpus or (None,):
             size = gpu and gpu.memory_bytes
             text = "none found" if gpu is None else f"{gpu.name}, driver {gpu.driver or 'not known'}"
-            yield Row("machine", "GPU", text + (f", {size / 2**30:.1f} GiB" if size else ""))
+            yield Row("machine", "GPU", text + (f", {in_gib(size)}" if size else ""))
         yield Row("machine", "system", machine.platform)
         yield Row("machine", "used by others now", _counted(self.others_cores, "cores", "not known"))
         for name, version in self.versions:
@@ -146,8 +146,8 @@ def _cores(machine: Machine) -> str:
 
 def _memory(machine: Machine) -> str:
     limit = machine.memory_limit_bytes
-    tail = "" if limit is None else f", limited to {limit / 2**30:.1f} GiB by the container"
-    return f"{machine.memory_bytes / 2**30:.1f} GiB{tail}"
+    tail = "" if limit is None else f", limited to {in_gib(limit)} by the container"
+    return f"{in_gib(machine.memory_bytes)}{tail}"
 
 
 def _counted(value: float | None, unit: str, absent: str) -> str:

@@ -14,7 +14,8 @@ from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Mark, Rect, Text
 from workbench.figures.template import apply, set_title
-from workbench.figures.words import one_line, plain
+from workbench.figures.words import plain
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.records.fidelity import AccuracyRecord, Mean, Score

@@ -13,7 +13,7 @@ from workbench.analysis.cold_start import ColdStartRecord
 from workbench.figures.palette import PALE, STRONG, TEXT
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
-from workbench.records.display import in_ms
+from workbench.text import in_ms
 
 _PATTERNS = ("", "/", "x", "-", "\\", ".", "+")
 _COLORS = (*STRONG, *PALE)

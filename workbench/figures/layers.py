@@ -14,7 +14,7 @@ from workbench.figures.scene import Scene
 from workbench.figures.shapes import Mark, Rect, Text
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain, plain_lines
-from workbench.records.display import in_ms
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     from workbench.records.layers import LayerErrorsRecord

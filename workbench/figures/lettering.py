@@ -14,7 +14,7 @@ from typing import Literal
 
 from PIL import ImageFont
 
-from workbench.figures.words import one_line
+from workbench.text import one_line
 
 FAMILY = "Workbench Sans, Arial, Helvetica, sans-serif"  # in SVG; Arial has the same widths
 MOST_LETTERS = 600

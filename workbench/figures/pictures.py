@@ -9,7 +9,7 @@ from workbench.figures.bars import Bar, Look, Row, bars_scene
 from workbench.figures.palette import BLUE, GREEN, SKY, TEXT, VERMILLION, style_of_op_type, style_of_run
 from workbench.figures.scene import Scene
 from workbench.figures.words import op_name
-from workbench.records.display import in_ms
+from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
     from workbench.analysis.ablation import AblationRecord
@@ -113,7 +113,7 @@ def memory_scene(found: Mapping[str, MemoryRecord]) -> Scene:
         bars = []
         for index, (label, memory) in enumerate(found.items()):
             size = getattr(memory, field)
-            text = "not known" if size is None else f"{size / _MIB:,.1f} MiB"
+            text = in_mib(size) or "not known"
             bars.append(Bar(None if size is None else size / _MIB, text, run_look(index, label)))
         rows.append(Row(name, tuple(bars)))
     return bars_scene("Memory of a run", rows)
@@ -125,7 +125,7 @@ def memory_settings_scene(found: MemorySettingsRecord) -> Scene:
     rows = []
     for row in found.rows:
         size = row.peak_bytes
-        told = "not known" if size is None else f"{size / _MIB:,.1f} MiB"
+        told = in_mib(size) or "not known"
         time = row.failure or ("" if row.latency_s is None else f", {in_ms(row.latency_s)}")
         verdict = "" if row.verdict is None else f" ({row.verdict})"
         value = None if size is None else size / _MIB

@@ -10,9 +10,9 @@ from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Mark, Rect, Text
 from workbench.figures.template import apply, set_title
-from workbench.figures.words import one_line, plain
+from workbench.figures.words import plain
 from workbench.judge.side_by_side import Standing, standings
-from workbench.records.display import in_mib, in_ms
+from workbench.text import in_mib, in_ms, one_line
 
 if TYPE_CHECKING:
     from workbench.records.comparison import ComparisonRecord

@@ -13,7 +13,7 @@ from html import escape
 from workbench.figures.lettering import FAMILY, drawable, text_width
 from workbench.figures.raster import to_png
 from workbench.figures.shapes import MOST_TITLE, Line, Mark, Polyline, Rect, Text, hatching
-from workbench.figures.words import one_line
+from workbench.text import one_line
 
 
 @dataclass(frozen=True, slots=True)

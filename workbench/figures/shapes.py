@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from workbench.figures.lettering import fitted
 from workbench.figures.palette import TEXT, Pattern
-from workbench.figures.words import one_line
+from workbench.text import one_line
 
 HATCH = 6.0  # pixels between the lines of a hatching
 MOST_TITLE = 600

@@ -17,10 +17,10 @@ from workbench.figures.scale import Scale
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Mark, Rect, Text
 from workbench.figures.strips import Strip, latency_data
-from workbench.figures.words import one_line
 from workbench.records.atomic import write_atomically
 from workbench.records.bundle import read_bundle
 from workbench.records.comparison import ComparisonRecord
+from workbench.text import one_line
 
 WIDTH, MARGIN = 760, 16
 ROOM = WIDTH - 2 * MARGIN

@@ -22,9 +22,9 @@ from workbench.measure.interference import Watch
 from workbench.measure.limits import OnProgress, Progress
 from workbench.measure.machine import read_machine
 from workbench.measure.rounds import BLOCK_S, Round, Setup
-from workbench.models.display import shorten
 from workbench.records.comparison import ComparisonRecord, Protocol, Verdict
 from workbench.records.run import Failure
+from workbench.text import shorten
 from workbench.worker.launch import WorkerFolder
 
 SAMPLING_S = 0.25  # of each round, for each config

@@ -10,13 +10,13 @@ from typing import Any
 
 from workbench.config import Config
 from workbench.config.precision import INTEGER_LEAST_SQNR_DB
-from workbench.config.wording import shown
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.measure.limits import Limits
 from workbench.models.model import Model
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.records.limits import INTEGER
+from workbench.text import quoted
 from workbench.worker.values import Feed
 
 SMALL_RUN_S = 0.001
@@ -96,7 +96,9 @@ def check(question: Question) -> None:
 def check_seed(seed: object) -> None:
     """Refuse what no generator takes and no record can keep."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= INTEGER:
-        raise ConfigError(f"seed={shown(seed)} is no usable value", "give a whole number from 0 to 2**63 - 1")
+        raise ConfigError(
+            f"seed={quoted(seed)} is no usable value", "give a whole number from 0 to 2**63 - 1"
+        )
 
 
 def _check_number(
@@ -109,7 +111,7 @@ def _check_number(
         and (0 < value <= most or (zero_too and value == 0))
     )
     if not usable:
-        raise ConfigError(f"{name}={shown(value)} is no usable value", f"give {allowed}")
+        raise ConfigError(f"{name}={quoted(value)} is no usable value", f"give {allowed}")
 
 
 def default_budget_s(run_s: float | None, round_s: float) -> float:

@@ -12,9 +12,9 @@ from workbench.config.knobs import BY_FIELD
 from workbench.judge.pairs import Pair
 from workbench.measure.counters import Counters
 from workbench.records.comparison import Doubt
-from workbench.records.display import in_ms
 from workbench.records.machine import Machine
 from workbench.records.run import Block, Run
+from workbench.text import in_ms
 
 DISTURBED_SHARE = 0.10  # of the blocks
 FEW_ROUNDS = 5

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from workbench.judge.pairs import Pair
 from workbench.judge.sequential import CONFIDENCE, MIN_PAIRS, Interval, interval, is_look
-from workbench.models.display import shorten
 from workbench.records.comparison import Kind, OutputAgreement, Verdict
+from workbench.text import shorten
 
 NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is told as 1.90 to 2.10 or better
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.models.display import shorten
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.run import Run
+from workbench.text import in_mib, shorten
 
 MOST_CHARACTERS = 6_000  # of a line: what ORT says of a failure is kept, a stranger's megabyte is not
 NOTABLE_LOAD_S = 0.02
@@ -66,7 +66,7 @@ def memory_in_words(baseline: Run, candidate: Run) -> str:
     saved = baseline.peak_rss_bytes - candidate.peak_rss_bytes
     if abs(saved) < max(2 << 20, 0.01 * baseline.peak_rss_bytes):
         return "the same memory"
-    return f"{abs(saved) / 2**20:.0f} MiB {'less' if saved > 0 else 'more'} memory"
+    return f"{in_mib(abs(saved))} {'less' if saved > 0 else 'more'} memory"
 
 
 def load_in_words(baseline: Run, candidate: Run) -> str:

@@ -20,8 +20,8 @@ from workbench.models.declared import (
     element_name,
     overridable_inputs,
 )
-from workbench.models.display import listed, nearest, shorten
 from workbench.models.values import Array, dtype_of
+from workbench.text import listed, nearest, shorten
 
 _OPAQUE = frozenset({"bfloat16", "float8", "int4", "uint4", "float4", "int2", "uint2", "float6"})
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from onnx import ModelProto, TensorProto, TypeProto, ValueInfoProto
 
-from workbench.models.display import shorten
+from workbench.text import shorten
 
 Dim: TypeAlias = int | str | None  # fixed, symbolic, or not said
 

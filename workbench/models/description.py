@@ -7,11 +7,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from workbench.models.declared import Declared, declared_inputs, declared_outputs
-from workbench.models.display import aligned, bytes_text, count_text, shorten
 from workbench.models.external import ExternalFile
 from workbench.models.family import Family, guess_family
 from workbench.models.operators import contents, control_flow, quantization
 from workbench.models.support import MAX_FILE_BYTES, check_supported
+from workbench.text import aligned, bytes_text, count_text, shorten
 
 if TYPE_CHECKING:
     import pandas as pd

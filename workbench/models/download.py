@@ -24,11 +24,11 @@ from urllib.request import (
 
 from workbench import home
 from workbench.errors import DownloadError, ModelError
-from workbench.models.display import bytes_text, shorten
 from workbench.models.external import locations
 from workbench.models.fingerprint import file_sha256
 from workbench.models.sniff import HEAD_BYTES, not_onnx
 from workbench.models.structure import read_structure
+from workbench.text import bytes_text, shorten
 
 _CHUNK_BYTES = 1 << 18
 _STALL_S = 30.0  # a server that says nothing for so long is taken for dead

@@ -11,8 +11,8 @@ from pathlib import Path, PureWindowsPath
 from onnx import ModelProto, TensorProto
 
 from workbench.errors import ModelError
-from workbench.models.display import nearest, shorten
 from workbench.models.structure import tensors
+from workbench.text import nearest, shorten
 
 _INSIDE = "Keep the weights in the model's own folder, and save the model with a plain file name as location"
 _RESAVE = "Save the model again with its external data, or copy both files again"

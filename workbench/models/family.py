@@ -9,7 +9,7 @@ from typing import Literal
 from onnx import TensorProto
 
 from workbench.models.declared import Declared, TensorType
-from workbench.models.display import key, shorten
+from workbench.text import folded, shorten
 
 Family = Literal["BERT-like", "GPT-like", "vision", "audio", "other"]
 
@@ -25,7 +25,7 @@ def guess_family(
     inputs: Sequence[Declared], outputs: Sequence[Declared], operators: Mapping[str, int]
 ) -> tuple[Family, str]:
     """The family and why. A guess: nothing that is measured depends on it."""
-    tensors = [(key(d.name), d.name, d.type) for d in inputs if isinstance(d.type, TensorType)]
+    tensors = [(folded(d.name), d.name, d.type) for d in inputs if isinstance(d.type, TensorType)]
     for low, name, _ in tensors:
         if _AUDIO.search(low):
             return "audio", f"the input {shorten(name)!r} is named like sound"
@@ -47,7 +47,9 @@ def _language(
     if not tokens or not any("Gather" in name or "Embed" in name for name in operators):
         return "other", "no input is named or shaped like an image, sound or token ids"
     ids = shorten(tokens[0])
-    if any(_CACHE.search(low) for low, _, _ in tensors) or any(_CACHE.search(key(d.name)) for d in outputs):
+    if any(_CACHE.search(low) for low, _, _ in tensors) or any(
+        _CACHE.search(folded(d.name)) for d in outputs
+    ):
         return "GPT-like", f"token ids ({ids!r}) and a cache of past keys and values"
     if any("type_ids" in low or "segment" in low for low, _, _ in tensors):
         return "BERT-like", f"token ids ({ids!r}) and token types"
@@ -56,6 +58,6 @@ def _language(
     ):
         return "other", f"token ids ({ids!r}), but no attention"
     per_token = [d for d in outputs if isinstance(d.type, TensorType) and len(d.type.dims or ()) == 3]
-    if any("logits" in key(d.name) for d in per_token) or any("GroupQuery" in n for n in operators):
+    if any("logits" in folded(d.name) for d in per_token) or any("GroupQuery" in n for n in operators):
         return "GPT-like", f"token ids ({ids!r}) in, logits for every token out"
     return "BERT-like", f"token ids ({ids!r}) and attention, without a cache or logits for every token"

@@ -13,7 +13,7 @@ from pathlib import Path
 from workbench.background import check_cancel
 from workbench.errors import ModelError
 from workbench.home import cache_folder
-from workbench.models.display import path_text
+from workbench.text import path_text
 
 _CHUNK_BYTES = 1 << 20
 _SETTLED_S = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.config import Config
 from workbench.config.passes import nearest_pass, shipped_passes
 from workbench.errors import ConfigError
-from workbench.models.display import listed, nearest, shorten
+from workbench.text import did_you_mean, listed, shorten
 
 if TYPE_CHECKING:
     from workbench.models.model import Model
@@ -36,12 +36,10 @@ def _check_free_dimensions(model: Model, config: Config) -> None:
     known = sorted(symbolic_dims(model))
     for name, _ in config.free_dimensions:
         if name not in known:
-            near = nearest(name, known)
-            hint = f"did you mean {shorten(near[0])!r}? " if near else ""
             raise ConfigError(
                 f"free_dimensions names {shorten(name)!r}, which is no symbolic dim of "
                 f"{shorten(model.name)!r}",
-                f"{hint}its symbolic dims are: {listed(known)}",
+                f"{did_you_mean(name, known)}Its symbolic dims are: {listed(known)}",
             )
 
 

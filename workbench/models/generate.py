@@ -22,11 +22,11 @@ from workbench.models.declared import (
     declared_inputs,
     element_name,
 )
-from workbench.models.display import key, shorten
 from workbench.models.inputs import Inputs, make_inputs
 from workbench.models.scope import Scope
 from workbench.models.sizes import Sizes, tensor_of
 from workbench.models.uses import Role, Uses, uses
+from workbench.text import folded, shorten
 
 _SEQUENCE_ITEMS = 2
 _MOST_ITEMS = 4096  # of the sequences of all inputs: a sequence of sequences doubles them with each level
@@ -104,7 +104,7 @@ class _Maker:
         return array
 
     def _content(self, declared: Declared, element: int, dims: tuple[int, ...]) -> tuple[values.Array, str]:
-        name = key(declared.name)
+        name = folded(declared.name)
         if element == TensorProto.STRING:
             return values.words(self._rng, dims), "random words"
         found = uses(self._scope, declared.name)

@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workbench.errors import DownloadError, WorkbenchError
-from workbench.models.display import bytes_text, shorten
 from workbench.models.external import locations
 from workbench.models.structure import read_structure
+from workbench.text import bytes_text, shorten
 
 _FORM = "Write hf://org/repo/path/to/model.onnx, or with @revision at its end"
 

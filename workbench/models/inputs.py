@@ -14,9 +14,9 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.models.checking import check_feed
-from workbench.models.display import shorten
 from workbench.models.npz import read_npz
 from workbench.records.comparison import InputsRecord
+from workbench.text import shorten
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from workbench import home
 from workbench.errors import ModelError
-from workbench.models.display import listed, nearest, path_text, shorten
 from workbench.models.external import locations
 from workbench.models.model import Model
 from workbench.models.structure import structure_of_bytes
+from workbench.text import listed, nearest, path_text, shorten
 
 if TYPE_CHECKING:
     from onnx import ModelProto

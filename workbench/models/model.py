@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ModelError
 from workbench.models.description import Description, describe
-from workbench.models.display import path_text, shorten
 from workbench.models.external import ExternalFile, external_files
 from workbench.models.fingerprint import fingerprint
 from workbench.models.structure import read_structure
 from workbench.records.comparison import ModelRecord
+from workbench.text import path_text, shorten
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.models.display import bytes_text, path_text, shorten
 from workbench.models.values import MAX_BYTES
+from workbench.text import bytes_text, path_text, shorten
 
 _FORM = "Give a file that numpy.savez wrote, with one array for every input"
 

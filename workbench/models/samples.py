@@ -10,6 +10,7 @@ from sample_models import CARDS, SKELETONS, TRAINED
 from sample_models.cards import Card, read_card
 from workbench import home
 from workbench.errors import ModelError
+from workbench.text import did_you_mean, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,11 +88,7 @@ def evaluation_set(name: str) -> EvaluationSet:
 
 def _check(name: str) -> None:
     if name not in sample_names():
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, sample_names(), n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
         raise ModelError(
-            f"There is no sample named {name[:100]!r}.",
-            f"{hint}The samples are: {', '.join(sample_names())}.",
+            f"There is no sample named {quoted(name)}.",
+            f"{did_you_mean(name, sample_names())}The samples are: {', '.join(sample_names())}.",
         )

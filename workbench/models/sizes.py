@@ -20,7 +20,7 @@ from workbench.models.declared import (
     TensorType,
     ValueType,
 )
-from workbench.models.display import key, listed, nearest, shorten
+from workbench.text import folded, listed, nearest, shorten
 
 BATCH = 1
 SEQUENCE = 128  # tokens: long enough to cost something, short enough for every position table in use
@@ -63,7 +63,7 @@ class Sizes:
         self.guesses: list[str] = []
         self._inputs = inputs
         self._symbols: dict[str, int] = {}
-        self._has_past = any(_PAST.search(key(each.name)) and tensor_of(each.type) for each in inputs)
+        self._has_past = any(_PAST.search(folded(each.name)) and tensor_of(each.type) for each in inputs)
         self._fit = _positions(model)
         self._image = _image_side(model) or IMAGE
         self._given = _checked(inputs, given)
@@ -126,7 +126,7 @@ class Sizes:
             )
 
     def _guess(self, dim: str, declared: Declared, kind: TensorType, axis: int) -> tuple[int, str]:
-        low, name, rank = key(dim), key(declared.name), len(kind.dims or ())
+        low, name, rank = folded(dim), folded(declared.name), len(kind.dims or ())
         if _BATCH.search(low):
             return BATCH, "a batch"
         if _TOTAL.search(low) or ("mask" in name and self._has_past and axis == rank - 1 and axis > 0):
@@ -150,7 +150,7 @@ class Sizes:
     def _settled(self, *, past: bool) -> int | None:
         """A size that the user or an earlier input gave to the dim in question, whatever its exact name."""
         for symbol, size in self._symbols.items():
-            low = key(symbol)
+            low = folded(symbol)
             is_past = bool(_PAST.search(low))
             if not _TOTAL.search(low) and is_past == past and (past or _SEQUENCE.search(low)):
                 return size
@@ -247,7 +247,7 @@ def _positions(model: ModelProto) -> int | None:
         for tensor in model.graph.initializer
         if len(tensor.dims) == 2
         and tensor.dims[0] > 1 < tensor.dims[1]
-        and _POSITIONS.search(key(tensor.name))
+        and _POSITIONS.search(folded(tensor.name))
     ]
     fit = min(rows, default=None)
     if fit is not None and fit > 4 and (fit - 2) & (fit - 3) == 0:
@@ -263,7 +263,7 @@ def _image_side(model: ModelProto) -> int | None:
         if node.op_type == "Conv"
     ]
     for tensor in model.graph.initializer:
-        if len(tensor.dims) == 3 and tensor.dims[0] == 1 and _POSITIONS.search(key(tensor.name)):
+        if len(tensor.dims) == 3 and tensor.dims[0] == 1 and _POSITIONS.search(folded(tensor.name)):
             for extra in (1, 0, 2):  # a class token, none, a class and a distillation token
                 count = int(tensor.dims[1]) - extra
                 if count > 0 and isqrt(count) ** 2 == count and patches and 1 < patches[0] <= 64:

@@ -12,9 +12,9 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from workbench.errors import ModelError
-from workbench.models.display import path_text, shorten
 from workbench.models.sniff import HEAD_BYTES, not_onnx
 from workbench.models.wire import Malformed, without_weights
+from workbench.text import path_text, shorten
 
 _AGAIN = "Download, copy or export the model again"
 

@@ -11,7 +11,7 @@ from onnx.helper import tensor_dtype_to_np_dtype
 
 from workbench.errors import InputError
 from workbench.models.declared import element_name
-from workbench.models.display import bytes_text
+from workbench.text import bytes_text
 
 MAX_BYTES = 4 << 30  # of all inputs together: more is a mistake in a dim far more often than a wish
 _STRING_BYTES = 64  # a Python string and the reference to it

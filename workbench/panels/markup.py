@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from workbench.errors import WorkbenchError
-from workbench.figures.words import one_line
+from workbench.text import one_line
 
 MOST_LETTERS = 2_000  # of an error that is shown; what ORT says of a failure fits, a megabyte does not
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import ipywidgets as W
 
-from workbench.models.display import bytes_text
 from workbench.models.samples import card, sample_names
 from workbench.panels.bench import Bench
 from workbench.panels.guard import shown_in
@@ -15,6 +14,7 @@ from workbench.panels.markup import error_html, text
 from workbench.panels.uploads import keep
 from workbench.server.button import LinkButton
 from workbench.server.links import netron_link
+from workbench.text import bytes_text
 
 MOST_OFFERED = 40  # paths that complete what was typed
 

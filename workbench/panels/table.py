@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets as t
 
-from workbench.figures.words import one_line
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import Cancelled, InputError
-from workbench.models.display import path_text, shorten
 from workbench.models.examples import examples, trained_sample
 from workbench.models.inputs import Inputs
 from workbench.models.model import Model
 from workbench.preparation.example import checked, each
 from workbench.preparation.pictures import Pictures, read_folder
 from workbench.records.preparation import CalibrationRecord
+from workbench.text import path_text, shorten
 from workbench.worker.values import write_values
 
 DEFAULT_SAMPLES = 200

@@ -9,9 +9,9 @@ import numpy as np
 from onnx.helper import tensor_dtype_to_np_dtype
 
 from workbench.errors import InputError
-from workbench.models.display import listed, shorten
 from workbench.models.model import Model
 from workbench.preparation.pictures import Pictures, picture_array
+from workbench.text import listed, shorten
 
 
 def read_dataset(data: Any, model: Model) -> tuple[str, str, Iterator[dict[str, Any]]]:

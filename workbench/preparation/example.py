@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.errors import InputError, WorkbenchError
 from workbench.models.checking import check_feed
-from workbench.models.display import shorten
 from workbench.models.model import Model
+from workbench.text import shorten
 
 
 def checked(feed: Any, model: Model, where: str) -> dict[str, Any]:

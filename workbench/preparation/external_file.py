@@ -5,11 +5,11 @@ from __future__ import annotations
 from workbench.config import Precision, PreparedModel
 from workbench.errors import ModelError, PrepareError
 from workbench.models.declared import TensorType, declared_inputs, declared_outputs
-from workbench.models.display import listed, shorten
 from workbench.models.fit import is_quantized
 from workbench.models.model import Model
 from workbench.preparation.nodes import file_bytes
 from workbench.records.preparation import StepRecord
+from workbench.text import listed, shorten
 
 
 def check_precision(model: Model, precision: Precision | None) -> None:

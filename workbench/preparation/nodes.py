@@ -9,10 +9,10 @@ from onnx import ModelProto
 
 from workbench.config import Config
 from workbench.errors import PrepareError
-from workbench.models.display import listed, nearest, printable, shorten
 from workbench.models.model import Model
 from workbench.models.naming import name_nodes
 from workbench.models.structure import graphs
+from workbench.text import listed, nearest, printable, shorten
 
 WRITES_NODE_NAMES = "session.collect_node_memory_stats_to_file"
 INTEGER_OPERATORS = (

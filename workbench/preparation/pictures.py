@@ -11,9 +11,9 @@ import numpy as np
 from onnx.helper import tensor_dtype_to_np_dtype
 
 from workbench.errors import InputError
-from workbench.models.display import path_text, shorten
 from workbench.models.model import Model
 from workbench.preparation.example import checked
+from workbench.text import path_text, shorten
 
 IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"))
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

@@ -8,6 +8,7 @@ from workbench.config import Config
 from workbench.errors import PrepareError
 from workbench.models.model import Model
 from workbench.preparation.step import MODEL, ORT_MODEL, Answer, Said, Step
+from workbench.text import in_gib
 
 MOST_ORT_BYTES = 2**31 - 2**20
 
@@ -30,7 +31,7 @@ def saved_graph(config: Config) -> Step:
         size = model.graph_bytes + sum(file.size_bytes for file in model.external)
         if config.saved_graph == "ort" and size > MOST_ORT_BYTES:
             raise PrepareError(
-                f"ORT's own format is one file of at most 2 GiB, and this model has {size / 2**30:.1f} GiB",
+                f"ORT's own format is one file of at most 2 GiB, and this model has {in_gib(size)}",
                 "save it with saved_graph='onnx', which keeps the weights beside the graph",
             )
         return {"plan": plan}

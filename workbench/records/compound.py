@@ -11,9 +11,10 @@ from workbench.config import Config
 from workbench.config.foreign import quarantined
 from workbench.errors import BundleError, WorkbenchError
 from workbench.records.columns import ColumnReader, ColumnWriter
-from workbench.records.jsontext import DAMAGED, OURS, shorten
+from workbench.records.jsontext import DAMAGED, OURS
 from workbench.records.npy import REAL, TYPES, WHOLE
 from workbench.records.scalars import Integer, Number, Schema, Text, mismatch
+from workbench.text import quoted
 
 if TYPE_CHECKING:
     from workbench.records.codec import Shape
@@ -223,7 +224,7 @@ def keyed(data: object, names: tuple[str, ...], place: str) -> dict[str, Any]:
         raise mismatch(place or "the record", "an object", data, DAMAGED)
     for what, keys in (("lacks", set(names) - set(data)), ("has an unknown", set(data) - set(names))):
         if keys:
-            listed = ", ".join(shorten(key) for key in sorted(keys)[:5])
+            listed = ", ".join(quoted(key) for key in sorted(keys)[:5])
             raise BundleError(f"{place or 'the record'} {what} {listed}.", DAMAGED)
     return data
 

@@ -17,7 +17,8 @@ from typing import BinaryIO
 
 from workbench.errors import BundleError
 from workbench.records import limits
-from workbench.records.jsontext import DAMAGED, shorten
+from workbench.records.jsontext import DAMAGED
+from workbench.text import quoted
 
 MANIFEST, RECORD, TEXTS, STRUCTURE = "manifest.json", "record.json", "texts.json", "graph/source.onnx"
 
@@ -96,7 +97,7 @@ def _check_members(infos: list[zipfile.ZipInfo]) -> None:
     for info in infos:
         name, mode = info.filename, info.external_attr >> 16
         if name != info.orig_filename or not _bound(name):
-            raise BundleError(f"The zip has a member {shorten(info.orig_filename)}.", DAMAGED)
+            raise BundleError(f"The zip has a member {quoted(info.orig_filename)}.", DAMAGED)
         if name in seen:
             raise BundleError(f"The zip has {name} twice.", DAMAGED)
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG):

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from workbench.text import in_mib, in_ms, one_line
+
 if TYPE_CHECKING:
     from workbench.config import Config
     from workbench.records.run import Run
@@ -14,34 +16,14 @@ _LONGEST = 200  # letters in a cell: a name can be a megabyte
 ABSENT = "not known"
 
 
-def in_line(text: str, most: int) -> str:
-    """At most that many letters in one line; what a terminal obeys becomes visible."""
-    line = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: most + 1])
-    return line if len(line) <= most else f"{line[: most - 1]}…"
-
-
 def to_table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str) -> str:
     """An HTML table; None is shown as absent."""
     head = "".join(f"<th>{escape(title)}</th>" for title in heads)
     body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in rows)
     return (
-        f"<table><caption>{escape(_cut(caption))}</caption>"
+        f"<table><caption>{escape(one_line(caption, _LONGEST))}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
-
-
-def in_ms(seconds: float | None, digits: int = 4, *, signed: bool = False) -> str | None:
-    """A duration as people read latencies: that many digits and no exponent."""
-    if seconds is None:
-        return None
-    value, sign = seconds * 1e3, "+" if signed else ""
-    whole = abs(value) >= 10 ** (digits - 1)
-    return f"{value:{sign},.0f} ms" if whole else f"{value:{sign}.{digits}g} ms"
-
-
-def in_mib(size_bytes: int | None) -> str | None:
-    """An amount of memory as people read it."""
-    return None if size_bytes is None else f"{size_bytes / (1 << 20):,.1f} MiB"
 
 
 def config_in_words(config: Config) -> str:
@@ -71,8 +53,4 @@ def runs_to_html(runs: Iterable[Run], caption: str) -> str:
 
 
 def _cell(value: object) -> str:
-    return ABSENT if value is None else escape(_cut(str(value)))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return ABSENT if value is None else escape(one_line(str(value), _LONGEST))

@@ -12,10 +12,11 @@ from workbench import home
 from workbench.errors import BundleError, HistoryError
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
-from workbench.records.display import in_line, to_table
+from workbench.records.display import to_table
 from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed
 from workbench.records.kinds import COMPARISONS, Kinds, Part
 from workbench.records.origin import Origin
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +185,7 @@ class History:
         if not found:
             return f"History: no record yet in {self.path}"
         lines = [
-            f"  {one.id}  {in_line(one.model, 24):<24}  {one.kind:<12}  {one.verdict or ''}"
+            f"  {one.id}  {one_line(one.model, 24):<24}  {one.kind:<12}  {one.verdict or ''}"
             + ("" if one.ratio is None else f" ({one.ratio:.3g}×)")
             for one in found[:_IN_CONSOLE]
         ]

@@ -49,12 +49,6 @@ def name_type(value: object) -> str:
     return type_names.get(type(value), f"a {type(value).__name__}")
 
 
-def shorten(value: object, limit: int = 60) -> str:
-    """`value` quoted for a message, whatever its length."""
-    text = repr(value[: limit + 1] if isinstance(value, str) else value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
 def check_extent(blob: bytes, name: str) -> int:
     """How many values it holds, without making one; a BundleError where they are too many or too deep."""
     depth = items = 0

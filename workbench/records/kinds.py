@@ -9,8 +9,9 @@ from typing import Any
 
 from workbench.errors import BundleError
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.jsontext import DAMAGED, shorten
+from workbench.records.jsontext import DAMAGED
 from workbench.records.origin import Origin, check_id
+from workbench.text import quoted
 
 MOST_NAME = 80
 
@@ -40,7 +41,7 @@ class Kinds:
         """The kind called `name` in a file."""
         if name not in self._makers:
             known = ", ".join(self._makers)
-            raise BundleError(f"It holds a {shorten(name)}; known: {known}.", DAMAGED)
+            raise BundleError(f"It holds a {quoted(name)}; known: {known}.", DAMAGED)
         if name not in self._made:
             self._made[name] = self._makers[name]()
         return self._made[name]
@@ -98,7 +99,7 @@ def check_comparison(record: ComparisonRecord, fix: str) -> None:
                 raise BundleError(f"verdicts[{at}].{name}: expected a positive number, got {value}.", fix)
     for run in record.runs:
         if any(not block.samples_s for process in run.processes for block in process.blocks):
-            raise BundleError(f"Run {shorten(run.label)} has a block without samples.", fix)
+            raise BundleError(f"Run {quoted(run.label)} has a block without samples.", fix)
     for at, agreement in enumerate(record.agreement):
         if agreement.label not in labels[1:]:
             raise BundleError(f"agreement[{at}].label: there is no such candidate.", fix)
@@ -115,9 +116,9 @@ def check_parts(record: object, parts: tuple[Part, ...], fix: str) -> None:
     labels = {run.label for run in record.runs} if isinstance(record, ComparisonRecord) else None
     for part in parts:
         if not part.name.isprintable() or len(part.name) > MOST_NAME:
-            raise BundleError(f"parts: {shorten(part.name)} is no name of a part.", fix)
+            raise BundleError(f"parts: {quoted(part.name)} is no name of a part.", fix)
         if part.label is not None and labels is not None and part.label not in labels:
-            raise BundleError(f"parts: {shorten(part.name)} is of a run that is not there.", fix)
+            raise BundleError(f"parts: {quoted(part.name)} is of a run that is not there.", fix)
 
 
 def about_comparison(record: ComparisonRecord) -> Origin:

@@ -10,11 +10,12 @@ from workbench.errors import BundleError
 from workbench.records import container, limits
 from workbench.records.codec import decode, encode
 from workbench.records.columns import ColumnReader, ColumnWriter
-from workbench.records.jsontext import DAMAGED, check_extent, dump_compact, dump_json, load_json, shorten
+from workbench.records.jsontext import DAMAGED, check_extent, dump_compact, dump_json, load_json
 from workbench.records.kinds import Kind
 from workbench.records.manifest import Member
 from workbench.records.privacy import without_paths
 from workbench.records.upgrades import upgrade
+from workbench.text import quoted
 
 
 def record_members(record: object, folder: str, *, private: bool) -> dict[str, bytes]:
@@ -60,7 +61,7 @@ def compare(listed: Iterable[Member], found: Iterable[Member]) -> None:
     """Refuse members that are not what the manifest says."""
     wrong = set(listed) ^ set(found)
     if wrong:
-        names = ", ".join(sorted({shorten(member.name) for member in wrong})[:5])
+        names = ", ".join(sorted({quoted(member.name) for member in wrong})[:5])
         raise BundleError(f"These members are not what the manifest lists: {names}.", DAMAGED)
 
 

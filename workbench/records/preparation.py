@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from workbench.records.display import in_mib, to_table
+from workbench.records.display import to_table
+from workbench.text import in_mib
 
 if TYPE_CHECKING:
     import pandas as pd

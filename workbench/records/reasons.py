@@ -7,8 +7,9 @@ from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from workbench.errors import BundleError
-from workbench.records.display import in_ms, to_table
+from workbench.records.display import to_table
 from workbench.records.kinds import Kind
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.config import Config
 from workbench.records import frames
-from workbench.records.display import in_ms, runs_to_html
+from workbench.records.display import runs_to_html
 from workbench.records.preparation import Preparation
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

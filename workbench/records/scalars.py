@@ -9,7 +9,8 @@ from datetime import datetime
 from workbench.errors import BundleError
 from workbench.records import limits
 from workbench.records.columns import ColumnReader, ColumnWriter
-from workbench.records.jsontext import DAMAGED, OURS, name_type, shorten
+from workbench.records.jsontext import DAMAGED, OURS, name_type
+from workbench.text import quoted
 
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 Schema = dict[str, object]
@@ -17,9 +18,9 @@ Schema = dict[str, object]
 
 def mismatch(place: str, expected: str, value: object, fix: str) -> BundleError:
     """What is said of a value of the wrong type or range; `place` is where it stands in the record."""
-    got = shorten(value) if isinstance(value, int | float) else name_type(value)
+    got = quoted(value) if isinstance(value, int | float) else name_type(value)
     if isinstance(value, str):
-        got += f" ({shorten(value)})"
+        got += f" ({quoted(value)})"
     return BundleError(f"{place}: expected {expected}, got {got}.", fix)
 
 

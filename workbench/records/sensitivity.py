@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
-from workbench.records.display import in_ms, to_table
+from workbench.records.display import to_table
 from workbench.records.kinds import Kind, anything
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

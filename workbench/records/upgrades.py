@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import BundleError
-from workbench.records.jsontext import DAMAGED, shorten
+from workbench.records.jsontext import DAMAGED
+from workbench.text import quoted
 
 VERSION = 2
 
@@ -50,6 +51,6 @@ def refuse_newer(version: int) -> None:
     """A later version may mean anything, so it is not guessed at."""
     if version > VERSION:
         raise BundleError(
-            f"The bundle has version {shorten(version)}; this workbench reads versions 1 to {VERSION}.",
+            f"The bundle has version {quoted(version)}; this workbench reads versions 1 to {VERSION}.",
             "Update ort-workbench to the version that wrote it or a later one.",
         )

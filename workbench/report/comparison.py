@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from workbench.figures.ecdf import ecdf_table
 from workbench.figures.latency import latency_table
 from workbench.figures.timeline import timeline_table
-from workbench.figures.words import one_line
 from workbench.judge.wording import sentence
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.run import Run
 from workbench.report.document import Document
 from workbench.report.pieces import absent, each, facts, paragraph, plot, table
+from workbench.text import in_gib, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ def add_protocol(page: Document, record: ComparisonRecord) -> None:
             ("guesses", "; ".join(record.inputs.guesses) or None),
             ("processor", machine.cpu),
             ("cores", f"{machine.usable_cores} usable of {machine.logical_cores}"),
-            ("memory", f"{machine.memory_bytes / (1 << 30):,.1f} GiB"),
+            ("memory", in_gib(machine.memory_bytes)),
             ("accelerators", ", ".join(gpu.name for gpu in machine.gpus) or None),
             ("system", machine.platform),
             ("ONNX Runtime", versions.onnxruntime),

@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 
 from workbench._version import __version__
-from workbench.figures.words import one_line
+from workbench.text import one_line
 from workbench.views.base import View
 from workbench.views.standalone import fragment, scripts
 

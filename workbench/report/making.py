@@ -7,7 +7,6 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from workbench.figures.words import one_line
 from workbench.report import comparison as of_comparison
 from workbench.report.document import Document
 from workbench.report.pieces import (
@@ -26,6 +25,7 @@ from workbench.results.explanation import Explanation
 from workbench.results.levels import Levels
 from workbench.results.profile import Profile
 from workbench.results.result import Result
+from workbench.text import one_line
 
 MOST_NODES = of_comparison.MOST_NODES
 FURTHER = {  # kinds of parts that have a section of their own, in this order

@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import Cancelled, WorkbenchError
-from workbench.figures.words import one_line
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     import pandas as pd

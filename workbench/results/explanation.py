@@ -14,13 +14,13 @@ from workbench.analysis.profile.saved import record_of
 from workbench.analysis.roofline.peaks import measure_peaks
 from workbench.config.config import usable_cores
 from workbench.errors import ProfileError
-from workbench.models.display import counted
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin
 from workbench.results.fusions import Fusions
 from workbench.results.profile import Profile
 from workbench.results.resources import Memory, Roofline
 from workbench.results.result import Result
+from workbench.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,11 +10,11 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.measure.bar import bar
 from workbench.measure.limits import Progress
-from workbench.records.display import in_ms
 from workbench.records.layers import LayerErrorsRecord
 from workbench.records.sensitivity import ProposalRecord, SensitivityRecord
 from workbench.results.comparison import Comparison
 from workbench.results.result import Result
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

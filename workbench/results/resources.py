@@ -12,9 +12,9 @@ from workbench.analysis.roofline.node_limits import RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.errors import WorkbenchError
-from workbench.models.display import counted
 from workbench.records.kinds import Part
 from workbench.results.result import Result
+from workbench.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,6 +17,7 @@ import traceback
 from importlib import import_module
 from typing import Any, BinaryIO
 
+from workbench.text import shorten_middle
 from workbench.worker.protocol import JOBS, Message, read_message, write_message
 from workbench.worker.usage import rss_bytes
 
@@ -122,6 +123,4 @@ def _told(error: Exception) -> dict[str, Any]:
 def _bounded(text: str, most: int = 20_000) -> str:
     """ORT puts the reason between names, which can be of any length."""
     text = re.sub(r"\S{400,}", lambda word: f"{word[0][:200]}… ({len(word[0])} characters)", text)
-    if len(text) <= most:
-        return text
-    return f"{text[: most // 2]}… ({len(text) - most} characters left out) …{text[-most // 2 :]}"
+    return shorten_middle(text, most)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.models.display import printable
+from workbench.text import printable
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ORT_LINE = re.compile(

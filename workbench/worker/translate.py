@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench.errors import RunFailed
-from workbench.models.display import printable
+from workbench.text import printable, shorten_middle
 
 MAX_CHARACTERS = 4_000  # of ORT's message: names in it can be of any length
 
@@ -77,11 +77,4 @@ def translated(kind: str, message: str, stage: str) -> RunFailed:
     """`kind` is the class of ORT's exception; its message is kept, since it names nodes and values."""
     text = printable(re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip(), keep="\n\t")
     fix = next((fix for pattern, fix in _RULES if re.search(pattern, message, re.IGNORECASE)), _UNKNOWN_FIX)
-    return RunFailed(f"ORT refused during {stage}: {_bounded(text) or kind}", fix)
-
-
-def _bounded(text: str) -> str:
-    """The reason stands first or last: between them there is the name that made it long."""
-    half = MAX_CHARACTERS // 2
-    left_out = len(text) - 2 * half
-    return text if left_out <= 0 else f"{text[:half]}… ({left_out:,} characters left out) …{text[-half:]}"
+    return RunFailed(f"ORT refused during {stage}: {shorten_middle(text, MAX_CHARACTERS) or kind}", fix)

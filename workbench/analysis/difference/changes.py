@@ -16,7 +16,7 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, Measured, group_table, node_table
 from workbench.analysis.profile.tree import Kind, node_name
-from workbench.records.display import in_ms
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

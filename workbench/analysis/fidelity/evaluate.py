@@ -20,6 +20,7 @@ from workbench.models.examples import Examples
 from workbench.models.model import Model
 from workbench.preparation.feeds import cast_feeds
 from workbench.records.fidelity import AccuracyRecord, DataRecord, OutputFidelity, Score
+from workbench.text import in_gib
 from workbench.worker.launch import Worker, WorkerFolder
 from workbench.worker.values import read_values, write_values
 
@@ -132,7 +133,7 @@ class _Evaluation:
                 count = sum(self.examples.items[: self.runs])
                 self.notes.append(
                     f"{count:,} of {self.examples.item_count:,} items were evaluated: "
-                    f"their outputs take {used / 2**30:.1f} GiB"
+                    f"their outputs take {in_gib(used)}"
                 )
                 break
         if self.metric is not None:

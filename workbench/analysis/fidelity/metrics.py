@@ -13,8 +13,8 @@ import numpy as np
 
 from workbench.analysis.fidelity import intervals
 from workbench.errors import ConfigError, MetricError
-from workbench.models.display import shorten
 from workbench.records.fidelity import Mean, Paired
+from workbench.text import shorten
 
 Array: TypeAlias = np.ndarray[Any, Any]
 PerItem: TypeAlias = Callable[[Mapping[str, Any], Array], Any]

@@ -13,6 +13,7 @@ from workbench.analysis.profile.trace import SIGNED
 from workbench.analysis.profile.tree import Kind, node_name
 from workbench.records import kinds
 from workbench.records.tables import TABLE
+from workbench.text import in_mib
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +68,7 @@ class MemoryRecord:
             ("arena in use at its peak", self.arena_peak_bytes),
             ("held by the arena", self.arena_held_bytes),
         )
-        return ", ".join(f"{name} {_mib(size)}" for name, size in parts)
+        return ", ".join(f"{name} {in_mib(size) or 'not known'}" for name, size in parts)
 
 
 def kind() -> kinds.Kind:
@@ -159,7 +160,3 @@ def _read(node: Any) -> list[str]:
 def _weights(model: Any) -> int | None:
     sizes = [tensor.size_bytes for tensor in stored_shapes(model).values()]
     return None if None in sizes else sum(size for size in sizes if size is not None)
-
-
-def _mib(size: int | None) -> str:
-    return "not known" if size is None else f"{size / (1 << 20):,.1f} MiB"

@@ -12,6 +12,7 @@ from workbench.errors import BundleError
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import Kind
 from workbench.records.run import ProcessRecord, Run
+from workbench.text import in_mib
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,7 @@ class MemorySettingsRecord:
 
     def __str__(self) -> str:
         base = self.rows[0]
-        head = f"{self.model_name}: as asked {_mib(base.peak_bytes)} at the peak"
+        head = f"{self.model_name}: as asked {in_mib(base.peak_bytes) or 'unknown memory'} at the peak"
         return "; ".join((head, *(_sentence(row, base) for row in self.rows[1:])))
 
 
@@ -136,14 +137,10 @@ def _sentence(row: MemorySetting, base: MemorySetting) -> str:
     if row.peak_bytes is None or base.peak_bytes is None:
         return f"{row.name}: memory not known, {speed}"
     change = row.peak_bytes - base.peak_bytes
-    size = f"{abs(change) / (1 << 20):,.1f} MiB"
+    size = in_mib(abs(change))
     memory = "the same memory" if size == "0.0 MiB" else f"{size} {'less' if change < 0 else 'more'}"
     return f"{row.name}: {memory}, {speed}"
 
 
 def _onoff(on: bool) -> str:
     return "on" if on else "off"
-
-
-def _mib(size: int | None) -> str:
-    return "unknown memory" if size is None else f"{size / (1 << 20):,.1f} MiB"

@@ -10,8 +10,8 @@ from workbench.analysis.observe import PREPARED, REQUIRED, TOGETHER, Observation
 from workbench.analysis.passes.missed import Missed, missed
 from workbench.analysis.passes.statistics import Statistics, statistics
 from workbench.analysis.provenance import Account, Change, Step, account
-from workbench.models.display import counted, shorten
 from workbench.records.tables import TABLE
+from workbench.text import counted, shorten
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.analysis.placement.boundaries import Boundary
-from workbench.models.display import counted
 from workbench.records.tables import TABLE
+from workbench.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

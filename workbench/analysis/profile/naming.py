@@ -15,10 +15,10 @@ from pathlib import Path
 
 from workbench import home
 from workbench.analysis.graph import unnamed
-from workbench.models.display import path_text
 from workbench.models.external import locations
 from workbench.models.fingerprint import file_sha256
 from workbench.models.structure import read_structure
+from workbench.text import path_text
 from workbench.worker.launch import call_job
 
 TIMEOUT_S = 900.0

@@ -24,8 +24,8 @@ from workbench.analysis.profile.tables import (
 from workbench.analysis.profile.trace import Trace
 from workbench.analysis.profile.tree import Tree, build_tree
 from workbench.analysis.profile.writing import save_trace
-from workbench.models.display import counted
-from workbench.records.display import in_ms, to_table
+from workbench.records.display import to_table
+from workbench.text import counted, in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

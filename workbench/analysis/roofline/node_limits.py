@@ -12,10 +12,9 @@ from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.tables import node_table, run_seconds
 from workbench.analysis.roofline.peaks import PeakRow, check_peaks
 from workbench.errors import ProfileError
-from workbench.models.display import counted
-from workbench.records.display import in_ms
 from workbench.records.kinds import Kind
 from workbench.records.tables import TABLE
+from workbench.text import counted, in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,8 @@ from workbench.analysis.slower.pair import (
     zero_points,
 )
 from workbench.analysis.slower.profiled_config import BLOCKWISE, PRODUCTS
-from workbench.records.display import in_ms
 from workbench.records.reasons import Reason
+from workbench.text import in_ms
 
 CAST_PREFIX = "InsertedPrecisionFreeCast_"
 GREW = 1.3  # times longer than before, to be named as what takes longer

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from workbench.analysis.graph import Node
 from workbench.analysis.slower.profiled_config import QUANTIZE, NodeRun, ProfiledConfig
-from workbench.records.display import in_ms
 from workbench.records.machine import Machine
 from workbench.records.reasons import Reason, ReasonKind
+from workbench.text import in_ms
 
 MOST_NODES = 8  # named in a reason
 LEAST_SHARE = 0.01  # of the time in nodes; less explains nothing

@@ -27,8 +27,8 @@ from workbench.analysis.slower.profiled_config import (
     NodeRun,
     ProfiledConfig,
 )
-from workbench.records.display import in_ms
 from workbench.records.reasons import Reason
+from workbench.text import in_ms
 
 FEW_INTEGER_SHARE = 0.3
 X86_INTEGER = ("avx512_vnni", "avx_vnni", "amx_int8")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.display import in_ms
 from workbench.records.kinds import Kind, anything
 from workbench.records.run import Run
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import fsum
 
 from workbench.analysis.difference.changes import CHANGE_KINDS, Change, ChangeKind, Difference
-from workbench.records.display import in_ms
+from workbench.text import in_ms
 from workbench.views.flame.frames import Boxes, Frames, Kind
 
 _TITLES: dict[ChangeKind, str] = {

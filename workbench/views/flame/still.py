@@ -11,7 +11,7 @@ from workbench.figures.lettering import broken
 from workbench.figures.palette import TEXT, FillStyle, style_of_op_type
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Mark, Rect, Text
-from workbench.records.display import in_ms
+from workbench.text import in_ms
 from workbench.views.flame.frames import Frames, Kind, Pane, Picture
 from workbench.views.flame.payload import GAIN, GAP, LOSS
 

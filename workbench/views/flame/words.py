@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
-from workbench.records.display import in_ms
+from workbench.text import in_ms
 from workbench.views.flame.pictures import Shown
 
 MOST = 3

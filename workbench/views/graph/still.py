@@ -11,7 +11,7 @@ from workbench.figures.palette import STRONG, TEXT, FillStyle, style_of_provider
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Mark, Polyline, Rect, Text, column
 from workbench.figures.words import lines
-from workbench.records.display import in_ms
+from workbench.text import in_ms
 from workbench.views.graph.pane import Pane, Row, short_provider
 from workbench.views.graph.payload import FATES, GREY
 from workbench.views.graph.tree import ROOT, Tree

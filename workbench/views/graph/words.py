@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from workbench.analysis.provenance.account import FATES
-from workbench.figures.words import one_line
-from workbench.records.display import in_ms
+from workbench.text import in_ms, one_line
 from workbench.views.graph.pane import Pane, short_provider
 
 

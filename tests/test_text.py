@@ -1,0 +1,92 @@
+"""Texts of strangers become printable and short; lists, guesses and numbers have one form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.text import (
+    did_you_mean,
+    in_gib,
+    in_ms,
+    listed,
+    nearest,
+    one_line,
+    path_text,
+    printable,
+    quoted,
+    shorten,
+    shorten_middle,
+)
+
+HOSTILE = "\x1b]0;owned\x07\u202e"
+
+
+def test_what_a_terminal_obeys_becomes_visible() -> None:
+    assert printable(HOSTILE) == r"\x1b]0;owned\x07\u202e"
+    assert printable("a\nb", keep="\n") == "a\nb"
+
+
+@pytest.mark.parametrize("shortened", [one_line, shorten, quoted, lambda text: shorten_middle(text, 100)])
+def test_a_megabyte_becomes_a_line(shortened) -> None:
+    assert len(shortened("x" * 1_000_000)) < 300
+    assert len(shortened(HOSTILE * 100_000)) < 700
+
+
+def test_a_label_is_in_one_line() -> None:
+    assert one_line(" two\n words\t") == "two words"
+    assert one_line("x" * 20, 10) == "x" * 9 + "…"
+
+
+def test_a_name_that_was_cut_says_how_long_it_was() -> None:
+    assert shorten("x" * 60) == "x" * 60
+    assert shorten("x" * 61) == "x" * 59 + "… (61 characters)"
+
+
+def test_the_middle_is_left_out() -> None:
+    assert shorten_middle("reason", 6) == "reason"
+    assert shorten_middle("first" + "x" * 90 + "last!", 10) == "first… (90 characters left out) …last!"
+
+
+def test_of_a_long_path_the_end_stays() -> None:
+    assert path_text(Path("/" + "a" * 300 + "/model.onnx")).endswith("/model.onnx")
+
+
+def test_values_are_quoted_whatever_they_are() -> None:
+    nested: list[object] = []
+    nested.append(nested)
+    assert quoted("a") == "'a'"
+    assert quoted(nested) == "[[[[[[[...]]]]]]]"
+    assert quoted(10**5000) == "a int too large to show"
+
+
+@pytest.mark.parametrize(
+    ("names", "limit", "text"),
+    [
+        ((), 8, "none"),
+        (("a",), 8, "'a'"),
+        (("a", "b"), 8, "'a' and 'b'"),
+        (("a", "b", "c"), 8, "'a', 'b' and 'c'"),
+        (("a", "b", "c"), 2, "'a', 'b' and 1 more"),
+        (tuple("abcdefghij"), None, "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i' and 'j'"),
+    ],
+)
+def test_lists(names: tuple[str, ...], limit: int | None, text: str) -> None:
+    assert listed(names, limit) == text
+
+
+def test_the_nearest_name() -> None:
+    known = ("GeluFusion", "BiasGeluFusion", "MatMulAddFusion")
+    assert nearest("gelufusio", known)[0] == "GeluFusion"
+    assert did_you_mean("gelufusio", known) == "Did you mean 'GeluFusion'? "
+    assert did_you_mean("zzz", known) == ""
+    assert did_you_mean(7, known) == ""
+
+
+def test_durations_and_sizes() -> None:
+    assert in_ms(0.0123456) == "12.35 ms"
+    assert in_ms(12.3456) == "12,346 ms"
+    assert in_ms(0.001, 3, signed=True) == "+1 ms"
+    assert in_ms(None) is None
+    assert in_gib(3 << 29) == "1.5 GiB"

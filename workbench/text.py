@@ -1,0 +1,153 @@
+"""Texts for people: printable, short, in a list, with the nearest name, numbers with their unit.
+
+Names come from models, bundles and traces that anybody may have written: each can be a megabyte long, and can
+hold what a terminal obeys.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable
+from pathlib import Path
+
+SHORT = 60  # characters of a name in a message or in a cell of a terminal's table
+LINE = 240  # characters of a text in a figure or on a page
+QUOTED = 80  # characters of a received value that an error repeats
+TERMINAL = 100  # columns
+COMPARED = 200  # characters of a name that a guess looks at: a megabyte would take minutes
+CANDIDATES = 2000  # names that a guess looks at
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Make what a terminal obeys (control characters, escape sequences, marks of direction) visible."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)
+
+
+def one_line(text: str, limit: int = LINE) -> str:
+    """Return the text printable, in one line and cut; not escaped for any markup."""
+    start = "".join(" " if letter.isspace() else letter for letter in text[: limit + 1])
+    line = " ".join(printable(start).split())
+    return line if len(text) <= limit and len(line) <= 2 * limit else f"{line[: limit - 1]}…"
+
+
+def shorten(text: str, limit: int = SHORT) -> str:
+    """Return one printable line of about `limit` characters, with the text's length if it is cut."""
+    line = printable(text[: limit + 1])
+    if len(text) <= limit and len(line) <= 2 * limit:
+        return line
+    return f"{line[: limit - 1]}… ({len(text):,} characters)"
+
+
+def shorten_middle(text: str, limit: int) -> str:
+    """Cut the middle of a message: its reason stands first or last, what makes it long between them."""
+    half = limit // 2
+    left_out = len(text) - 2 * half
+    return text if left_out <= 0 else f"{text[:half]}… ({left_out:,} characters left out) …{text[-half:]}"
+
+
+def path_text(path: Path) -> str:
+    """Return a path in one printable line; of a very long path the end, which says which file it is."""
+    text = printable(str(path))
+    return text if len(text) <= LINE else f"…{text[-LINE:]}"
+
+
+def quoted(value: object, limit: int = QUOTED) -> str:
+    """Return any value as an error repeats it; a long text is cut before it is quoted."""
+    if isinstance(value, str) and len(value) > limit:
+        return f"{value[:limit]!r}… ({len(value):,} characters)"
+    try:
+        text = reprlib.repr(value) if isinstance(value, list | tuple | dict | set) else repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, lists in lists in lists
+        return f"a {type(value).__name__} too large to show"
+    return text if len(text) <= limit else f"{text[:limit]}… ({type(value).__name__})"
+
+
+def listed(names: Iterable[str], limit: int | None = 8) -> str:
+    """Return quoted names in one line: 'a', 'b' and 'c'; beyond `limit`, how many more there are."""
+    texts = [repr(shorten(name)) for name in names]
+    more = 0 if limit is None else len(texts) - limit
+    if more > 0:
+        return f"{', '.join(texts[:limit])} and {more:,} more"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts) or "none"
+
+
+def nearest(wanted: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the known names most like the wanted one, the most similar first."""
+    import difflib  # only an error needs it
+
+    names = {folded(name): name for name, _ in zip(known, range(CANDIDATES), strict=False)}
+    return [names[key] for key in difflib.get_close_matches(folded(wanted), names, n=most, cutoff=0.6)]
+
+
+def did_you_mean(wanted: object, known: Iterable[str]) -> str:
+    """Return a sentence that names the nearest known name, or an empty text."""
+    names = nearest(wanted, known, 1) if isinstance(wanted, str) else []
+    return f"Did you mean {shorten(names[0])!r}? " if names else ""
+
+
+def folded(name: str) -> str:
+    """Return a name as guesses compare it: its first characters, in lower case."""
+    return name[:COMPARED].casefold()
+
+
+def counted(count: int, singular: str, plural: str | None = None) -> str:
+    """Return a count with its noun: 1 pass, 8 passes."""
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
+
+
+def in_ms(seconds: float | None, digits: int = 4, *, signed: bool = False) -> str | None:
+    """Return a duration as people read latencies: that many digits and no exponent."""
+    if seconds is None:
+        return None
+    value, sign = seconds * 1e3, "+" if signed else ""
+    whole = abs(value) >= 10 ** (digits - 1)
+    return f"{value:{sign},.0f} ms" if whole else f"{value:{sign}.{digits}g} ms"
+
+
+def in_mib(size_bytes: int | None) -> str | None:
+    """Return an amount of memory as people read it."""
+    return None if size_bytes is None else f"{size_bytes / (1 << 20):,.1f} MiB"
+
+
+def in_gib(size_bytes: int) -> str:
+    """Return the memory of a machine, or of a file as large, as people read it."""
+    return f"{size_bytes / (1 << 30):,.1f} GiB"
+
+
+def bytes_text(count: int) -> str:
+    """Return a file's size as people say it: 438 MB, not 437,951,488."""
+    return _scaled(count, (" B", " kB", " MB", " GB", " TB"))
+
+
+def count_text(count: int) -> str:
+    """Return a number of parameters as people say it: 110 M."""
+    return _scaled(count, ("", " k", " M", " G", " T"))
+
+
+def aligned(rows: Iterable[tuple[str, str]], column: int) -> str:
+    """Return names and values in two columns for a terminal; a long value continues below itself."""
+    from textwrap import wrap
+
+    lines = []
+    for name, value in rows:
+        indent = " " * (column + 2)
+        wrapped = [
+            wrap(part, TERMINAL - column - 2, break_long_words=False, break_on_hyphens=False)
+            for part in value.split("\n")
+        ]
+        cell = [line for part in wrapped for line in part or [""]]
+        lines.append(f"  {name:<{column}}" + f"\n{indent}".join(cell))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _scaled(count: int, units: tuple[str, ...]) -> str:
+    if count >= 10**15:  # only in a broken model, and then possibly beyond any float
+        return f"over 1000{units[-1]}"
+    size = float(count)
+    for unit in units:
+        if size < 999.5 or unit == units[-1]:
+            break
+        size /= 1000
+    return f"{size:.3g}{unit}"
