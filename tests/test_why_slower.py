@@ -15,8 +15,8 @@ from workbench.measure.machine import read_machine
 pytestmark = pytest.mark.real
 
 
-def told(model, config):
-    """Without a comparison: reasons do not depend on it."""
+def record_of(model, config):
+    """Profile both without a comparison: the reasons of another file do not depend on it."""
     feeds = model.inputs(seed=0).feeds
     configs = (("float32", Config()), ("candidate", config))
     profiles = [profile_config(model, config, feeds, label) for label, config in configs]
@@ -24,7 +24,7 @@ def told(model, config):
 
 
 def kinds(record):
-    return {one.kind for one in record.reasons}
+    return {reason.kind for reason in record.reasons}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def digits():
 
 
 def test_dynamic_int8_of_convolutions(digits):
-    record = told(digits, Config(precision=wb.DynamicInt8()))
+    record = record_of(digits, Config(precision=wb.DynamicInt8()))
     worst = record.reasons[0]
     assert worst.kind == "convolutions quantized while running"
     assert worst.node_count == 6
@@ -42,7 +42,7 @@ def test_dynamic_int8_of_convolutions(digits):
 
 
 def test_static_int8_that_fuses_whole_has_no_layer_in_float(digits):
-    record = told(digits, Config(precision=wb.StaticInt8()))
+    record = record_of(digits, Config(precision=wb.StaticInt8()))
     assert not kinds(record) & {
         "layers left in float",
         "quantize and dequantize left",
@@ -58,18 +58,33 @@ def test_static_int8_that_fuses_whole_has_no_layer_in_float(digits):
 def test_signed_activations_on_x86(tmp_path):
     model = wb.load(residual(tmp_path / "residual.onnx"))
     signed = Config(precision=wb.StaticInt8(activation="int8", weight="int8", per_channel=False))
-    record = told(model, signed)
-    left = {one.kind: one for one in record.reasons}.get("layers left in float")
+    record = record_of(model, signed)
+    left = {reason.kind: reason for reason in record.reasons}.get("layers left in float")
     assert left is not None
     assert "activation='uint8'" in left.fix
-    unsigned = told(model, Config(precision=wb.StaticInt8(activation="uint8")))
+    unsigned = record_of(model, Config(precision=wb.StaticInt8(activation="uint8")))
     assert "layers left in float" not in kinds(unsigned)
+
+
+def test_a_lower_level_is_explained_by_the_nodes_that_it_leaves_and_not_by_quantization(digits):
+    why = wb.why_slower(digits, Config(level="disabled"), budget_s=3, progress=False)
+    assert why.record.configs == "B differs from A in: level (disabled instead of ORT's default)"
+    assert why.record.profiles is not None
+    assert kinds(why.record) <= {
+        "other nodes do the work",
+        "the same nodes take longer",
+        "more nodes",
+        "time between nodes",
+    }
+    assert not any("quantize" in reason.fix for reason in why.reasons)
+    with pytest.raises(wb.ConfigError, match="baseline"):
+        wb.why_slower(digits, Config())
 
 
 def test_float16_on_the_cpu_counts_the_casts_that_ran(tmp_path):
     model = wb.load(residual(tmp_path / "residual.onnx"))
-    record = told(model, Config(precision=wb.Float16()))
-    casts = {one.kind: one for one in record.reasons}.get("casts")
+    record = record_of(model, Config(precision=wb.Float16()))
+    casts = {reason.kind: reason for reason in record.reasons}.get("casts")
     assert casts is None or casts.node_count > 0
     assert record.integer_nodes == 0
     assert not kinds(record) & {"layers left in float", "quantizing while running"}

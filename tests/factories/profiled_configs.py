@@ -1,4 +1,4 @@
-"""Sides put together by hand: a chain of nodes with their times."""
+"""Profiled configs made by hand: a chain of nodes with their times."""
 
 from onnx import TensorProto, helper
 
@@ -15,18 +15,19 @@ def machine(flags=("avx2", "avx512_vnni"), platform="Linux-6.1-x86_64"):
     return Machine("cpu", tuple(flags), 2, 2, 2, None, 1 << 34, None, (), platform)
 
 
-def side(label, nodes, constants=(), source=None, between_s=0.0, run_s=None, config=None):
+def profiled(label, nodes, constants=(), source=None, between_s=0.0, run_s=None, config=None):
     """`nodes`: (name, op type, inputs, time in µs); each makes a tensor called like itself."""
     graph = read_graph(model(nodes, constants))
-    ran = tuple(NodeRun(name, op, "CPUExecutionProvider", spent / 1e6) for name, op, _, spent in nodes)
+    nodes_run = tuple(NodeRun(name, op, "CPUExecutionProvider", spent / 1e6) for name, op, _, spent in nodes)
     return ProfiledConfig(
         label=label,
         config=config or Config(),
-        nodes=ran,
+        nodes=nodes_run,
         between_s=between_s,
-        run_s=run_s if run_s is not None else sum(one.time_s for one in ran),
+        run_s=run_s if run_s is not None else sum(run.time_s for run in nodes_run),
         graph=graph,
         source=graph if source is None else read_graph(model(*source)),
+        profile=None,
     )
 
 
@@ -41,7 +42,7 @@ def model(nodes, constants=()):
     return helper.make_model(made)
 
 
-FLOAT_NET = side("float32", [("c", "Conv", ("x", "w"), 100), ("r", "Relu", ("c",), 10)], [("w", FLOAT)])
+FLOAT_NET = profiled("float32", [("c", "Conv", ("x", "w"), 100), ("r", "Relu", ("c",), 10)], [("w", FLOAT)])
 
 
 def pair(candidate, baseline=FLOAT_NET, **kwargs):

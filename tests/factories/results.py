@@ -132,7 +132,9 @@ def sensitivity() -> SensitivityRecord:
 def why_slower() -> WhySlowerRecord:
     reason = Reason("casts", "it casts in 1 place", 1e-3, 0.5, 1, ("/conv/Cast",), "leave it out")
     times = (1e-3, 2e-3, "verdict: slower")
-    return WhySlowerRecord("tiny", "ORT told nothing", "static int8", *times, 1, 0.2, 3, (reason,))
+    return WhySlowerRecord(
+        "tiny", "ORT told nothing", "static int8", *times, 1, 0.2, 3, (reason,), "B differs", None
+    )
 
 
 def further() -> dict[str, Any]:

@@ -31,7 +31,7 @@ def sensitivity(count=3, name=NASTY, gain_s=1e-5):
 
 def why():
     reason = Reason("casts", NASTY, 1e-3, 0.5, 1, (NASTY,), "a fix")
-    return WhySlowerRecord(NASTY, "A", "B", 1e-3, 2e-3, "verdict: slower", 0, 0.0, 3, (reason,))
+    return WhySlowerRecord(NASTY, "A", "B", 1e-3, 2e-3, "verdict: slower", 0, 0.0, 3, (reason,), NASTY, None)
 
 
 def test_names_are_escaped_everywhere():

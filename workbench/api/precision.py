@@ -6,8 +6,10 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from workbench.analysis import explanation
+from workbench.analysis.difference.changes import Difference, difference
 from workbench.analysis.slower.pair import Pair
-from workbench.analysis.slower.profiled_config import profile_config
+from workbench.analysis.slower.profiled_config import ProfiledConfig, profile_config
 from workbench.analysis.slower.reasons import why_slower as reasons_of
 from workbench.api.comparing import compare
 from workbench.config import Config
@@ -43,11 +45,12 @@ def why_slower(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> WhySlower:
-    """Why a quantized or 16-bit config is slower, or no faster, than the same without: reasons with a fix.
+    """Why a config is slower, or no faster, than another: reasons with a fix, by what the two differ in.
 
     `subject` is a comparison (its first candidate, unless `label` tells another) or a model with a `config`,
-    which is then compared with `baseline` (by default the same config in float). Where the time goes is read
-    from a profile of both. A comparison from a bundle needs the `model` too.
+    which is then compared with `baseline` (by default the same config in float; the defaults of ONNX Runtime
+    on the same providers where the config prepares nothing). Where the time goes is read from a profile of
+    both. A comparison from a bundle needs the `model` too.
 
     >>> import workbench as wb
     >>> wb.why_slower.__name__
@@ -67,24 +70,30 @@ def why_slower(
             loaded, config, baseline, inputs=inputs, calibration=calibration, seed=seed, budget_s=budget_s,
             progress=progress, cancel=cancel, limits=limits,
         )  # fmt: skip
-    pair = _pair_of(comparison, label or comparison.verdict.label)
+    runs = _pair_of(comparison, label or comparison.verdict.label)
     inputs = inputs if inputs is not None else comparison._inputs
     fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
-    first, other = (
-        profile_config(
+
+    def profiled(run: Run) -> ProfiledConfig:
+        return profile_config(
             loaded, run.config, fed.feeds, run.label, calibration=calibration, cancel=cancel, limits=limits
-        )
-        for run in pair
-    )
-    verdict = next(one for one in comparison.verdicts if one.label == pair[1].label)
-    before_s, after_s = (run.latency.median_s for run in pair)
-    told = reasons_of(
+        ).scaled_to(run.latency.median_s)
+
+    def compare_profiles() -> Difference:
+        explained = [
+            explanation.explain(loaded, run.config, calibration=calibration, cancel=cancel) for run in runs
+        ]
+        return difference(first.profile, other.profile, *explained)
+
+    first, other = (profiled(run) for run in runs)
+    verdict = next(verdict for verdict in comparison.verdicts if verdict.label == runs[1].label)
+    record = reasons_of(
         loaded.name,
         Pair(first, other, comparison.record.machine),
         f"verdict: {verdict.kind}",
-        None if before_s is None or after_s is None else (before_s, after_s),
+        compare_profiles,
     )
-    return WhySlower(told, origin_of(loaded, pair[1].config, fed, cancel=cancel))
+    return WhySlower(record, origin_of(loaded, runs[1].config, fed, cancel=cancel))
 
 
 def keep_if_better(
@@ -142,8 +151,14 @@ def keep_if_better(
 
 
 def _against_float(model: Model, config: Config, baseline: Config | None, **how: Any) -> Comparison:
-    """A config beside what it is measured against: by default the same in float, as it came."""
+    """Compare a config with its baseline: the same in float, or the defaults where it prepares nothing."""
     plain = baseline or config.replace(precision=None, fusion=None, saved_graph=None)
+    if plain == config:
+        plain = Config(providers=config.providers, free_dimensions=config.free_dimensions)
+    if plain == config:
+        raise ConfigError(
+            "this config has nothing but defaults, so its baseline would be the same", "give one: baseline=…"
+        )
     return compare(model, plain, config, **how, keep=False)
 
 

@@ -28,7 +28,14 @@ ReasonKind = Literal[
     "blocks computed in float",
     "more nodes",
     "kernels that take longer",
+    "other nodes do the work",
+    "the same nodes take longer",
+    "time between nodes",
 ]
+OPEN_DIFFERENCE = (
+    "open the difference node by node: result = wb.compare(model, baseline, candidate); "
+    "result.examine('explanation', 'profile').flame()"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class WhySlowerRecord:
-    """Reasons, the costliest first. Node times are shares of profiled runs, not latencies."""
+    """Reasons, the costliest first. Node times are shares of profiled runs times the latency."""
 
     model_name: str
     baseline: str  # configs in words
@@ -58,6 +65,8 @@ class WhySlowerRecord:
     integer_share: float | None  # of the time in nodes
     node_count: int
     reasons: tuple[Reason, ...]
+    configs: str  # what the candidate's config differs in
+    profiles: str | None  # the difference of the two profiles; None: it was not needed
 
     @property
     def ratio(self) -> float:
@@ -70,10 +79,10 @@ class WhySlowerRecord:
 
         rows = [
             (
-                one.kind, one.sentence, None if one.cost_s is None else one.cost_s * 1e3, one.share,
-                one.node_count, "; ".join(one.nodes), one.fix,
+                reason.kind, reason.sentence, None if reason.cost_s is None else reason.cost_s * 1e3,
+                reason.share, reason.node_count, "; ".join(reason.nodes), reason.fix,
             )
-            for one in self.reasons
+            for reason in self.reasons
         ]  # fmt: skip
         columns = ["kind", "sentence", "cost_ms", "share", "node_count", "nodes", "fix"]
         return pd.DataFrame(rows, columns=columns).astype({"cost_ms": "float64", "share": "float64"})
@@ -88,23 +97,31 @@ class WhySlowerRecord:
         )
 
     def __str__(self) -> str:
-        if not self.reasons:
-            return f"{self.headline}\nnothing was found that costs time"
-        return "\n".join([self.headline, *(f"- {one.sentence}\n  {one.fix}" for one in self.reasons)])
+        lines = [f"- {reason.sentence}\n  {reason.fix}" for reason in self.reasons]
+        return "\n".join([self.headline, *(lines or self._without_reason())])
 
     def _repr_html_(self) -> str:
         rows = [
             (
-                one.kind,
-                one.sentence,
-                in_ms(one.cost_s) or "",
-                "" if one.share is None else f"{one.share * 100:.0f} %",
-                one.fix,
+                reason.kind,
+                reason.sentence,
+                in_ms(reason.cost_s) or "",
+                "" if reason.share is None else f"{reason.share * 100:.0f} %",
+                reason.fix,
             )
-            for one in self.reasons
+            for reason in self.reasons
         ]
         table = to_table(("reason", "what was seen", "time", "share", "what to do"), rows, "reasons")
+        if not rows:
+            table = "".join(f"<p>{escape(line)}</p>" for line in self._without_reason())
         return f"<p>{escape(self.headline)}</p>{table}"
+
+    def _without_reason(self) -> tuple[str, ...]:
+        """Return what is known where no rule applies."""
+        if self.ratio >= 1:
+            return ("no reason that costs time",)
+        parts = ("no known reason applies", self.configs, self.profiles, OPEN_DIFFERENCE)
+        return tuple(part for part in parts if part)
 
 
 def _check(record: WhySlowerRecord, fix: str) -> None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.factories.profiled_configs import FLOAT, FLOAT16, FLOAT_NET, INT8, UINT8, pair, side
+from tests.factories.profiled_configs import FLOAT, FLOAT16, FLOAT_NET, INT8, UINT8, pair, profiled
+from workbench.analysis.difference.changes import Change, Difference
 from workbench.analysis.slower.reasons import why_slower
 from workbench.config import Config, Provider
 
@@ -32,25 +33,25 @@ def unfused(kind):
         ("l", "QLinearConv", ("q2", "k", "z"), 10),
         ("d2", "DequantizeLinear", ("l", "k", "z"), 5),
     ]
-    return side("qdq", nodes, [("w", INT8), ("k", FLOAT), ("z", kind)])
+    return profiled("qdq", nodes, [("w", INT8), ("k", FLOAT), ("z", kind)])
 
 
-def told(candidate, **kwargs):
+def why_of(candidate, **kwargs):
     return why_slower("net", pair(candidate, **kwargs), "made up")
 
 
 def kinds(why):
-    return [one.kind for one in why.reasons]
+    return [reason.kind for reason in why.reasons]
 
 
-def one(why, kind):
-    (found,) = (each for each in why.reasons if each.kind == kind)
-    return found
+def reason_of(why, kind):
+    (reason,) = (reason for reason in why.reasons if reason.kind == kind)
+    return reason
 
 
 def test_convolutions_quantized_while_running_are_named_with_what_they_replaced():
-    why = told(side("dynamic", DYNAMIC, [("w", INT8), ("k", FLOAT)]))
-    reason = one(why, "convolutions quantized while running")
+    why = why_of(profiled("dynamic", DYNAMIC, [("w", INT8), ("k", FLOAT)]))
+    reason = reason_of(why, "convolutions quantized while running")
     assert reason.cost_s == pytest.approx(300e-6)
     assert reason.nodes == ("i",)
     assert (
@@ -62,15 +63,15 @@ def test_convolutions_quantized_while_running_are_named_with_what_they_replaced(
 
 
 def test_what_scales_integer_results_is_counted_and_other_adds_are_not():
-    why = told(side("dynamic", [*DYNAMIC, ("t", "Add", ("r", "r"), 99)], [("w", INT8), ("k", FLOAT)]))
-    reason = one(why, "quantizing while running")
+    why = why_of(profiled("dynamic", [*DYNAMIC, ("t", "Add", ("r", "r"), 99)], [("w", INT8), ("k", FLOAT)]))
+    reason = reason_of(why, "quantizing while running")
     assert set(reason.nodes) == {"q", "f", "s", "b"}
     assert reason.cost_s == pytest.approx(50e-6)
 
 
 def test_a_layer_between_q_and_dq_that_runs_in_float_is_found_with_its_cause():
-    why = told(unfused(INT8))
-    reason = one(why, "layers left in float")
+    why = why_of(unfused(INT8))
+    reason = reason_of(why, "layers left in float")
     assert "1 of 2 quantized products (1 Conv)" in reason.sentence
     assert reason.cost_s == pytest.approx(160e-6)  # with what dequantizes for it, each node once
     assert "activation='uint8'" in reason.fix
@@ -78,7 +79,7 @@ def test_a_layer_between_q_and_dq_that_runs_in_float_is_found_with_its_cause():
 
 @pytest.mark.parametrize(("kind", "platform"), [(UINT8, "Linux-6.1-x86_64"), (INT8, "Darwin-23.0-arm64")])
 def test_signed_activations_are_blamed_only_where_they_are_to_blame(kind, platform):
-    reason = one(told(unfused(kind), platform=platform), "layers left in float")
+    reason = reason_of(why_of(unfused(kind), platform=platform), "layers left in float")
     assert "uint8" not in reason.fix
     assert "exclude=('c'" in reason.fix
 
@@ -93,13 +94,13 @@ def test_a_bias_behind_an_identity_is_blamed():
         [("b", FLOAT), ("k", FLOAT)],
     )
     candidate = unfused(UINT8)
-    raw = side("raw", [("n", "Relu", ("x",), 1)], source=source)
-    reason = one(told(replace(candidate, source=raw.source)), "layers left in float")
+    raw = profiled("raw", [("n", "Relu", ("x",), 1)], source=source)
+    reason = reason_of(why_of(replace(candidate, source=raw.source)), "layers left in float")
     assert "Identity" in reason.fix
 
 
 def test_pairs_left_are_those_inside_and_not_at_the_edges():
-    reason = one(told(unfused(UINT8)), "quantize and dequantize left")
+    reason = reason_of(why_of(unfused(UINT8)), "quantize and dequantize left")
     assert set(reason.nodes) == {"q1", "d1", "q2", "a"}
     assert (
         "2 QuantizeLinear and 1 DequantizeLinear nodes are left around float operators (1 Add)"
@@ -114,12 +115,12 @@ def test_a_net_of_integer_kernels_has_nothing_to_complain_of():
         ("l", "QLinearConv", ("q", "w"), 50),
         ("d", "DequantizeLinear", ("l", "k", "z"), 2),
     ]
-    why = told(side("static", nodes, [("w", INT8), ("k", FLOAT), ("z", UINT8)]))
+    why = why_of(profiled("static", nodes, [("w", INT8), ("k", FLOAT), ("z", UINT8)]))
     assert why.reasons == ()
     assert (why.integer_nodes, why.node_count) == (1, 3)
     assert why.integer_share == pytest.approx(50 / 54)
     assert why.ratio > 1
-    assert "nothing was found" in str(why)
+    assert "no reason that costs time" in str(why)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +134,8 @@ def test_a_net_of_integer_kernels_has_nothing_to_complain_of():
     ],
 )
 def test_a_processor_without_integer_instructions_is_told_and_an_unknown_one_is_not(flags, is_reason):
-    candidate = side("static", [("l", "QLinearConv", ("x",), 50)])
-    assert ("no integer instructions" in kinds(told(candidate, flags=flags))) == is_reason
+    candidate = profiled("static", [("l", "QLinearConv", ("x",), 50)])
+    assert ("no integer instructions" in kinds(why_of(candidate, flags=flags))) == is_reason
 
 
 def test_casts_that_ort_put_in_are_counted():
@@ -144,53 +145,132 @@ def test_casts_that_ort_put_in_are_counted():
         ("c", "Conv", (f"{prefix}x", "w"), 100),
         ("o", "Cast", ("c",), 10),
     ]
-    reason = one(told(side("float16", nodes, [("w", FLOAT16)])), "casts")
+    reason = reason_of(why_of(profiled("float16", nodes, [("w", FLOAT16)])), "casts")
     assert "2 Cast nodes run (0 before), 1 of them put in by ORT" in reason.sentence
     assert reason.cost_s == pytest.approx(40e-6)
     assert "keep float32" in reason.fix
 
 
 def test_fusions_that_are_gone_are_set_against_what_runs_instead():
-    baseline = side("float32", [("g", "BiasGelu", ("x", "x"), 10)])
-    candidate = side(
+    baseline = profiled("float32", [("g", "BiasGelu", ("x", "x"), 10)])
+    candidate = profiled(
         "q", [("e", "Erf", ("x",), 20), ("m", "Mul", ("e", "e"), 20), ("a", "Add", ("m", "e"), 5)]
     )
-    reason = one(told_against(candidate, baseline), "fusions lost")
+    reason = reason_of(why_against(candidate, baseline), "fusions lost")
     assert "1 BiasGelu" in reason.sentence
     assert reason.cost_s == pytest.approx(45e-6)
 
 
-def told_against(candidate, baseline):
+def why_against(candidate, baseline):
     return why_slower("net", pair(candidate, baseline), "made up")
 
 
 def test_nodes_that_fall_back_are_found():
     asked = Config(providers=(Provider("CUDAExecutionProvider"),))
-    reason = one(told(side("q", [("l", "QLinearConv", ("x",), 50)], config=asked)), "fallback")
+    reason = reason_of(why_of(profiled("q", [("l", "QLinearConv", ("x",), 50)], config=asked)), "fallback")
     assert "1 nodes (1 QLinearConv) run on the CPU, not on CUDAExecutionProvider" in reason.sentence
 
 
 def test_time_between_more_nodes_is_a_reason():
-    candidate = side(
+    candidate = profiled(
         "q", [("c", "Conv", ("x",), 100), ("d", "Relu", ("c",), 1), ("e", "Relu", ("d",), 1)], between_s=1e-4
     )
-    reason = one(told(candidate), "more nodes")
+    reason = reason_of(why_of(candidate), "more nodes")
     assert reason.cost_s == pytest.approx(1e-4)
     assert "3 nodes run instead of 2" in reason.sentence
 
 
 def test_integer_kernels_that_take_longer_than_float_ones_are_named():
-    candidate = side("q", [("l", "QLinearConv", ("x",), 500)])
-    reason = one(told(candidate), "kernels that take longer")
+    candidate = profiled("q", [("l", "QLinearConv", ("x",), 500)])
+    reason = reason_of(why_of(candidate), "kernels that take longer")
     assert "1 QLinearConv 0.5 ms (100 %), against 0.1 ms in float" in reason.sentence
 
 
 def test_against_itself_there_is_no_reason():
-    assert told(FLOAT_NET).reasons == ()
+    assert why_of(FLOAT_NET).reasons == ()
 
 
 def test_names_of_nodes_are_escaped_where_they_are_shown():
     nasty = "<img src=x onerror=alert(1)>"
-    why = told(side(nasty, [(nasty, "ConvInteger", ("x",), 500)]))
+    why = why_of(profiled(nasty, [(nasty, "ConvInteger", ("x",), 500)]))
     assert "<img" not in why._repr_html_()
     assert why.to_frame().loc[0, "cost_ms"] == pytest.approx(0.5)
+
+
+PLAIN = Config()
+
+
+def row(kind, a_ops, b_ops, a_us, b_us, name="n"):
+    return Change(kind, "", (f"{name}.a",), (f"{name}.b",), a_ops, b_ops, a_us / 1e6, b_us / 1e6)
+
+
+def with_settings(rows, *, config, baseline=PLAIN, times_us=(1000, 1700), count=(2, 2)):
+    """Two configs of one file, and what the difference of their profiles holds."""
+    chain = [[(f"n{at}", "Conv", ("x", "w"), 100) for at in range(size)] for size in count]
+    source = (chain[0], [("w", FLOAT)])
+    first, second = (
+        profiled(label, nodes, source=source, run_s=time_us / 1e6, config=chosen)
+        for label, nodes, time_us, chosen in zip("AB", chain, times_us, (baseline, config), strict=True)
+    )
+    difference = Difference(
+        tuple(rows), *(sum(side) for side in zip(*((r.a_s, r.b_s) for r in rows), strict=True))
+    )
+    return why_slower("net", pair(second, first), "verdict: slower", lambda: difference)
+
+
+def test_a_lower_level_is_the_reason_of_the_nodes_that_it_leaves_apart():
+    fused = [row("replaced", ("Conv",), ("Conv", "Relu"), 100, 200, f"c{at}") for at in range(6)]
+    why = with_settings([*fused, row("same", ("Gemm",), ("Gemm",), 400, 500)], config=Config(level="basic"))
+    reason = reason_of(why, "other nodes do the work")
+    assert reason.sentence == "Conv → Conv + Relu, 6 times: +0.6 ms a run"
+    assert reason.fix == "take the setting of A: level ORT's default instead of basic"
+    assert reason.node_count == 6
+    assert not any("quantize" in each.fix or "products" in each.fix for each in why.reasons)
+    assert why.profiles is not None
+
+
+def test_fewer_threads_are_the_reason_of_the_same_nodes_that_take_longer():
+    rows = [
+        row("same", ("Conv",), ("Conv",), 900, 1500, "c"),
+        row("same", ("Gemm",), ("Gemm",), 100, 200, "g"),
+    ]
+    config = Config(intra_op_threads=1, level="all")
+    why = with_settings(rows, config=config, baseline=Config(intra_op_threads=2))
+    reason = reason_of(why, "the same nodes take longer")
+    assert "most of all Conv, Gemm: +0.7 ms a run" in reason.sentence
+    assert reason.fix == "take the setting of A: intra-op threads 2 instead of 1"
+
+
+def test_costs_are_parts_of_the_latency_and_not_of_the_slower_profile():
+    """Under the profiler both runs take three times as long."""
+    rows = [row("replaced", ("Conv",), ("Conv", "Relu"), 3000, 5100)]
+    why = with_settings(rows, config=Config(level="basic"))
+    assert reason_of(why, "other nodes do the work").cost_s == pytest.approx(700e-6)
+
+
+def test_more_time_between_more_nodes_is_blamed_on_the_setting_that_chooses_nodes():
+    rows = [row("gap", ("(between nodes)",), ("(between nodes)",), 100, 800)]
+    why = with_settings(rows, config=Config(level="basic"), count=(2, 5))
+    reason = reason_of(why, "more nodes")
+    assert "5 nodes run instead of 2" in reason.sentence
+    assert "level" in reason.fix
+
+
+def test_a_slower_config_without_a_known_reason_says_so_and_how_to_look_further():
+    rows = [row("same", ("Conv",), ("Conv",), 1000, 1000)]
+    why = with_settings(rows, config=Config(intra_op_threads=1), times_us=(1000, 1001))
+    assert why.reasons == ()
+    text = str(why)
+    assert "no known reason applies" in text
+    assert "B differs from A in: " in text
+    assert ".flame()" in text
+    assert "no known reason applies" in why._repr_html_()
+
+
+def test_profiles_are_compared_only_where_they_can_say_something():
+    def never():
+        raise AssertionError("compared")
+
+    nodes = [("i", "ConvInteger", ("x",), 300)]
+    why = why_slower("net", pair(profiled("dynamic", nodes)), "made up", never)
+    assert "convolutions quantized while running" in kinds(why)

@@ -141,18 +141,14 @@ def variation_table(found: Measured, by: Grouping = "node") -> pd.DataFrame:
     """
     import pandas as pd
 
-    labels = found.labels(by)
-    table = _numbered(labels)
-    sums = np.zeros((len(table), found.runs))
-    codes = np.array([table[label] for label in labels], np.int64)
-    np.add.at(sums, (codes, found.run), found.tree.self_us[found.events] / 1e6)
+    names, sums = seconds_by_run(found, by)
     low, first, middle, third, high = (
-        np.quantile(sums, (0, 0.25, 0.5, 0.75, 1), axis=1) if found.runs else np.full((5, len(table)), np.nan)
+        np.quantile(sums, (0, 0.25, 0.5, 0.75, 1), axis=1) if found.runs else np.full((5, len(names)), np.nan)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.where(middle > 0, (third - first) / middle, np.nan)
     data: dict[str, Any] = {
-        by: list(table),
+        by: names,
         "min_s": low,
         "q25_s": first,
         "median_s": middle,
@@ -162,6 +158,16 @@ def variation_table(found: Measured, by: Grouping = "node") -> pd.DataFrame:
     data["p90_s"] = np.quantile(sums, 0.9, axis=1) if found.runs >= FEW_RUNS_FOR_P90 else None
     data |= {"spread": spread, "excess_s": third - first}
     return pd.DataFrame(data).sort_values("excess_s", ascending=False, ignore_index=True)
+
+
+def seconds_by_run(found: Measured, by: Grouping) -> tuple[list[str], Any]:
+    """Return the groups, and the own seconds of each (a row) in each run (a column)."""
+    labels = found.labels(by)
+    positions = _numbered(labels)
+    sums = np.zeros((len(positions), found.runs))
+    rows = np.array([positions[label] for label in labels], np.int64)
+    np.add.at(sums, (rows, found.run), found.tree.self_us[found.events] / 1e6)
+    return list(positions), sums
 
 
 def run_seconds(found: Measured) -> Any:

@@ -1,21 +1,21 @@
-"""What ran of one config, node by node, with the graph that ran: what the reasons are found in."""
+"""The nodes that one config executed, with their times and the graph that ran: what the rules read."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.graph import Graph, Node, read_graph
 from workbench.analysis.profile.running import Execution, profile_execution
+from workbench.analysis.profile.tables import seconds_by_run
 from workbench.config import Config
 from workbench.measure.limits import Limits
 from workbench.models.model import Model
-from workbench.preparation.feeds import cast_feeds
-from workbench.preparation.preparing import prepare
+from workbench.preparation.runnable import make_runnable
 from workbench.worker.values import Feed
 
 if TYPE_CHECKING:
@@ -41,101 +41,114 @@ MOVING = frozenset({"ReorderInput", "ReorderOutput", "Transpose", "Reshape", "Id
 
 @dataclass(frozen=True, slots=True)
 class NodeRun:
-    """One node that was executed, and the median of its own time in a run."""
+    """One executed node. `time_s` is its median share of a profiled run times the unprofiled latency."""
 
     node: str
     op_type: str
     provider: str | None
     time_s: float
+    shares: tuple[float, ...] = ()  # of the duration of each profiled run
 
 
 @dataclass(frozen=True, eq=False)
 class ProfiledConfig:
-    """One config: what was executed, the graph that ran and the file that was loaded."""
+    """One config: the executed nodes, the graph that ran and the file that was loaded."""
 
     label: str
     config: Config
     nodes: tuple[NodeRun, ...]
-    between_s: float  # in a run, not inside of any node
-    run_s: float  # the median of unprofiled runs
-    graph: Graph | None  # None: a provider compiles its parts, so it cannot be saved
+    between_s: float  # of a run, outside of all nodes
+    run_s: float  # the latency that node times are scaled to: the median of unprofiled runs
+    graph: Graph | None  # None: a provider compiles its partitions, so the graph cannot be saved
     source: Graph
+    profile: Profile
+    samples_s: tuple[float, ...] = ()  # unprofiled runs
+
+    def scaled_to(self, latency_s: float | None) -> ProfiledConfig:
+        """Return the same shares of a latency that was measured better; None leaves the times as they are."""
+        if latency_s is None or not self.run_s:
+            return self
+        factor = latency_s / self.run_s
+        return replace(
+            self,
+            nodes=tuple(replace(run, time_s=run.time_s * factor) for run in self.nodes),
+            between_s=self.between_s * factor,
+            run_s=latency_s,
+        )
 
     @cached_property
     def time_s(self) -> float:
-        """In nodes, of a run."""
-        return sum(one.time_s for one in self.nodes)
+        """Seconds of a run inside of nodes."""
+        return sum(run.time_s for run in self.nodes)
 
     @cached_property
-    def by_name(self) -> dict[str, NodeRun]:
-        return {one.node: one for one in self.nodes}
+    def by_name(self) -> Mapping[str, NodeRun]:
+        return {run.node: run for run in self.nodes}
 
-    def of(self, kinds: Iterable[str]) -> tuple[NodeRun, ...]:
-        """What ran of these types, the costliest first."""
-        wanted = frozenset(kinds)
-        return self.where(lambda one: one.op_type in wanted)
+    def of(self, op_types: Iterable[str]) -> tuple[NodeRun, ...]:
+        """Return the executed nodes of these types, the costliest first."""
+        wanted = frozenset(op_types)
+        return self.where(lambda run: run.op_type in wanted)
 
     def where(self, chosen: Callable[[NodeRun], bool]) -> tuple[NodeRun, ...]:
-        return tuple(sorted(filter(chosen, self.nodes), key=lambda one: -one.time_s))
+        """Return the executed nodes that `chosen` accepts, the costliest first."""
+        return tuple(sorted(filter(chosen, self.nodes), key=lambda run: -run.time_s))
 
     def share(self, nodes: Iterable[NodeRun]) -> float | None:
-        """Of the time in nodes."""
-        return sum(one.time_s for one in nodes) / self.time_s if self.time_s else None
+        """Return the share of these nodes in the time inside of nodes."""
+        return sum(run.time_s for run in nodes) / self.time_s if self.time_s else None
 
     def makers(self, node: Node) -> list[Node]:
-        """The nodes that make the inputs of a node, through those that only move data."""
-        assert self.graph is not None
-        found: list[Node] = []
-        todo, seen = [self.graph.producers.get(name) for name in node.inputs], set()
-        while todo:
-            maker = todo.pop()
-            if maker is None or maker.key in seen:
-                continue
-            seen.add(maker.key)
-            if maker.op_type in MOVING:
-                todo += [self.graph.producers.get(name) for name in maker.inputs]
-            else:
-                found.append(maker)
-        return found
+        """Return the nodes that make the inputs of a node, through those that only move data."""
+        graph = self._graph()
+        return _beyond_moving(
+            [graph.producers.get(name) for name in node.inputs],
+            lambda moving: [graph.producers.get(name) for name in moving.inputs],
+        )
 
     def users(self, node: Node) -> list[Node]:
-        """The nodes that read the outputs of a node, through those that only move data."""
+        """Return the nodes that read the outputs of a node, through those that only move data."""
+        graph = self._graph()
+
+        def readers(maker: Node) -> list[Node | None]:
+            return [reader for name in maker.outputs for reader in graph.readers.get(name, ())]
+
+        return _beyond_moving(readers(node), readers)
+
+    def _graph(self) -> Graph:
         assert self.graph is not None
-        found: list[Node] = []
-        todo, seen = [user for name in node.outputs for user in self.graph.readers.get(name, ())], set()
-        while todo:
-            user = todo.pop()
-            if user.key in seen:
-                continue
-            seen.add(user.key)
-            if user.op_type in MOVING:
-                todo += [after for name in user.outputs for after in self.graph.readers.get(name, ())]
-            else:
-                found.append(user)
-        return found
+        return self.graph
 
 
 def profiled_config(label: str, config: Config, profile: Profile, source: ModelProto) -> ProfiledConfig:
-    """From a profile with the graph that ran. Medians over runs, since single runs are disturbed."""
-    kinds = profile.to_frame().set_index("node")
-    times = profile.variation("node")
-    ran, between_s = [], 0.0
-    for name, time_s in zip(times["node"], times["median_s"], strict=True):
-        if name in kinds.index:
-            row = kinds.loc[name]
-            ran.append(NodeRun(str(name), str(row["op_type"]), row["provider"], float(time_s)))
-        else:
-            between_s += float(time_s)
+    """Read a profile. Medians over runs, since single runs are disturbed."""
+    table = profile.to_frame()
+    kinds = {
+        str(name): (str(op_type), provider)
+        for name, op_type, provider in zip(table["node"], table["op_type"], table["provider"], strict=True)
+    }
     overhead = profile.overhead
-    plain = overhead.plain_s if overhead and overhead.plain_s else profile.runs_s
+    samples = overhead.plain_s if overhead and overhead.plain_s else profile.runs_s
+    run_s = median(samples)
+    names, seconds = seconds_by_run(profile.measured, "node")
+    nodes, between_s = [], 0.0
+    for name, row in zip(names, seconds / seconds.sum(axis=0), strict=True):
+        shares = tuple(float(share) for share in row)
+        time_s = median(shares) * run_s
+        if name in kinds:
+            nodes.append(NodeRun(name, *kinds[name], time_s, shares))
+        else:
+            between_s += time_s
     return ProfiledConfig(
         label=label,
         config=config,
-        nodes=tuple(ran),
+        nodes=tuple(nodes),
         between_s=between_s,
-        run_s=median(plain),
+        run_s=run_s,
         graph=None if profile.optimized is None else read_graph(profile.optimized),
         source=read_graph(source),
+        profile=profile,
+        samples_s=samples,
     )
 
 
@@ -149,13 +162,26 @@ def profile_config(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> ProfiledConfig:
-    """Prepare, run under the profiler for a moment, read what ran."""
-    prepared = prepare(model, config, calibration=calibration, cancel=cancel)
-    execution = Execution(
-        model=prepared.model.path,
-        config=prepared.config,
-        feeds=cast_feeds(feeds, prepared.model),
-        limits=limits or Limits(),
-    )
+    """Prepare the model, run it under the profiler for a moment, and read the profile."""
+    runnable = make_runnable(model, config, feeds, calibration=calibration, cancel=cancel)
+    execution = Execution(runnable.model.path, runnable.config, runnable.feeds, limits=limits or Limits())
     profile = profile_execution(execution, cancel=cancel)
-    return profiled_config(label, config, profile, prepared.model.structure)
+    return profiled_config(label, config, profile, runnable.model.structure)
+
+
+def _beyond_moving(
+    start: Iterable[Node | None], onward: Callable[[Node], Iterable[Node | None]]
+) -> list[Node]:
+    """Return the first nodes that do more than move data, in the order of the walk."""
+    reached: list[Node] = []
+    waiting, visited = list(start), set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node.key in visited:
+            continue
+        visited.add(node.key)
+        if node.op_type in MOVING:
+            waiting += onward(node)
+        else:
+            reached.append(node)
+    return reached

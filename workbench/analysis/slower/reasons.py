@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from workbench.analysis.difference.changes import Difference
 from workbench.analysis.slower import general_rules, quantized
 from workbench.analysis.slower.pair import Pair
 from workbench.analysis.slower.profiled_config import INTEGER
+from workbench.analysis.slower.settings_rules import SettingsRules
 from workbench.records.reasons import Reason, WhySlowerRecord
 
-RULES: tuple[Callable[[Pair], Iterator[Reason]], ...] = (
+Rule = Callable[[Pair], Iterator[Reason]]
+OTHER_FILE: tuple[Rule, ...] = (  # the configs made different files of the model
     quantized.conv_integer,
     quantized.dynamic,
     quantized.float_layers,
@@ -24,26 +27,37 @@ RULES: tuple[Callable[[Pair], Iterator[Reason]], ...] = (
     general_rules.more_nodes,
     general_rules.longer,
 )
+SAME_FILE: tuple[Rule, ...] = (general_rules.fallback,)
 
 
 def why_slower(
-    model_name: str, pair: Pair, measured: str, times_s: tuple[float, float] | None = None
+    model_name: str, pair: Pair, measured: str, compare_profiles: Callable[[], Difference] | None = None
 ) -> WhySlowerRecord:
-    """All reasons, the costliest first. `times_s` of both where they were measured better than here."""
-    side = pair.candidate
-    integer = side.of(INTEGER)
-    found = [reason for rule in RULES for reason in rule(pair)]
-    found.sort(key=lambda one: -(one.cost_s or 0.0))
-    baseline_s, candidate_s = times_s or (pair.baseline.run_s, side.run_s)
+    """Return the reasons that follow from what the configs differ in, the costliest first.
+
+    `compare_profiles` is called only where the settings of the sessions differ, or where no rule applies.
+    """
+    candidate, difference = pair.candidate, None
+    rules = SAME_FILE if pair.same_file else OTHER_FILE
+    reasons = [reason for rule in rules for reason in rule(pair)]
+    is_slower = candidate.run_s > pair.baseline.run_s
+    if compare_profiles is not None and (pair.settings or (is_slower and not reasons)):
+        difference = compare_profiles()
+        if pair.settings:
+            reasons += SettingsRules(pair, difference).reasons()
+    reasons.sort(key=lambda reason: -(reason.cost_s or 0.0))
+    integer = candidate.of(INTEGER)
     return WhySlowerRecord(
         model_name=model_name,
         baseline=pair.baseline.label,
-        candidate=side.label,
-        baseline_s=baseline_s,
-        candidate_s=candidate_s,
+        candidate=candidate.label,
+        baseline_s=pair.baseline.run_s,
+        candidate_s=candidate.run_s,
         measured=measured,
         integer_nodes=len(integer),
-        integer_share=side.share(integer),
-        node_count=len(side.nodes),
-        reasons=tuple(found),
+        integer_share=candidate.share(integer),
+        node_count=len(candidate.nodes),
+        reasons=tuple(reasons),
+        configs=pair.baseline.config.diff(candidate.config).sentence(pair.baseline.label, candidate.label),
+        profiles=None if difference is None else str(difference),
     )
