@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.kinds import KINDS
-
 from tests.factories.comparisons import ordinary
 from tests.factories.records import comparison
-from tests.shown.examples import parts
-from tests.shown.test_results import made
+from tests.factories.results import parts
+from tests.results.test_results import made
 from workbench.records.bundle import pack_record
 from workbench.records.upgrades import VERSION
+from workbench.results.registry import KINDS
 
 FOLDER = Path(__file__).parent
 
