@@ -10,6 +10,7 @@ from math import fsum
 from workbench.analysis.difference.changes import Change, Difference
 from workbench.analysis.slower.pair import LEAST_SHARE, MOST_NODES, Pair
 from workbench.records.reasons import Reason, ReasonKind
+from workbench.text import in_ms
 
 MOST_CHANGES = 5  # groups of nodes, the costliest
 MOST_OPS = 3  # of the nodes that take longer
