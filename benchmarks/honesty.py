@@ -24,7 +24,7 @@ from benchmarks.load import pick
 from benchmarks.models import make
 from workbench import Config, load
 from workbench.judge.compare import compare
-from workbench.judge.compare_request import Question
+from workbench.judge.compare_request import CompareRequest
 from workbench.judge.pairs import pairs_of
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.run import Run
@@ -81,7 +81,7 @@ def _compare(path: Path, part: str, rng: random.Random) -> dict[str, Any]:
     began = time.perf_counter()
     with pick(rng) if loaded else nullcontext() as load_now:
         record = compare(
-            Question(
+            CompareRequest(
                 model=model.path,
                 model_name=model.name,
                 model_bytes=model.graph_bytes,

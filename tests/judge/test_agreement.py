@@ -19,14 +19,14 @@ FLOATS = hnp.arrays(
 )
 
 
-def one(ours: Any, theirs: Any, **options: Any) -> OutputAgreement:
+def compared(ours: Any, theirs: Any, **options: Any) -> OutputAgreement:
     (row,) = compare_outputs("B", [{"y": ours}], [{"y": theirs}], **options)
     return row
 
 
 @given(FLOATS)
 def test_the_same_agrees_to_the_last_bit(array: np.ndarray) -> None:
-    row = one(array, array.copy())
+    row = compared(array, array.copy())
     assert row.agrees is True
     assert row.max_abs_error == 0.0
     assert row.sqnr_db is None
@@ -35,7 +35,7 @@ def test_the_same_agrees_to_the_last_bit(array: np.ndarray) -> None:
 @given(FLOATS, st.integers(0, 2**31))
 def test_figures_agree_with_numpy(array: np.ndarray, seed: int) -> None:
     other = array + np.random.default_rng(seed).normal(0, 0.01, array.shape).astype(np.float32)
-    row = one(array, other)
+    row = compared(array, other)
     error = np.abs(array.astype(np.float64) - other)
     assert row.max_abs_error == pytest.approx(error.max())
     if np.abs(array).max() > 0:
@@ -48,8 +48,8 @@ def test_figures_agree_with_numpy(array: np.ndarray, seed: int) -> None:
 
 def test_the_tolerance_is_the_user_s() -> None:
     ours = np.array([1.0, 2.0], np.float32)
-    assert one(ours, ours * 1.01).agrees is False
-    assert one(ours, ours * 1.01, tolerance=0.02).agrees is True
+    assert compared(ours, ours * 1.01).agrees is False
+    assert compared(ours, ours * 1.01, tolerance=0.02).agrees is True
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_tolerance_is_the_user_s() -> None:
     ],
 )
 def test_what_differs_is_said(ours: Any, theirs: Any, reason: str) -> None:
-    row = one(ours, theirs)
+    row = compared(ours, theirs)
     assert row.agrees is False
     assert reason in row.reason
 
@@ -84,29 +84,29 @@ def test_what_differs_is_said(ours: Any, theirs: Any, reason: str) -> None:
     ],
 )
 def test_equal_values_of_every_type_agree(value: Any) -> None:
-    assert one(value, value).agrees is True
+    assert compared(value, value).agrees is True
 
 
 def test_nan_and_infinity_are_counted() -> None:
     array = np.array([np.nan, np.nan, np.inf, 1.0])
-    row = one(array, array)
+    row = compared(array, array)
     assert (row.nan_count, row.inf_count) == (2, 1)
 
 
 def test_an_output_that_does_not_repeat_itself_is_unknown() -> None:
     ours, again = np.array([0.1, 0.9]), np.array([0.7, 0.2])
-    row = one(ours, np.array([0.4, 0.4]), repeat=[{"y": again}])
+    row = compared(ours, np.array([0.4, 0.4]), repeat=[{"y": again}])
     assert row.agrees is None
     assert "process to process" in row.reason
 
 
 def test_an_output_that_repeats_itself_still_differs() -> None:
     ours = np.array([0.1, 0.9])
-    assert one(ours, np.array([0.4, 0.4]), repeat=[{"y": ours}]).agrees is False
+    assert compared(ours, np.array([0.4, 0.4]), repeat=[{"y": ours}]).agrees is False
 
 
 def test_what_python_cannot_read_is_unknown() -> None:
-    assert one("(SparseTensor: not comparable)", "(SparseTensor: not comparable)").agrees is None
+    assert compared("(SparseTensor: not comparable)", "(SparseTensor: not comparable)").agrees is None
 
 
 @pytest.mark.filterwarnings("error")
@@ -123,7 +123,7 @@ def test_what_python_cannot_read_is_unknown() -> None:
 def test_numbers_beyond_their_squares_have_no_ratio_of_noise(
     ours: list[float], theirs: list[float], agrees: bool
 ) -> None:
-    row = one(np.array(ours), np.array(theirs))
+    row = compared(np.array(ours), np.array(theirs))
     assert row.agrees is agrees
     assert row.sqnr_db is None
     assert row.max_abs_error is None or math.isfinite(row.max_abs_error)

@@ -114,13 +114,13 @@ def test_when_no_config_runs_it_is_an_error_naming_the_cause(tmp_path: Path) -> 
 
 @pytest.mark.real
 def test_progress_is_told_and_never_goes_back(tmp_path: Path) -> None:
-    told: list[Progress] = []
+    reports: list[Progress] = []
     path = tiny.save(tiny.mlp(), tmp_path)
-    wb.compare(path, wb.Config(), wb.Config(), budget_s=BUDGET_S, progress=told.append, keep=False)
-    assert {"sampling", "A: load", "judging"} <= {progress.doing for progress in told}
-    elapsed = [progress.elapsed_s for progress in told]
+    wb.compare(path, wb.Config(), wb.Config(), budget_s=BUDGET_S, progress=reports.append, keep=False)
+    assert {"sampling", "A: load", "judging"} <= {progress.doing for progress in reports}
+    elapsed = [progress.elapsed_s for progress in reports]
     assert elapsed == sorted(elapsed)
-    judged = [progress.verdicts[0] for progress in told if progress.doing == "judging"]
+    judged = [progress.verdicts[0] for progress in reports if progress.doing == "judging"]
     assert judged
     for verdict in judged[:-1]:
         assert verdict.provisional or is_look(verdict.rounds)

@@ -15,12 +15,12 @@ NOTHING = Counters(None, None, None)
 
 
 def doubts(
-    first: Run | None = None, second: Run | None = None, *, seen: Any = (1.0,) * 5, **more: Any
+    first: Run | None = None, second: Run | None = None, *, ratios: Any = (1.0,) * 5, **more: Any
 ) -> dict[str, Doubt]:
     runs = [first or quiet("A"), second or quiet("B")]
-    options = {"counted": NOTHING, "elapsed_s": 10.0, "machine": machine(), **more}
-    found = doubts_of(runs, [pairs(list(seen))], **options)
-    return {doubt.kind: doubt for doubt in found}
+    options = {"counters": NOTHING, "elapsed_s": 10.0, "machine": machine(), **more}
+    listed = doubts_of(runs, [pairs(list(ratios))], **options)
+    return {doubt.kind: doubt for doubt in listed}
 
 
 def quiet(label: str, **changes: Any) -> Run:
@@ -33,30 +33,30 @@ def test_a_quiet_comparison_has_none() -> None:
 
 def test_other_load_says_how_much() -> None:
     noisy = run("A", [process(1, [block(0.002, disturbed=("others used the machine",))] * 6)])
-    told = doubts(noisy)["other load"]
-    assert "6 of 18 blocks" in told.evidence
-    assert "0.5 cores" in told.evidence
+    doubt = doubts(noisy)["other load"]
+    assert "6 of 18 blocks" in doubt.evidence
+    assert "0.5 cores" in doubt.evidence
 
 
-def test_a_system_that_tells_nothing_is_said_to() -> None:
+def test_a_system_that_reports_nothing_is_a_doubt() -> None:
     import dataclasses
 
     blind = [dataclasses.replace(block(0.002), run_delay_s=None, others_cpu_s=None)] * 6
-    told = doubts(run("A", [process(1, blind)]), run("B", [process(1, blind)]))
-    assert "does not tell" in told["other load"].evidence
+    doubt = doubts(run("A", [process(1, blind)]), run("B", [process(1, blind)]))
+    assert "does not report" in doubt["other load"].evidence
 
 
-def test_a_container_that_hides_others_is_said_to() -> None:
+def test_a_container_that_hides_others_is_a_doubt() -> None:
     import dataclasses
 
     hidden = [dataclasses.replace(block(0.002), others_cpu_s=None)] * 6
-    told = doubts(run("A", [process(1, hidden)]), run("B", [process(1, hidden)]))
-    assert "hides" in told["other load"].evidence
+    doubt = doubts(run("A", [process(1, hidden)]), run("B", [process(1, hidden)]))
+    assert "hides" in doubt["other load"].evidence
 
 
 def test_noise_between_pairs() -> None:
-    assert "noise" in doubts(seen=(1.0, 1.1, 0.9, 1.05, 0.95))
-    assert "noise" not in doubts(seen=(1.0, 1.001, 0.999))
+    assert "noise" in doubts(ratios=(1.0, 1.1, 0.9, 1.05, 0.95))
+    assert "noise" not in doubts(ratios=(1.0, 1.001, 0.999))
 
 
 def test_drift_of_the_baseline() -> None:
@@ -64,15 +64,15 @@ def test_drift_of_the_baseline() -> None:
     assert "drift" in doubts(drifting)
 
 
-def test_a_silent_fallback_is_loud() -> None:
+def test_a_silent_fallback_is_a_doubt() -> None:
     fallen = quiet(
         "B",
         config=Config(providers=("cuda", "cpu")),
         log=(LogLine("W", "Failed to create CUDAExecutionProvider. Require cuDNN 9"),),
     )
-    told = doubts(None, fallen)["fallback"]
-    assert "CUDAExecutionProvider was asked for but did not load" in told.evidence
-    assert "cuDNN 9" in told.evidence
+    doubt = doubts(None, fallen)["fallback"]
+    assert "CUDAExecutionProvider was asked for but did not load" in doubt.evidence
+    assert "cuDNN 9" in doubt.evidence
 
 
 def test_an_unsteady_warm_up() -> None:
@@ -85,11 +85,11 @@ def test_threads_above_the_quota_or_the_cores() -> None:
     assert "threads" in doubts(quiet("A", threads=8))
 
 
-def test_what_the_system_counted() -> None:
-    told = doubts(counted=Counters(steal_s=1.0, thermal_throttles=3, quota_throttles=0))
-    assert "10 %" in told["steal"].evidence
-    assert "3 times" in told["throttling"].evidence
-    assert "quota" not in told
+def test_what_the_system_counters() -> None:
+    doubt = doubts(counters=Counters(steal_s=1.0, thermal_throttles=3, quota_throttles=0))
+    assert "10 %" in doubt["steal"].evidence
+    assert "3 times" in doubt["throttling"].evidence
+    assert "quota" not in doubt
 
 
 def test_a_config_that_is_probably_not_meant() -> None:
@@ -100,6 +100,6 @@ def test_every_doubt_has_a_fix() -> None:
     noisy = run(
         "A", [process(1, [block(0.002, disturbed=("waited for a core",))] * 6, steady=False)], threads=9
     )
-    for doubt in doubts(noisy, seen=(1.0, 1.2, 0.8)).values():
+    for doubt in doubts(noisy, ratios=(1.0, 1.2, 0.8)).values():
         assert doubt.evidence
         assert doubt.fix

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from workbench.config import Config
-from workbench.judge.compare_request import Question
+from workbench.judge.compare_request import CompareRequest
 from workbench.judge.evidence import Evidence
+from workbench.measure.candidate import Candidate
 from workbench.measure.rounds import Outcome
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.records.run import Failure
@@ -18,16 +19,21 @@ from workbench.worker.values import write_values
 
 @pytest.fixture
 def evidence() -> Evidence:
+    request = CompareRequest(
+        model=Path("m.onnx"),
+        model_name="m",
+        model_bytes=1,
+        model_record=lambda: ModelRecord("m", "0" * 64, 1, 0),
+        configs=(Config(), Config(level="all")),
+        feeds=[{"x": np.zeros(1)}],
+        inputs=InputsRecord("by hand", None, (), ()),
+    )
     return Evidence(
-        Question(
-            model=Path("m.onnx"),
-            model_name="m",
-            model_bytes=1,
-            model_record=lambda: ModelRecord("m", "0" * 64, 1, 0),
-            configs=(Config(), Config(level="all")),
-            feeds=[{"x": np.zeros(1)}],
-            inputs=InputsRecord("by hand", None, (), ()),
-        )
+        request,
+        [
+            Candidate(label, config, request.model, {}, Path("feeds"))
+            for label, config in zip(request.labels, request.configs, strict=True)
+        ],
     )
 
 
@@ -75,6 +81,6 @@ def test_what_agrees_is_settled(evidence: Evidence, tmp_path: Path) -> None:
 
 def test_failures_take_a_config_out(evidence: Evidence) -> None:
     evidence.add([Outcome("A"), Outcome("B", failure=Failure("load", "no", "fix", ""))])
-    assert evidence.alive() == [0]
-    assert not evidence.measured()
+    assert [candidate.label for candidate in evidence.alive()] == ["A"]
+    assert not evidence.has_samples()
     assert evidence.run("B").failure is not None

@@ -11,17 +11,17 @@ from scipy import stats
 
 from workbench.judge.sequential import SPENT_AT, error_at, interval, is_look, student_t, total_error
 
-RATIOS = st.lists(st.floats(-2, 2), min_size=2, max_size=40).filter(lambda found: stats.tstd(found) > 1e-6)
+RATIOS = st.lists(st.floats(-2, 2), min_size=2, max_size=40).filter(lambda ratios: stats.tstd(ratios) > 1e-6)
 
 
 @given(RATIOS, st.floats(0.001, 0.2))
 def test_interval_is_students_t(ratios: list[float], error: float) -> None:
-    seen = interval(ratios, error=error)
-    assert seen is not None
+    estimate = interval(ratios, error=error)
+    assert estimate is not None
     middle = stats.tmean(ratios)
     half = stats.t.ppf(1 - error / 2, len(ratios) - 1) * stats.tsem(ratios)
-    assert seen.middle == pytest.approx(middle, abs=1e-12)
-    assert seen.half_width == pytest.approx(half, rel=1e-9, abs=1e-12)
+    assert estimate.middle == pytest.approx(middle, abs=1e-12)
+    assert estimate.half_width == pytest.approx(half, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("ratios", [[], [0.1]])

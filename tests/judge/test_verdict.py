@@ -25,12 +25,12 @@ def agreement(agrees: bool | None) -> OutputAgreement:
 
 
 def test_faster() -> None:
-    told = verdict([1.50, 1.51, 1.49, 1.50, 1.50])
-    assert told.kind == "faster"
-    assert told.low is not None
-    assert told.high is not None
-    assert told.low < 1.50 < told.high
-    assert told.ratio == pytest.approx(1.5, rel=1e-3)
+    concluded = verdict([1.50, 1.51, 1.49, 1.50, 1.50])
+    assert concluded.kind == "faster"
+    assert concluded.low is not None
+    assert concluded.high is not None
+    assert concluded.low < 1.50 < concluded.high
+    assert concluded.ratio == pytest.approx(1.5, rel=1e-3)
 
 
 def test_slower_is_the_mirror_of_faster() -> None:
@@ -45,36 +45,36 @@ def test_the_same_is_a_tie() -> None:
 
 
 def test_wide_is_unknown_with_the_interval_in_the_reason() -> None:
-    told = verdict([1.2, 0.9, 1.1])
-    assert told.kind == "unknown"
-    assert told.low is not None
-    assert f"{told.low:.3f}" in told.reason
+    concluded = verdict([1.2, 0.9, 1.1])
+    assert concluded.kind == "unknown"
+    assert concluded.low is not None
+    assert f"{concluded.low:.3f}" in concluded.reason
 
 
 def test_disturbed_rounds_do_not_count() -> None:
-    told = verdict([1.5, 1.5, None, None, None])
-    assert told.kind == "unknown"
-    assert told.rounds == 2
-    assert "3 of 5 rounds were disturbed" in told.reason
-    assert told.ratio == pytest.approx(1.5)
+    concluded = verdict([1.5, 1.5, None, None, None])
+    assert concluded.kind == "unknown"
+    assert concluded.rounds == 2
+    assert "3 of 5 rounds were disturbed" in concluded.reason
+    assert concluded.ratio == pytest.approx(1.5)
 
 
 def test_no_pairs_have_no_ratio() -> None:
-    told = verdict([])
-    assert (told.kind, told.ratio, told.low, told.high) == ("unknown", None, None, None)
+    concluded = verdict([])
+    assert (concluded.kind, concluded.ratio, concluded.low, concluded.high) == ("unknown", None, None, None)
 
 
 def test_one_pair_has_a_ratio_and_no_interval() -> None:
-    told = verdict([2.0])
-    assert told.ratio == pytest.approx(2.0)
-    assert told.low is None
+    concluded = verdict([2.0])
+    assert concluded.ratio == pytest.approx(2.0)
+    assert concluded.low is None
 
 
 def test_differing_outputs_come_before_speed() -> None:
-    told = verdict([1.5, 1.51, 1.49], agreement=(agreement(False),))
-    assert told.kind == "outputs differ"
-    assert "logits" in told.reason
-    assert told.ratio == pytest.approx(1.5, rel=1e-2)
+    concluded = verdict([1.5, 1.51, 1.49], agreement=(agreement(False),))
+    assert concluded.kind == "outputs differ"
+    assert "logits" in concluded.reason
+    assert concluded.ratio == pytest.approx(1.5, rel=1e-2)
 
 
 def test_the_name_of_an_output_is_short_and_harmless() -> None:
@@ -89,9 +89,9 @@ def test_unknown_agreement_is_no_difference() -> None:
 
 
 def test_a_failure_is_unknown_with_its_reason() -> None:
-    told = judge("B", (), (), smallest_effect=0.01, final=True, failure="load: no kernel")
-    assert told.kind == "unknown"
-    assert "no kernel" in told.reason
+    concluded = judge("B", (), (), smallest_effect=0.01, final=True, failure="load: no kernel")
+    assert concluded.kind == "unknown"
+    assert "no kernel" in concluded.reason
 
 
 def test_provisional_until_a_planned_look() -> None:

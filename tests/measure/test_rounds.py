@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.models import tiny
-from tests.worker.harness import mlp_feed, one_round, setup_for
+from tests.worker.harness import case_for, mlp_feed, one_round
 from workbench.config import Config
 from workbench.worker.values import read_values, write_values
 
 
 @pytest.mark.real
 def test_blocks_come_as_cycles_that_mirror_themselves(tmp_path: Path) -> None:
-    setup = setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(), Config(), Config()))
-    outcomes = one_round(setup)
+    case = case_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(), Config(), Config()))
+    outcomes = one_round(case)
     order: dict[int, str] = {}
     for outcome in outcomes:
         assert outcome.record is not None
@@ -31,8 +32,8 @@ def test_blocks_come_as_cycles_that_mirror_themselves(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-def test_a_record_holds_what_was_seen(tmp_path: Path) -> None:
-    (outcome,) = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(intra_op_threads=1),)))
+def test_a_record_holds_the_measurements(tmp_path: Path) -> None:
+    (outcome,) = one_round(case_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(intra_op_threads=1),)))
     record = outcome.record
     assert record is not None
     assert outcome.providers == ("CPUExecutionProvider",)
@@ -52,9 +53,9 @@ def test_a_record_holds_what_was_seen(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_the_plan_reaches_ort(tmp_path: Path) -> None:
     configs = (Config(intra_op_threads=1), Config(intra_op_threads=3), Config(io_binding=True))
-    one, three, bound = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=configs))
-    assert (one.threads, three.threads) == (1, 3)
-    assert (one.io, bound.io) == ("run", "binding")
+    single, three, bound = one_round(case_for(tmp_path, tiny.mlp(), mlp_feed(), configs=configs))
+    assert (single.threads, three.threads) == (1, 3)
+    assert (single.io, bound.io) == ("run", "binding")
 
 
 @pytest.mark.real
@@ -63,24 +64,21 @@ def test_outputs_are_ort_s(tmp_path: Path, binding: bool) -> None:
     import onnxruntime as ort
 
     proto, feed = tiny.mlp(), mlp_feed()
-    (outcome,) = one_round(setup_for(tmp_path, proto, feed, configs=(Config(io_binding=binding),)))
+    (outcome,) = one_round(case_for(tmp_path, proto, feed, configs=(Config(io_binding=binding),)))
     assert outcome.outputs is not None
-    (found,) = read_values(outcome.outputs)
+    (outputs,) = read_values(outcome.outputs)
     session = ort.InferenceSession(proto.SerializeToString())
-    for (name, value), expected in zip(found.items(), session.run(None, feed), strict=True):
+    for (name, value), expected in zip(outputs.items(), session.run(None, feed), strict=True):
         np.testing.assert_array_equal(value, expected, err_msg=name)
 
 
 @pytest.mark.real
 def test_one_config_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
-    import dataclasses
-
-    setup = setup_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(), Config()))
-    bad = {
-        **setup.plans[1],
-        "attributes": {"graph_optimization_level": {"enum": "GraphOptimizationLevel.NONE"}},
-    }
-    good, failed = one_round(dataclasses.replace(setup, plans=(setup.plans[0], bad)))
+    case = case_for(tmp_path, tiny.mlp(), mlp_feed(), configs=(Config(), Config()))
+    first, second = case.candidates
+    no_such_level = {"graph_optimization_level": {"enum": "GraphOptimizationLevel.NONE"}}
+    second = dataclasses.replace(second, plan={**second.plan, "attributes": no_such_level})
+    good, failed = one_round(dataclasses.replace(case, candidates=(first, second)))
     assert good.record is not None
     assert failed.record is None
     assert failed.failure is not None
@@ -89,8 +87,8 @@ def test_one_config_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_pacing_leaves_pauses_between_runs(tmp_path: Path) -> None:
-    setup = setup_for(tmp_path, tiny.mlp(), mlp_feed(), pacing_s=0.003)
-    (outcome,) = one_round(setup)
+    case = case_for(tmp_path, tiny.mlp(), mlp_feed(), pacing_s=0.003)
+    (outcome,) = one_round(case)
     assert outcome.record is not None
     for block in outcome.record.blocks:
         assert block.wall_s >= 0.003 * len(block.samples_s)
@@ -100,11 +98,11 @@ def test_pacing_leaves_pauses_between_runs(tmp_path: Path) -> None:
 def test_every_block_starts_with_the_first_feed_and_sees_them_all(tmp_path: Path) -> None:
     from workbench.worker.session import Bench
 
-    setup = setup_for(tmp_path, tiny.mlp(), mlp_feed())
-    write_values(setup.feeds[0], [mlp_feed(rows) for rows in (1, 2, 3)])
+    (candidate,) = case_for(tmp_path, tiny.mlp(), mlp_feed()).candidates
+    write_values(candidate.feeds, [mlp_feed(rows) for rows in (1, 2, 3)])
     bench = Bench()
-    bench.do_load(str(setup.models[0]), setup.plans[0])
-    bench.do_first_run(str(setup.feeds[0]))
+    bench.do_load(str(candidate.model), dict(candidate.plan))
+    bench.do_first_run(str(candidate.feeds))
     turns: list[int] = []
     for index, call in enumerate(bench.calls):
         call.run = lambda index=index: turns.append(index)  # type: ignore[misc]

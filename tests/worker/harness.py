@@ -7,6 +7,7 @@ import stat
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from onnx import TensorProto, helper
 
 from tests.models import tiny
 from workbench.config import Config
+from workbench.measure.candidate import Candidate
 from workbench.measure.interference import Watch
 from workbench.measure.limits import Limits
 from workbench.measure.rounds import Outcome, Round, Setup
@@ -25,7 +27,15 @@ from workbench.worker.values import write_values
 QUICK = Limits(start_s=60, load_s=60, run_s=60)
 
 
-def setup_for(
+@dataclass(frozen=True)
+class Case:
+    """A setup and the candidates to measure in it."""
+
+    setup: Setup
+    candidates: tuple[Candidate, ...]
+
+
+def case_for(
     folder: Path,
     proto: onnx.ModelProto,
     feed: dict[str, Any],
@@ -35,33 +45,30 @@ def setup_for(
     limits: Limits = QUICK,
     python: str = sys.executable,
     **changes: Any,
-) -> Setup:
+) -> Case:
+    """One candidate a config, or a plan, of a model that is written into the folder."""
     model = tiny.save(proto, folder)
     feeds = folder / "feeds"
     write_values(feeds, [feed])
     plans = plans or tuple(config.plan().to_dict() for config in configs)
-    return Setup(
-        labels=tuple("ABCDEF"[: len(plans)]),
-        models=(model,) * len(plans),
-        plans=plans,
-        feeds=(feeds,) * len(plans),
-        folder=folder,
-        usable_cores=2,
-        sampling_s=0.05,
-        limits=limits,
-        interpreters=(python,) * len(plans or configs),
-        **changes,
+    return Case(
+        Setup(folder=folder, usable_cores=2, sampling_s=0.05, limits=limits, **changes),
+        tuple(
+            Candidate(label, Config(), model, plan, feeds, interpreter=python)
+            for label, plan in zip("ABCDEF", plans, strict=False)
+        ),
     )
 
 
 def one_round(
-    setup: Setup, *, cancel: threading.Event | None = None, with_outputs: bool = True, number: int = 1
+    case: Case, *, cancel: threading.Event | None = None, with_outputs: bool = True, number: int = 1
 ) -> list[Outcome]:
+    """Measure all candidates of a case once."""
     watch = Watch()
     try:
         return Round(
-            setup, number, rng=random.Random(0), watch=watch, began=time.perf_counter(), cancel=cancel
-        ).run(range(len(setup.plans)), with_outputs=with_outputs)
+            case.setup, number, rng=random.Random(0), watch=watch, began=time.perf_counter(), cancel=cancel
+        ).run(case.candidates, with_outputs=with_outputs)
     finally:
         watch.close()
 

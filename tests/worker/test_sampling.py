@@ -24,15 +24,26 @@ def test_a_block_has_its_floor_and_its_ceiling() -> None:
     assert len(calls) == 7
 
 
-def test_a_planted_slow_down_is_inside_the_samples() -> None:
-    def work() -> Callable[[], object]:
-        return lambda: sum(range(20_000))
+class Clock:
+    """Nanoseconds that pass by one a reading, and when a run says so."""
 
-    plain, slowed = (array("q") for _ in range(2))
-    for _ in range(20):
-        plain.frombytes(block(work, 0.0, 5, 5, None, 0.0)[1])
-        slowed.frombytes(block(work, 0.0, 5, 5, None, 1.0)[1])
-    assert min(slowed) >= 1.9 * min(plain)
+    def __init__(self) -> None:
+        self.now = 0
+
+    def __call__(self) -> int:
+        self.now += 1
+        return self.now
+
+    def run(self) -> None:
+        self.now += 1000
+
+
+def test_a_planted_slow_down_is_inside_the_samples() -> None:
+    clock = Clock()
+    _, plain = block(lambda: clock.run, 0.0, 5, 5, None, 0.0, clock=clock)
+    _, slowed = block(lambda: clock.run, 0.0, 5, 5, None, 0.5, clock=clock)
+    assert array("q", plain) == array("q", [1001] * 5)
+    assert array("q", slowed) == array("q", [1501] * 5)
 
 
 def test_the_payload_is_nanoseconds_and_the_body_the_scheduler() -> None:

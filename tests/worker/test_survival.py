@@ -17,13 +17,13 @@ import pytest
 
 from tests.models import tiny
 from tests.worker.harness import (
+    case_for,
     endless_loop,
     function_bomb,
     interpreter,
     load_plan,
     mlp_feed,
     one_round,
-    setup_for,
     started,
 )
 from workbench.errors import Cancelled, RunFailed, WorkerError
@@ -73,9 +73,9 @@ def when_running(action: Callable[[int], None]) -> threading.Thread:
 )
 def test_a_worker_that_dies_in_a_run_is_a_record(tmp_path: Path, killer: signal.Signals, says: str) -> None:
     """SIGKILL is what the system's memory killer sends."""
-    setup = setup_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)})
+    case = case_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)})
     thread = when_running(lambda pid: os.kill(pid, killer))
-    (outcome,) = one_round(setup)
+    (outcome,) = one_round(case)
     thread.join()
     assert outcome.record is None
     assert outcome.failure is not None
@@ -95,7 +95,7 @@ def test_ort_aborting_by_itself_is_a_record(tmp_path: Path) -> None:
     name = proto.graph.input[0].name
     shape = [dim.dim_value or 1 for dim in proto.graph.input[0].type.tensor_type.shape.dim]
     feed = {name: np.ones(shape, np.float32)}
-    good, bad = one_round(setup_for(tmp_path, proto, feed, plans=(load_plan(), plan)))
+    good, bad = one_round(case_for(tmp_path, proto, feed, plans=(load_plan(), plan)))
     assert good.record is not None
     assert bad.failure is not None
     assert bad.failure.stage == "load"
@@ -104,8 +104,8 @@ def test_ort_aborting_by_itself_is_a_record(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_a_hang_in_a_run_is_a_record(tmp_path: Path) -> None:
-    setup = setup_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)}, limits=Limits(run_s=1.5))
-    (outcome,) = one_round(setup)
+    case = case_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)}, limits=Limits(run_s=1.5))
+    (outcome,) = one_round(case)
     assert outcome.failure is not None
     assert outcome.failure.stage == "first run"
     assert "no answer within 1.5 s" in outcome.failure.problem
@@ -114,8 +114,8 @@ def test_a_hang_in_a_run_is_a_record(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_a_hang_in_load_is_a_record(tmp_path: Path) -> None:
-    setup = setup_for(tmp_path, function_bomb(), {"x": np.ones(1, np.float32)}, limits=Limits(load_s=1.5))
-    (outcome,) = one_round(setup)
+    case = case_for(tmp_path, function_bomb(), {"x": np.ones(1, np.float32)}, limits=Limits(load_s=1.5))
+    (outcome,) = one_round(case)
     assert outcome.failure is not None
     assert outcome.failure.stage == "load"
     assert "load_s" in outcome.failure.fix
@@ -127,7 +127,7 @@ def test_megabytes_on_stderr_are_kept_short(tmp_path: Path) -> None:
     shout = interpreter(
         tmp_path, 'head -c 30000000 /dev/zero | tr \'\\0\' x >&2; echo LAST >&2; exec "$PYTHON" "$@"'
     )
-    (outcome,) = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), python=shout))
+    (outcome,) = one_round(case_for(tmp_path, tiny.mlp(), mlp_feed(), python=shout))
     assert outcome.failure is None
     assert outcome.record is not None
     assert len(outcome.log_text) < 2 << 20
@@ -139,7 +139,7 @@ def test_megabytes_on_stderr_are_kept_short(tmp_path: Path) -> None:
 @needs_signals
 def test_a_worker_that_exits_by_itself_is_a_record_with_its_last_words(tmp_path: Path) -> None:
     quitter = interpreter(tmp_path, "echo I have had enough >&2; exit 7")
-    (outcome,) = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), python=quitter))
+    (outcome,) = one_round(case_for(tmp_path, tiny.mlp(), mlp_feed(), python=quitter))
     assert outcome.failure is not None
     assert outcome.failure.stage == "start"
     assert "exit code 7" in outcome.failure.problem
@@ -150,7 +150,7 @@ def test_a_worker_that_exits_by_itself_is_a_record_with_its_last_words(tmp_path:
 @needs_signals
 def test_a_worker_that_answers_nonsense_is_a_record(tmp_path: Path) -> None:
     liar = interpreter(tmp_path, "echo this is no frame at all, but long enough to be read as one; sleep 600")
-    (outcome,) = one_round(setup_for(tmp_path, tiny.mlp(), mlp_feed(), python=liar))
+    (outcome,) = one_round(case_for(tmp_path, tiny.mlp(), mlp_feed(), python=liar))
     assert outcome.failure is not None
     assert outcome.failure.stage == "start"
 
@@ -164,10 +164,10 @@ def test_an_interpreter_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_cancel_from_another_thread_ends_an_endless_run(tmp_path: Path) -> None:
     cancel = threading.Event()
-    setup = setup_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)})
+    case = case_for(tmp_path, endless_loop(), {"x": np.ones(1, np.float32)})
     thread = when_running(lambda _: cancel.set())
     with pytest.raises(Cancelled):
-        one_round(setup, cancel=cancel)
+        one_round(case, cancel=cancel)
     thread.join()
     assert worker_pids() == set()
 

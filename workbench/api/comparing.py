@@ -15,10 +15,10 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare import compare as measure_and_judge
-from workbench.judge.compare_request import Question, check_seed
+from workbench.judge.compare_request import CompareRequest, check_seed
 from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
-from workbench.models.fit import check_fit, is_quantized
+from workbench.models.fit import check_fit
 from workbench.preparation.inputs import real_inputs
 from workbench.preparation.replayed import replayed
 from workbench.records.bundle import read_bundle
@@ -84,7 +84,7 @@ def compare(
         # A large file is hashed while the first worker starts and loads.
         in_background(loaded.record, "hash of the model", cancel) as model_record,
     ):
-        question = Question(
+        request = CompareRequest(
             model=loaded.path,
             source=loaded,
             model_name=loaded.name,
@@ -97,14 +97,13 @@ def compare(
             smallest_effect=smallest_effect,
             pacing_s=pacing_s,
             tolerance=tolerance,
-            quantized=is_quantized(loaded),
             least_sqnr_db=least_sqnr_db,
             calibration=calibration,
             seed=seed,
             limits=limits or Limits(),
             began=began,
         )
-        record = measure_and_judge(question, on_progress=on_progress, cancel=cancel)
+        record = measure_and_judge(request, on_progress=on_progress, cancel=cancel)
     structure = loaded.structure.SerializeToString()
     result = Comparison(record, structure, model=loaded, inputs=fed, calibration=calibration)
     if keep:

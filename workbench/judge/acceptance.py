@@ -1,4 +1,4 @@
-"""Is a config kept? Only when it was measured to be faster and within every budget."""
+"""The acceptance of a config: kept only when measured to be faster and within every budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.records.fidelity import AccuracyRecord
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What is asked for, as shares: 0.01 is 1 % and one point. None: not asked."""
+    """The least that is asked for, as shares: 0.01 is 1 % and one point. None: not asked."""
 
     min_speedup: float = 1.0
     max_error: float | None = None
@@ -29,7 +29,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One condition. `passed` is None where it could not be told, which does not pass."""
+    """One condition. `passed` is None where it is unknown, which does not pass."""
 
     what: str
     passed: bool | None
@@ -37,30 +37,30 @@ class Check:
 
 
 def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, budget: Budget) -> tuple[Check, ...]:
-    """Speed, which includes that outputs agree; then error and accuracy, where they are asked for."""
-    found = [speed(verdict, budget.min_speedup)]
+    """Check the speed, which includes that outputs agree; then error and accuracy where asked for."""
+    results = [speed(verdict, budget.min_speedup)]
     if budget.max_error is not None:
-        found.append(_error(accuracy, label, budget.max_error))
+        results.append(_error(accuracy, label, budget.max_error))
     if budget.max_drop is not None:
-        found.append(_drop(accuracy, label, budget.max_drop))
-    return tuple(found)
+        results.append(_drop(accuracy, label, budget.max_drop))
+    return tuple(results)
 
 
 def speed(verdict: Verdict, least: float) -> Check:
-    """The whole interval must lie beyond what is asked for."""
+    """Check that the whole interval lies beyond the least speed-up."""
     if verdict.kind == "outputs differ":
         return Check("outputs", False, verdict.reason)
     if verdict.low is None or verdict.high is None or verdict.ratio is None:
         return Check("speed", None, f"the speed-up is not known: {verdict.reason}")
-    told = f"{verdict.ratio:.3f} times as fast ({verdict.low:.3f} to {verdict.high:.3f})"
+    measured = f"{verdict.ratio:.3f} times as fast ({verdict.low:.3f} to {verdict.high:.3f})"
     if verdict.kind == "unknown":
         return Check("speed", None, f"the speed-up is not settled: {verdict.reason}")
     if verdict.kind != "faster":
-        return Check("speed", False, f"{told}: {verdict.kind}")
+        return Check("speed", False, f"{measured}: {verdict.kind}")
     if verdict.low < least:
         passed = None if verdict.high >= least else False
-        return Check("speed", passed, f"{told}; {least:g} times was asked for")
-    return Check("speed", True, told)
+        return Check("speed", passed, f"{measured}; {least:g} times was asked for")
+    return Check("speed", True, measured)
 
 
 def _error(accuracy: AccuracyRecord, label: str, most: float) -> Check:
@@ -82,11 +82,11 @@ def _drop(accuracy: AccuracyRecord, label: str, most: float) -> Check:
         why = score.problem if score is not None and score.problem else "there are no labels"
         return Check("accuracy", None, f"the accuracy is not known: {why}")
     gap = score.against
-    told = f"accuracy changes by {gap.value * 100:+.2f} points"
+    measured = f"accuracy changes by {gap.value * 100:+.2f} points"
     if gap.low is not None and gap.high is not None:
-        told += f" ({gap.low * 100:+.2f} to {gap.high * 100:+.2f})"
-    told += f", at most {most * 100:.2f} may be lost"
+        measured += f" ({gap.low * 100:+.2f} to {gap.high * 100:+.2f})"
+    measured += f", at most {most * 100:.2f} may be lost"
     passed = gap.within(most)
     if passed is None:
-        told += f"; {accuracy.data.item_count:,} items do not settle it"
-    return Check("accuracy", passed, told)
+        measured += f"; {accuracy.data.item_count:,} items do not settle it"
+    return Check("accuracy", passed, measured)

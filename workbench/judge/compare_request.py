@@ -1,4 +1,4 @@
-"""What is to be compared, with what, and how long it may take."""
+"""What to compare, on which inputs, and how long it may take."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from workbench.config import Config
-from workbench.config.precision import INTEGER_LEAST_SQNR_DB
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.measure.limits import Limits
@@ -29,13 +28,13 @@ MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost e
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One comparison, as asked."""
+class CompareRequest:
+    """One comparison, as the user asked for it."""
 
     model: Path
     model_name: str
     model_bytes: int
-    model_record: Callable[[], ModelRecord]  # asked for at the end: it may wait for the hash of a large file
+    model_record: Callable[[], ModelRecord]  # called at the end: it may wait for the hash of a large file
     configs: tuple[Config, ...]
     feeds: Sequence[Feed]
     inputs: InputsRecord
@@ -46,7 +45,6 @@ class Question:
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
     source: Model | None = None  # the model as it was opened, where a config prepares something
-    quantized: bool = False  # the model itself computes in integers, whatever the configs say
     least_sqnr_db: float | None = None  # of the user's own; None: what the precisions ask for
     calibration: Any = None  # what wb.prepare takes
     slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty
@@ -57,44 +55,35 @@ class Question:
         """A, B, … Z, A1, B1, …"""
         return tuple(f"{chr(ord('A') + index % 26)}{index // 26 or ''}" for index in range(len(self.configs)))
 
-    def least_sqnr_db_of(self, label: str) -> float | None:
-        """The error budget of a candidate whose arithmetic, or the baseline's, is not float32; else None."""
-        pair = (self.configs[0], self.configs[self.labels.index(label)])
-        asked = [config.precision.LEAST_SQNR_DB for config in pair if config.precision is not None]
-        asked += [INTEGER_LEAST_SQNR_DB] * self.quantized
-        if not asked:
-            return None
-        return min(asked) if self.least_sqnr_db is None else self.least_sqnr_db
 
-
-def check(question: Question) -> None:
+def check(request: CompareRequest) -> None:
     """Refuse what cannot be measured before a worker starts."""
-    if len(question.configs) < 2:
+    if len(request.configs) < 2:
         raise ConfigError("one config is no comparison", "give at least two: wb.compare(model, a, b)")
-    if not question.feeds:
+    if not request.feeds:
         raise ConfigError(
             "there are no inputs", "give at least one feed, or leave inputs out to have them made"
         )
-    if question.budget_s is not None:
-        _check_number("budget_s", question.budget_s, "seconds above 0, like 10.0, or None")
-    if question.pacing_s is not None:
-        _check_number("pacing_s", question.pacing_s, "seconds above 0, like 0.01, or None")
+    if request.budget_s is not None:
+        _check_number("budget_s", request.budget_s, "seconds above 0, like 10.0, or None")
+    if request.pacing_s is not None:
+        _check_number("pacing_s", request.pacing_s, "seconds above 0, like 0.01, or None")
     _check_number(
         "smallest_effect",
-        question.smallest_effect,
+        request.smallest_effect,
         f"a number above 0 and up to {MOST_EFFECT:g}: 0.01 is 1 %",
         most=MOST_EFFECT,
     )
-    _check_number("tolerance", question.tolerance, "a number from 0 up, like 0.001", zero_too=True)
-    if question.least_sqnr_db is not None:
+    _check_number("tolerance", request.tolerance, "a number from 0 up, like 0.001", zero_too=True)
+    if request.least_sqnr_db is not None:
         _check_number(
-            "least_sqnr_db", question.least_sqnr_db, "decibels from 0 up, like 20.0, or None", zero_too=True
+            "least_sqnr_db", request.least_sqnr_db, "decibels from 0 up, like 20.0, or None", zero_too=True
         )
-    check_seed(question.seed)
+    check_seed(request.seed)
 
 
 def check_seed(seed: object) -> None:
-    """Refuse what no generator takes and no record can keep."""
+    """Refuse a seed that no generator takes or no record can hold."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= INTEGER:
         raise ConfigError(
             f"seed={quoted(seed)} is no usable value", "give a whole number from 0 to 2**63 - 1"
@@ -104,7 +93,7 @@ def check_seed(seed: object) -> None:
 def _check_number(
     name: str, value: object, allowed: str, *, most: float = INTEGER, zero_too: bool = False
 ) -> None:
-    """Untyped, since users write these by hand; NaN fails every comparison."""
+    """Refuse what is no number in range. `value` is untyped, since users write it by hand; NaN fails too."""
     usable = (
         isinstance(value, int | float)
         and not isinstance(value, bool)
@@ -115,7 +104,7 @@ def _check_number(
 
 
 def default_budget_s(run_s: float | None, round_s: float) -> float:
-    """How long a comparison may take when the user does not say, from what one run and one round take."""
+    """Return the default budget from the times of one run and of one round."""
     least_s = DEFAULT_LEAST_ROUNDS * round_s  # also a small model may load slowly
     if run_s is not None and run_s <= SMALL_RUN_S:
         return max(SMALL_BUDGET_S, least_s)

@@ -29,28 +29,28 @@ def doubts_of(
     pairs: Sequence[Sequence[Pair]],
     machine: Machine,
     *,
-    counted: Counters,
+    counters: Counters,
     elapsed_s: float,
     software: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[Doubt, ...]:
-    """Everything that should be known beside the verdicts."""
-    found: list[Doubt] = []
-    found += _other_load(runs)
-    found += _spread(runs, pairs)
-    found += _drift(runs[0])
-    found += _fallbacks(runs)
-    found += _runtimes(runs, software or {})
-    found += _unsteady(runs)
-    found += _threads(runs, machine)
-    found += _clock(runs)
-    found += _preparation(runs)
-    found += _config_notes(runs, machine)
-    found += _system(counted, elapsed_s)
-    return tuple(found)
+    """Return the doubts of a comparison."""
+    doubts: list[Doubt] = []
+    doubts += _other_load(runs)
+    doubts += _spread(runs, pairs)
+    doubts += _drift(runs[0])
+    doubts += _fallbacks(runs)
+    doubts += _runtimes(runs, software or {})
+    doubts += _unsteady(runs)
+    doubts += _threads(runs, machine)
+    doubts += _clock(runs)
+    doubts += _preparation(runs)
+    doubts += _config_notes(runs, machine)
+    doubts += _system(counters, elapsed_s)
+    return tuple(doubts)
 
 
 def _preparation(runs: Sequence[Run]) -> Iterable[Doubt]:
-    """Ranges that were measured on noise."""
+    """Yield doubts about ranges that were measured on noise."""
     for run in runs:
         if run.preparation is None:
             continue
@@ -74,7 +74,7 @@ def _other_load(runs: Sequence[Run]) -> Iterable[Doubt]:
         yield Doubt(
             "other load",
             None,
-            "this system does not tell what other processes use, so disturbed blocks could not be found",
+            "this system does not report what other processes use, so disturbed blocks could not be found",
             "close other programs while measuring, or measure on Linux",
         )
         return
@@ -98,33 +98,33 @@ def _other_load(runs: Sequence[Run]) -> Iterable[Doubt]:
         )
 
 
-def _system(counted: Counters, elapsed_s: float) -> Iterable[Doubt]:
-    if counted.steal_s is not None and elapsed_s > 0 and counted.steal_s / elapsed_s > STEAL_SHARE:
+def _system(counters: Counters, elapsed_s: float) -> Iterable[Doubt]:
+    if counters.steal_s is not None and elapsed_s > 0 and counters.steal_s / elapsed_s > STEAL_SHARE:
         yield Doubt(
             "steal",
             None,
-            f"the hypervisor gave {counted.steal_s / elapsed_s * 100:.0f} % of a core to other guests",
+            f"the hypervisor gave {counters.steal_s / elapsed_s * 100:.0f} % of a core to other guests",
             "use a machine of your own, or repeat at another time",
         )
-    if counted.thermal_throttles:
+    if counters.thermal_throttles:
         yield Doubt(
             "throttling",
             None,
-            f"the processor slowed down {counted.thermal_throttles} times because of heat",
+            f"the processor slowed down {counters.thermal_throttles} times because of heat",
             "let it cool, or measure with fewer threads",
         )
-    if counted.quota_throttles:
+    if counters.quota_throttles:
         yield Doubt(
             "quota",
             None,
-            f"the container's CPU quota stopped work {counted.quota_throttles} times while measuring",
+            f"the container's CPU quota stopped work {counters.quota_throttles} times while measuring",
             "set intra_op_threads to the quota or below, or raise the quota",
         )
 
 
 def _spread(runs: Sequence[Run], pairs: Sequence[Sequence[Pair]]) -> Iterable[Doubt]:
-    for run, seen in zip(runs[1:], pairs, strict=True):
-        ratios = [pair.log_ratio for pair in seen if pair.log_ratio is not None]
+    for run, rounds in zip(runs[1:], pairs, strict=True):
+        ratios = [pair.log_ratio for pair in rounds if pair.log_ratio is not None]
         if 0 < len(ratios) < FEW_ROUNDS:
             yield Doubt(
                 "few rounds",
@@ -162,7 +162,7 @@ def _fallbacks(runs: Sequence[Run]) -> Iterable[Doubt]:
         asked = [provider.name for provider in run.config.providers]
         missing = [name for name in asked if run.providers and name not in run.providers]
         if missing:
-            told = next(
+            reason = next(
                 (line.message for line in run.log if any(name in line.message for name in missing)),
                 "ORT gave no reason",
             )
@@ -170,26 +170,26 @@ def _fallbacks(runs: Sequence[Run]) -> Iterable[Doubt]:
                 "fallback",
                 run.label,
                 f"{', '.join(missing)} was asked for but did not load, so {run.label} ran on "
-                f"{', '.join(run.providers)}: {told}",
+                f"{', '.join(run.providers)}: {reason}",
                 "see wb.doctor() for what this provider needs; until then the figures are of the fallback",
             )
 
 
 def _runtimes(runs: Sequence[Run], software: Mapping[str, Mapping[str, str]]) -> Iterable[Doubt]:
-    """Two builds of ORT differ in more than the config says."""
+    """Yield doubts about runtimes: two builds of ORT differ in more than the config says."""
     ours = software.get(runs[0].label, {})
     for run in runs[1:]:
         theirs = software.get(run.label, {})
         differing = [name for name in ours if name in theirs and ours[name] != theirs[name]]
         if not differing and (run.config.runtime == runs[0].config.runtime or not theirs):
             continue
-        told = ", ".join(f"{name} {theirs[name]} instead of {ours[name]}" for name in differing)
+        reason = ", ".join(f"{name} {theirs[name]} instead of {ours[name]}" for name in differing)
         where = in_words(BY_FIELD["runtime"], run.config.runtime)
         yield Doubt(
             "runtime",
             run.label,
-            f"{run.label} ran in another environment than A ({where}): {told or 'of the same versions'}; the "
-            "ratio compares the two builds of ORT too, not the configs alone",
+            f"{run.label} ran in another environment than A ({where}): {reason or 'of the same versions'}; "
+            "the ratio compares the two builds of ORT too, not the configs alone",
             "give A the same runtime to compare the configs alone",
         )
 
@@ -243,7 +243,7 @@ def _clock(runs: Sequence[Run]) -> Iterable[Doubt]:
 
 
 def _config_notes(runs: Sequence[Run], machine: Machine) -> Iterable[Doubt]:
-    """What is legal but probably not meant."""
+    """Yield doubts about settings that are legal but probably not meant."""
     for run in runs:
         for note in run.config.notes(machine.usable_cores):
             yield Doubt(

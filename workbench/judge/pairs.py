@@ -1,4 +1,4 @@
-"""From blocks to one number a process pair: the only unit that counts as independent evidence."""
+"""From blocks to one number a pair of processes: the only unit that counts as independent evidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ by 0.9 % from pair to pair, that of medians by 1.2 %, that of plain means by 3 %
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One round of baseline and candidate: log(A's time / B's time), and what was set aside for it."""
+    """One round of baseline and candidate: log(A's time / B's time), over clean cycles and over all."""
 
     round: int
     log_ratio: float | None  # None: too few clean cycles
@@ -28,7 +28,7 @@ class Pair:
 
 
 def pairs_of(baseline: Run, candidate: Run) -> tuple[Pair, ...]:
-    """A pair for every round in which both processes were measured."""
+    """Return a pair for every round in which both processes were measured."""
     partners = {process.round: process for process in candidate.processes}
     return tuple(
         pair_of(process, partners[process.round])
@@ -38,7 +38,7 @@ def pairs_of(baseline: Run, candidate: Run) -> tuple[Pair, ...]:
 
 
 def pair_of(first: ProcessRecord, second: ProcessRecord) -> Pair:
-    """The log ratio of the typical latencies, over the cycles in which no block of either was disturbed."""
+    """Return the log ratio of the typical latencies; a cycle is clean if no block of either was disturbed."""
     cycles = list(zip(_cycles(first.blocks), _cycles(second.blocks), strict=False))
     clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
     return Pair(
@@ -51,7 +51,7 @@ def pair_of(first: ProcessRecord, second: ProcessRecord) -> Pair:
 
 
 def typical_s(samples_s: Iterable[float]) -> float:
-    """The mean of the fastest three quarters, rounded up."""
+    """Return the mean of the fastest three quarters, rounded up."""
     ordered = sorted(samples_s)
     return fmean(ordered[: math.ceil(FASTEST_SHARE * len(ordered))])
 
@@ -65,5 +65,5 @@ def _log_ratio(cycles: Sequence[tuple[Sequence[Block], Sequence[Block]]]) -> flo
 
 
 def _cycles(blocks: Sequence[Block]) -> list[Sequence[Block]]:
-    """Blocks come two a cycle, in the order measured."""
+    """Return the blocks two a cycle, in the order measured."""
     return [blocks[start : start + 2] for start in range(0, len(blocks), 2)]

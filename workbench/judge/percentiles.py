@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Samples: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636}
-"""Samples below which a percentile is not told: the chance that none lies beyond it stays under 0.13 %."""
+"""Samples below which a percentile is not shown: the chance that none lies beyond it stays under 0.13 %."""
 RESAMPLES = 300
 MIN_PROCESSES = 3
 LEAST_S = 1e-9  # no run is shorter than a tick of the clock, whatever a stranger's record says
@@ -33,13 +33,13 @@ class Estimate:
 
 
 def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Estimate, ...]:
-    """Latency percentiles in seconds."""
+    """Return latency percentiles in seconds."""
     groups = _clean_samples(run)
     return tuple(_percentile(groups, percent) for percent in wanted)
 
 
 def throughput(run: Run) -> Estimate:
-    """Runs a second when one follows the other: the inverse of the mean latency."""
+    """Return the runs a second when one follows the other: the inverse of the mean latency."""
     return _estimate(
         "throughput", _clean_samples(run), lambda samples: 1 / max(float(samples.mean()), LEAST_S)
     )
@@ -66,8 +66,8 @@ def _estimate(name: str, groups: list[Samples], figure: Callable[[Samples], floa
     rng = np.random.default_rng(0)
     draws = rng.integers(len(groups), size=(RESAMPLES, len(groups)))
     thinned = [_thinned(group) for group in groups]
-    found = [figure(np.concatenate([thinned[index] for index in draw])) for draw in draws]
-    low, high = np.percentile(found, [2.5, 97.5])
+    resampled = [figure(np.concatenate([thinned[index] for index in draw])) for draw in draws]
+    low, high = np.percentile(resampled, [2.5, 97.5])
     return Estimate(name, value, float(low), float(high))
 
 

@@ -1,8 +1,8 @@
 """An interval that may be looked at while it is still being measured.
 
-One number a process pair, Student's t over the pairs, and a part of the 5 % error spent at each planned look.
-The parts were found by simulation (`total_error` repeats it): whatever look is the last, the chance that the
-interval ever missed the truth stays at or below 5 %.
+One number for each pair of processes, Student's t over the pairs, and a part of the 5 % error spent at each
+planned look. The parts come from a simulation (`total_error` repeats it): whatever look is the last, the
+chance that the interval ever missed the truth stays at or below 5 %.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Interval:
 
 
 def interval(log_ratios: Sequence[float], *, error: float | None = None) -> Interval | None:
-    """Student's t interval; `error` defaults to the part of the 5 % that this number of pairs may spend."""
+    """Return Student's t interval; `error` defaults to what this number of pairs may spend."""
     pairs = len(log_ratios)
     if pairs < 2:
         return None
@@ -51,12 +51,12 @@ def interval(log_ratios: Sequence[float], *, error: float | None = None) -> Inte
 
 
 def error_at(pairs: int) -> float:
-    """The error that a look at this many pairs may spend: that of the next planned look."""
+    """Return the error that a look at this many pairs may spend: that of the next planned look."""
     return next((error for look, error in SPENT_AT.items() if pairs <= look), min(SPENT_AT.values()))
 
 
 def is_look(pairs: int) -> bool:
-    """Whether a decision may be taken at this many pairs without being the last one."""
+    """Return whether a decision may be taken at this many pairs although measuring goes on."""
     return pairs in SPENT_AT
 
 
@@ -67,13 +67,17 @@ def student_t(probability: float, degrees: int) -> float:
 
 
 def total_error(last: int, *, repeats: int, seed: int = 0) -> float:
-    """Simulated chance that any interval up to the look at `last` pairs misses the truth."""
+    """Return the simulated chance that any interval up to the look at `last` pairs misses the truth."""
     import numpy as np
 
     values = np.random.default_rng(seed).standard_normal((repeats, last))
     missed = np.zeros(repeats, dtype=bool)
     for pairs in [look for look in SPENT_AT if look < last] + [last]:
-        seen = values[:, :pairs]
-        half = student_t(1 - error_at(pairs) / 2, pairs - 1) * seen.std(axis=1, ddof=1) / math.sqrt(pairs)
-        missed |= np.abs(seen.mean(axis=1)) > half
+        values_so_far = values[:, :pairs]
+        half = (
+            student_t(1 - error_at(pairs) / 2, pairs - 1)
+            * values_so_far.std(axis=1, ddof=1)
+            / math.sqrt(pairs)
+        )
+        missed |= np.abs(values_so_far.mean(axis=1)) > half
     return float(missed.mean())

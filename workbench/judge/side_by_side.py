@@ -56,8 +56,8 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
     for run in record.runs:
         verdict = verdicts.get(run.label)
         (middle,) = percentiles(run, (50.0,))
-        told = accuracy.score(run.label) if accuracy is not None else None
-        score, gap = (told.score, told.against) if told else (None, None)
+        scored = accuracy.score(run.label) if accuracy is not None else None
+        score, gap = (scored.score, scored.against) if scored else (None, None)
         error, error_from = _error(record, accuracy, run.label)
         trusted = verdict is None or verdict.kind != "outputs differ"
         rows.append(
@@ -81,7 +81,7 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
                 lost_high=gap.high if gap else None,
                 error=error,
                 error_from=error_from,
-                problem=run.failure.problem if run.failure else (told.problem if told else None),
+                problem=run.failure.problem if run.failure else (scored.problem if scored else None),
                 best=False,
             )
         )
@@ -94,7 +94,7 @@ def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -
 
     names = [field.name for field in fields(Standing)]
     frame = pd.DataFrame(
-        [[getattr(one, name) for name in names] for one in standings(record, accuracy)], columns=names
+        [[getattr(row, name) for name in names] for row in standings(record, accuracy)], columns=names
     )
     words = ("label", "config", "verdict", "error_from", "problem")
     whole = ("file_bytes", "peak_rss_bytes")
@@ -106,15 +106,15 @@ def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -
 
 
 def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
-    """On the edge of what can be had: none is at least as fast and as good, and better in one of both."""
+    """Mark the Pareto front: rows that no other row beats in speed and accuracy."""
     from dataclasses import replace
 
-    def beats(one: Standing, other: Standing) -> bool:
-        ours, theirs = (_badness(each) for each in (one, other))
-        if ours is None or theirs is None or one.speedup is None or other.speedup is None:
+    def beats(row: Standing, other: Standing) -> bool:
+        ours, theirs = _badness(row), _badness(other)
+        if ours is None or theirs is None or row.speedup is None or other.speedup is None:
             return False
-        at_least = one.speedup >= other.speedup and ours <= theirs
-        return at_least and (one.speedup > other.speedup or ours < theirs)
+        at_least = row.speedup >= other.speedup and ours <= theirs
+        return at_least and (row.speedup > other.speedup or ours < theirs)
 
     known = [
         row
@@ -122,17 +122,17 @@ def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
         if row.speedup is not None and row.verdict != "unknown" and _badness(row) is not None
     ]
     return tuple(
-        replace(row, best=row in known and not any(beats(one, row) for one in known)) for row in rows
+        replace(row, best=row in known and not any(beats(other, row) for other in known)) for row in rows
     )
 
 
-def _badness(one: Standing) -> float | None:
-    """Accuracy where it is known, else the error; the baseline has none."""
-    if one.accuracy is not None:
-        return -one.accuracy
-    if one.verdict is None:
+def _badness(row: Standing) -> float | None:
+    """Return the lost accuracy where it is known, else the error; the baseline has none."""
+    if row.accuracy is not None:
+        return -row.accuracy
+    if row.verdict is None:
         return 0.0
-    return one.error if one.error is not None and math.isfinite(one.error) else None
+    return row.error if row.error is not None and math.isfinite(row.error) else None
 
 
 def _error(

@@ -10,7 +10,7 @@ from workbench.judge.sequential import CONFIDENCE, MIN_PAIRS, Interval, interval
 from workbench.records.comparison import Kind, OutputAgreement, Verdict
 from workbench.text import shorten
 
-NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is told as 1.90 to 2.10 or better
+NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
 
 
 def judge(
@@ -24,19 +24,19 @@ def judge(
 ) -> Verdict:
     """The verdict on one candidate from its pairs so far. `final`: no more will be measured."""
     usable = [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
-    seen = interval(usable) or interval([pair.log_ratio_all for pair in pairs])
+    estimate = interval(usable) or interval([pair.log_ratio_all for pair in pairs])
     settled = final or is_look(len(usable))
-    kind, reason = _conclude(label, usable, pairs, seen, smallest_effect, failure)
-    if differing := [one for one in agreement if one.label == label and one.agrees is False]:
+    kind, reason = _conclude(label, usable, pairs, estimate, smallest_effect, failure)
+    if differing := [row for row in agreement if row.label == label and row.agrees is False]:
         kind = "outputs differ"
         output, why = shorten(differing[0].output), differing[0].reason
         reason = f"{label}'s outputs differ from A's ({output}: {why})"
     return Verdict(
         label=label,
         kind=kind,
-        ratio=math.exp(seen.middle) if seen else _single(pairs),
-        low=math.exp(seen.low) if seen else None,
-        high=math.exp(seen.high) if seen else None,
+        ratio=math.exp(estimate.middle) if estimate else _single(pairs),
+        low=math.exp(estimate.low) if estimate else None,
+        high=math.exp(estimate.high) if estimate else None,
         confidence=CONFIDENCE,
         smallest_effect=smallest_effect,
         rounds=len(usable),
@@ -50,20 +50,20 @@ def is_enough(verdict: Verdict, pairs: Sequence[Pair]) -> bool:
     usable = [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
     if not is_look(len(usable)):
         return False
-    seen = interval(usable)
-    if seen is None or kind_of(seen, verdict.smallest_effect) == "unknown":
+    estimate = interval(usable)
+    if estimate is None or kind_of(estimate, verdict.smallest_effect) == "unknown":
         return False
-    return seen.half_width <= max(verdict.smallest_effect, NARROW_SHARE * abs(seen.middle))
+    return estimate.half_width <= max(verdict.smallest_effect, NARROW_SHARE * abs(estimate.middle))
 
 
-def kind_of(seen: Interval, smallest_effect: float) -> Kind:
+def kind_of(estimate: Interval, smallest_effect: float) -> Kind:
     """Where the interval lies: beyond the smallest effect, within twice that, or neither."""
     effect = math.log1p(smallest_effect)
-    if seen.low > effect:
+    if estimate.low > effect:
         return "faster"
-    if seen.high < -effect:
+    if estimate.high < -effect:
         return "slower"
-    if -2 * effect < seen.low and seen.high < 2 * effect:
+    if -2 * effect < estimate.low and estimate.high < 2 * effect:
         return "tie"
     return "unknown"
 
@@ -72,7 +72,7 @@ def _conclude(
     label: str,
     usable: Sequence[float],
     pairs: Sequence[Pair],
-    seen: Interval | None,
+    estimate: Interval | None,
     smallest_effect: float,
     failure: str | None,
 ) -> tuple[Kind, str]:
@@ -86,14 +86,14 @@ def _conclude(
                 f"and set aside; "
                 f"{MIN_PAIRS} undisturbed rounds are needed"
             )
-        told = "1 round is" if len(usable) == 1 else f"{len(usable)} rounds are"
-        return "unknown", f"{told} too few for an interval; {MIN_PAIRS} are needed"
-    if seen is None:
+        count = "1 round is" if len(usable) == 1 else f"{len(usable)} rounds are"
+        return "unknown", f"{count} too few for an interval; {MIN_PAIRS} are needed"
+    if estimate is None:
         return "unknown", "nothing was measured"
-    kind = kind_of(seen, smallest_effect)
+    kind = kind_of(estimate, smallest_effect)
     if kind == "unknown":
         return kind, (
-            f"the interval of the ratio, {math.exp(seen.low):.3f} to {math.exp(seen.high):.3f}, "
+            f"the interval of the ratio, {math.exp(estimate.low):.3f} to {math.exp(estimate.high):.3f}, "
             f"allows both an effect of {smallest_effect * 100:.1f} % and none: it needs more rounds "
             "or a quieter machine"
         )

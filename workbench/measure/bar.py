@@ -49,12 +49,12 @@ def publisher() -> Publish | None:
 def _terminal_bar() -> Iterator[OnProgress]:
     from tqdm import tqdm
 
-    with tqdm(total=1.0, bar_format="{l_bar}{bar}| {postfix}", leave=False) as shown:
+    with tqdm(total=1.0, bar_format="{l_bar}{bar}| {postfix}", leave=False) as meter:
 
-        def show(told: Progress) -> None:
-            if told.fraction is not None:
-                shown.n = round(told.fraction, 3)
-            shown.set_postfix_str(in_words(told), refresh=True)
+        def show(progress_now: Progress) -> None:
+            if progress_now.fraction is not None:
+                meter.n = round(progress_now.fraction, 3)
+            meter.set_postfix_str(in_words(progress_now), refresh=True)
 
         yield show
 
@@ -70,12 +70,12 @@ def _notebook_bar(publish: Publish, clock: Callable[[], float] = time.monotonic)
     publish(_drawn(None, "starting"), transient=output)
     last: Progress | None = None
 
-    def show(told: Progress) -> None:
+    def show(progress_now: Progress) -> None:
         nonlocal drawn, last
-        last, now = told, clock()
+        last, now = progress_now, clock()
         if now - drawn >= EVERY_S:
             drawn = now
-            publish(_drawn(told.fraction, in_words(told)), transient=output, update=True)
+            publish(_drawn(progress_now.fraction, in_words(progress_now)), transient=output, update=True)
 
     how = "stopped after"
     try:
@@ -97,12 +97,12 @@ def _ended(how: str, seconds: float, last: Progress | None) -> str:
     return f"{how} {seconds:.1f} s{rounds}"
 
 
-def in_words(told: Progress) -> str:
+def in_words(progress_now: Progress) -> str:
     """Beside the bar: no ratio of configs that compute different things."""
-    left = "" if told.remaining_s is None else f", at most {told.remaining_s:.0f} s left"
+    left = "" if progress_now.remaining_s is None else f", at most {progress_now.remaining_s:.0f} s left"
     so_far = ""
-    for verdict in told.verdicts[:1]:
+    for verdict in progress_now.verdicts[:1]:
         if verdict.ratio is not None and verdict.kind != "outputs differ":
             so_far = f", so far {verdict.ratio:.2f}×"
-    where = f"round {told.round}: " if told.round else ""  # only comparisons have rounds
-    return f"{where}{told.doing}{so_far}{left}"
+    where = f"round {progress_now.round}: " if progress_now.round else ""  # only comparisons have rounds
+    return f"{where}{progress_now.doing}{so_far}{left}"

@@ -27,7 +27,7 @@ class Limits:
 
 
 def parse_membership(text: str) -> dict[str, str]:
-    """Controller to our group's path, from the text of /proc/self/cgroup."""
+    """Return our group's path by controller, from the text of /proc/self/cgroup."""
     paths: dict[str, str] = {}
     for line in text.splitlines():
         fields = line.split(":", 2)
@@ -38,7 +38,7 @@ def parse_membership(text: str) -> dict[str, str]:
 
 
 def parse_mounts(text: str) -> tuple[Mount, ...]:
-    """The cgroup hierarchies in the text of /proc/self/mountinfo."""
+    """Return the cgroup hierarchies in the text of /proc/self/mountinfo."""
     mounts = []
     for line in text.splitlines():
         before, separator, after = line.partition(" - ")
@@ -53,12 +53,12 @@ def parse_mounts(text: str) -> tuple[Mount, ...]:
 
 
 def read_limits(membership: str, mountinfo: str) -> Limits:
-    """The limits in force; every ancestor is asked because the tightest one wins."""
+    """Return the limits in force: the tightest of all ancestors."""
     paths, mounts = parse_membership(membership), parse_mounts(mountinfo)
 
     def over(controller: str, read: Callable[[Path], float | None]) -> list[float]:
-        found = (read(folder) for folder in _folders(controller, paths, mounts))
-        return [value for value in found if value is not None]
+        limits = (read(folder) for folder in _folders(controller, paths, mounts))
+        return [value for value in limits if value is not None]
 
     cores = over("cpu", _quota_v1) + over(UNIFIED, _quota_v2)
     memory = over("memory", _memory_v1) + over(UNIFIED, _memory_v2)
@@ -66,7 +66,7 @@ def read_limits(membership: str, mountinfo: str) -> Limits:
 
 
 def _folders(controller: str, paths: dict[str, str], mounts: tuple[Mount, ...]) -> Iterator[Path]:
-    """Our group's folder and its ancestors as far as they are mounted here."""
+    """Yield our group's folder and its ancestors as far as they are mounted here."""
     path = paths.get(controller)
     mount = next((m for m in mounts if controller in m.controllers), None)
     if path is None or mount is None:
@@ -92,7 +92,7 @@ def _quota_v1(folder: Path) -> float | None:
 
 
 def _cores(quota: str, period: str) -> float | None:
-    """`max` and -1 are how v2 and v1 say "no limit"."""
+    """Return the quota in cores; `max` (v2) and -1 (v1) mean no limit."""
     if not quota.isdigit() or not period.isdigit() or int(quota) == 0 or int(period) == 0:
         return None
     return int(quota) / int(period)
@@ -113,7 +113,7 @@ def _bytes(file: Path) -> float | None:
 
 
 def _words(file: Path) -> list[str]:
-    """Empty where the file is not there: the root group has no limits and controllers can be switched off."""
+    """Return the words of a file, none where it does not exist: the root group has no limits."""
     try:
         return file.read_text(encoding="ascii", errors="replace").split()
     except OSError:
@@ -121,5 +121,5 @@ def _words(file: Path) -> list[str]:
 
 
 def _unescaped(field: str) -> str:
-    """mountinfo writes blanks in octal."""
+    """Return a field of mountinfo, which writes blanks in octal."""
     return field.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")

@@ -1,4 +1,4 @@
-"""Was a block disturbed by others? Decided from the scheduler's figures alone, never from the latency.
+"""Whether others disturbed a block: decided from the scheduler's figures alone, never from the latency.
 
 Waiting for a core is a disturbance only where others worked meanwhile: just thawed, the threads of a worker
 may share a core for a scheduler tick although another one is free, and that happens to every config alike.
@@ -25,11 +25,11 @@ def reasons(
     threads: int | None,
     usable_cores: int,
 ) -> tuple[str, ...]:
-    """Why the block is set aside; empty when it is clean or when the system tells nothing.
+    """Return why the block is disturbed; nothing when it is clean or when the system reports no figures.
 
     `window_s` is the time that `others_cpu_s` was taken over: the block, and thawing and freezing around it.
     """
-    found = []
+    causes = []
     busy_threads = threads or usable_cores
     own_crowd = busy_threads > usable_cores  # then its threads wait for each other
     share = MAX_RUN_DELAY if others_cpu_s is not None else MAX_RUN_DELAY_BLIND
@@ -39,9 +39,9 @@ def reasons(
         and run_delay_s > max(MIN_RUN_DELAY_S, share * wall_s)
         and (others_cpu_s is None or others_cpu_s > OTHERS_PER_DELAY * run_delay_s)
     ):
-        found.append("waited for a core")
+        causes.append("waited for a core")
     spare = max(0, usable_cores - busy_threads)
     allowed_cores = OTHERS_BASE_SHARE * usable_cores + OTHERS_SPARE_SHARE * spare
     if others_cpu_s is not None and others_cpu_s > window_s * allowed_cores:
-        found.append("others used the machine")
-    return tuple(found)
+        causes.append("others used the machine")
+    return tuple(causes)

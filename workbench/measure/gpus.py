@@ -23,12 +23,12 @@ class _Memory(ctypes.Structure):
 
 
 def read_gpus() -> tuple[Gpu, ...]:
-    """Every GPU found; empty where there is none or no driver would tell."""
+    """Return every GPU that a driver reports."""
     return nvidia_gpus() + drm_gpus(Path("/sys/class/drm"))
 
 
 def nvidia_gpus() -> tuple[Gpu, ...]:
-    """Through the driver's own library: a call of nvidia-smi would cost a process and a second."""
+    """Ask NVML, the driver's own library: a call of nvidia-smi would cost a process and a second."""
     try:
         nvml = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
         if nvml.nvmlInit_v2():
@@ -36,14 +36,14 @@ def nvidia_gpus() -> tuple[Gpu, ...]:
     except (OSError, AttributeError):  # no driver, or one too old for these names
         return ()
     try:
-        return _asked(nvml)
+        return _nvml_gpus(nvml)
     finally:
         nvml.nvmlShutdown()
 
 
-def _asked(nvml: ctypes.CDLL) -> tuple[Gpu, ...]:
+def _nvml_gpus(nvml: ctypes.CDLL) -> tuple[Gpu, ...]:
     driver, count = ctypes.create_string_buffer(_TEXT), ctypes.c_uint()
-    told = nvml.nvmlSystemGetDriverVersion(driver, _TEXT) == 0
+    has_driver = nvml.nvmlSystemGetDriverVersion(driver, _TEXT) == 0
     if nvml.nvmlDeviceGetCount_v2(ctypes.byref(count)):
         return ()
     gpus = []
@@ -57,14 +57,14 @@ def _asked(nvml: ctypes.CDLL) -> tuple[Gpu, ...]:
             Gpu(
                 name.value.decode(errors="replace") if named else "NVIDIA GPU",
                 int(memory.total) if sized else None,
-                driver.value.decode(errors="replace") if told else None,
+                driver.value.decode(errors="replace") if has_driver else None,
             )
         )
     return tuple(gpus)
 
 
 def drm_gpus(folder: Path) -> tuple[Gpu, ...]:
-    """AMD's and Intel's cards as the Linux kernel lists them."""
+    """Return AMD's and Intel's cards as the Linux kernel lists them."""
     gpus = []
     for card in sorted(folder.glob("card[0-9]*")):
         device = card / "device"

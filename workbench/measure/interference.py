@@ -1,7 +1,8 @@
 """How much of the machine everything else uses while a block runs, read from the kernel's scheduler.
 
-Linux tells each thread's CPU time in nanoseconds (`schedstat`, refreshed at every scheduler tick), so the CPU
-time of all threads but ours is known for windows of a few milliseconds. Elsewhere it is unknown, and said so.
+Linux reports each thread's CPU time in nanoseconds (`schedstat`, refreshed at every scheduler tick), so the
+CPU time of all threads but ours is known for windows of a few milliseconds. Elsewhere it is unknown, and a
+doubt says so.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-RELIST_S = 0.5  # how often new processes are looked for where the kernel does not tell of them
+RELIST_S = 0.5  # how often processes are listed anew although no new process id appeared
 MAX_THREADS = 3_000  # beyond this a reading takes longer than a block
 MAX_OPEN_FILES = 400  # threads whose file is kept open
 OPEN_FILES_SHARE = 0.4  # of the files that this process may have open: 409 of the usual 1,024
@@ -51,7 +52,7 @@ class Watch:
         self.works = sees_all_processes() and os.path.exists("/proc/self/schedstat")  # noqa: PTH110
 
     def read(self) -> Reading | None:
-        """None where the system does not tell, has too many threads to ask, or lends no more open files."""
+        """Return None where the system reports nothing, has too many threads, or too few open files."""
         if not self.works:
             return None
         try:
@@ -85,7 +86,7 @@ class Watch:
         self._newest = ""  # the next reading lists anew
 
     def _list(self) -> None:
-        found = {}
+        paths = {}
         for process in os.listdir("/proc"):  # noqa: PTH208
             if process.isdecimal():
                 folder = f"/proc/{process}/task"
@@ -94,14 +95,14 @@ class Watch:
                 except OSError as error:
                     _raise_unless_ended(error)
                     continue
-                found.update({int(thread): f"{folder}/{thread}/schedstat" for thread in threads})
-        for thread in self._paths.keys() - found.keys():
+                paths.update({int(thread): f"{folder}/{thread}/schedstat" for thread in threads})
+        for thread in self._paths.keys() - paths.keys():
             self._forget(thread)
-        self._paths = found
+        self._paths = paths
         self._listed_at = time.perf_counter()
 
     def _text(self, thread: int, path: str) -> bytes | None:
-        """None when the thread has ended."""
+        """Return the text of a thread's schedstat, or None when the thread has ended."""
         try:
             kept = self._files.get(thread)
             if kept is not None:
@@ -127,7 +128,7 @@ class Watch:
 
 
 def _raise_unless_ended(error: OSError) -> None:
-    """A thread that ended cannot be read; without open files none can, and others would be undercounted."""
+    """Raise where no more files can be opened: others would be undercounted. A thread may have ended."""
     if error.errno in _OUT_OF_FILES:
         raise error
 
@@ -143,13 +144,13 @@ def _most_files() -> int:
 
 
 def _newest_process() -> str:
-    """The id that the kernel gave out last: it changes whenever a process or thread is born."""
+    """Return the newest process id: it changes whenever a process or thread starts."""
     with open("/proc/loadavg") as file:  # noqa: PTH123
         return file.read().split()[-1]
 
 
 def others_cpu_s(before: Reading | None, after: Reading | None, ours: frozenset[int]) -> float | None:
-    """CPU time between two readings of all threads but `ours`; a thread born meanwhile counts whole."""
+    """Return the CPU time that all threads but `ours` used between two readings."""
     if before is None or after is None:
         return None
     spent = sum(
@@ -161,7 +162,7 @@ def others_cpu_s(before: Reading | None, after: Reading | None, ours: frozenset[
 
 
 def threads_of(pid: int) -> frozenset[int]:
-    """The thread ids of a process, empty where the system does not list them."""
+    """Return the thread ids of a process, none where the system does not list them."""
     try:
         return frozenset(int(thread) for thread in os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
     except OSError:
@@ -173,7 +174,7 @@ def this_thread() -> int:
 
 
 def steal_s() -> float | None:
-    """CPU time that the hypervisor gave to other guests since boot; None where it is not told."""
+    """Return the CPU time that the hypervisor gave to other guests since boot, or None where unknown."""
     if sys.platform != "linux":
         return None
     with open("/proc/stat") as file:  # noqa: PTH123

@@ -25,7 +25,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is happening now; `fraction` and `remaining_s` are estimates, None while there is no ground."""
+    """The current step; `fraction` and `remaining_s` are estimates, None before the first round ended."""
 
     doing: str
     round: int

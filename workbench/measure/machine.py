@@ -1,4 +1,4 @@
-"""What is measured on: read once a comparison, quickly, and without naming the host."""
+"""The machine that a comparison runs on, read without the name of the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.records.machine import Machine
 
 
 def read_machine() -> Machine:
-    """This machine as a process like ours sees it; unknown is None."""
+    """Return this machine as a process like ours sees it; unknown is None."""
     import psutil
 
     cpu, limits = read_cpu(), _limits()
@@ -36,7 +36,7 @@ def read_machine() -> Machine:
 
 
 def _usable_cores(logical: int) -> int:
-    """The cores that the system may put our threads on."""
+    """Return the number of cores that the system may put our threads on."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     import psutil

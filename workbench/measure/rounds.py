@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import threading
 import time
 from array import array
@@ -16,6 +15,7 @@ from typing import Any, Literal, TypeVar
 
 from workbench.errors import RunFailed, WorkerError
 from workbench.measure import interference
+from workbench.measure.candidate import Candidate
 from workbench.measure.disturbance import reasons
 from workbench.measure.limits import Limits
 from workbench.records.run import Block, Failure, ProcessRecord, Stage
@@ -35,23 +35,19 @@ WARM_UP_FLOOR_S = 0.06
 WARM_UP_FLOOR_RUNS = 4
 WARM_UP_BOUND_S = 1.5
 
+StartWorker = Callable[..., Worker]  # the constructor of Worker, or of a fake one in tests
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:
     """What stays the same over all rounds of a comparison."""
 
-    labels: tuple[str, ...]
-    models: tuple[Path, ...]  # one a config, as are plans and feeds
-    plans: tuple[dict[str, Any], ...]
-    feeds: tuple[Path, ...]
     folder: Path
     usable_cores: int
     pacing_s: float | None = None
     sampling_s: float = 0.5  # for all configs together
     block_s: float = BLOCK_S
-    slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty: a share of each run, one a config
     limits: Limits = field(default_factory=Limits)
-    interpreters: tuple[str, ...] = ()  # of the workers, one a config; empty: ours for all
 
 
 @dataclass(slots=True)
@@ -66,7 +62,7 @@ class Outcome:
     io: Literal["run", "binding"] | None = None
     versions: dict[str, str] = field(default_factory=dict)
     log_text: str = ""
-    stood_still: bool = True  # whether it could be frozen while the others were measured
+    was_frozen: bool = True  # whether the process could be stopped while the others were measured
     outputs: Path | None = None
 
 
@@ -83,6 +79,8 @@ class Round:
         began: float,
         cancel: threading.Event | None = None,
         on_step: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.perf_counter,
+        start_worker: StartWorker = Worker,
     ) -> None:
         self._setup = setup
         self._number = number
@@ -91,85 +89,87 @@ class Round:
         self._began = began
         self._cancel = cancel
         self._on_step = on_step
-        self._seats: list[_Seat] = []
+        self._clock = clock
+        self._start_worker = start_worker
+        self._participants: list[_Participant] = []
 
-    def run(self, members: Sequence[int], *, with_outputs: bool) -> list[Outcome]:
-        """Measure the configs at these positions together."""
+    def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
+        """Measure these configs together."""
         with ExitStack() as stack:
-            for member in members:
-                self._seats.append(self._seat(stack, member))
-            for seat in self._seats:
-                self._attempt(seat, "start", self._greet)
-            steps: tuple[tuple[Stage, Callable[[_Seat], None]], ...] = (
+            for candidate in candidates:
+                self._participants.append(self._participant(stack, candidate))
+            for participant in self._participants:
+                self._attempt(participant, "start", self._greet)
+            steps: tuple[tuple[Stage, Callable[[_Participant], None]], ...] = (
                 ("load", self._load),
-                ("first run", lambda seat: self._first_run(seat, with_outputs)),
+                ("first run", lambda participant: self._first_run(participant, with_outputs)),
                 ("warm-up", self._warm_up),
             )
-            for step, work in steps:
-                for seat in self._shuffled():
-                    self._on_step(f"{seat.outcome.label}: {step}")
-                    self._attempt(seat, step, work)
-                    seat.worker.freeze()
+            for stage, work in steps:
+                for participant in self._shuffled():
+                    self._on_step(f"{participant.outcome.label}: {stage}")
+                    self._attempt(participant, stage, work)
+                    participant.worker.freeze()
             self._on_step("sampling")
             self._sample()
-            for seat in self._shuffled():
-                self._attempt(seat, "run", self._finish)
-            for seat in self._seats:
-                seat.outcome.log_text = seat.worker.log_text()
-                seat.outcome.stood_still = seat.worker.can_freeze
-                seat.worker.kill()  # all at once: a large model takes a while to leave memory
-        return [seat.outcome for seat in self._seats]
+            for participant in self._shuffled():
+                self._attempt(participant, "run", self._finish)
+            for participant in self._participants:
+                participant.outcome.log_text = participant.worker.log_text()
+                participant.outcome.was_frozen = participant.worker.can_freeze
+                participant.worker.kill()  # all at once: a large model takes a while to leave memory
+        return [participant.outcome for participant in self._participants]
 
-    def _seat(self, stack: ExitStack, member: int) -> _Seat:
-        label = self._setup.labels[member]
-        name = f"{label}-{self._number}-{self._rng.getrandbits(24):06x}"
-        python = self._setup.interpreters[member] if self._setup.interpreters else sys.executable
-        worker = stack.enter_context(Worker(self._setup.folder, name=name, python=python))
-        slow_down = self._setup.slow_downs[member] if self._setup.slow_downs else 0.0
-        return _Seat(worker, member, slow_down, Outcome(label))
+    def _participant(self, stack: ExitStack, candidate: Candidate) -> _Participant:
+        name = f"{candidate.label}-{self._number}-{self._rng.getrandbits(24):06x}"
+        worker = self._start_worker(self._setup.folder, name=name, python=candidate.interpreter)
+        return _Participant(stack.enter_context(worker), candidate, Outcome(candidate.label))
 
-    def _shuffled(self) -> list[_Seat]:
-        alive = [seat for seat in self._seats if seat.outcome.failure is None]
+    def _shuffled(self) -> list[_Participant]:
+        alive = [participant for participant in self._participants if participant.outcome.failure is None]
         self._rng.shuffle(alive)
         return alive
 
-    def _attempt(self, seat: _Seat, stage: Stage, work: Callable[[_Seat], _T]) -> _T | None:
-        """A config that fails is a record; the others go on."""
+    def _attempt(
+        self, participant: _Participant, stage: Stage, work: Callable[[_Participant], _T]
+    ) -> _T | None:
+        """Record the failure of a config; the others go on."""
         try:
-            seat.worker.thaw()
-            return work(seat)
+            participant.worker.thaw()
+            return work(participant)
         except (RunFailed, WorkerError) as error:
-            tail = log.tail(seat.worker.log_text())
-            seat.outcome.failure = Failure(stage, error.problem, error.fix, tail)
-            seat.worker.close()
+            tail = log.tail(participant.worker.log_text())
+            participant.outcome.failure = Failure(stage, error.problem, error.fix, tail)
+            participant.worker.close()
             return None
 
-    def _greet(self, seat: _Seat) -> None:
-        hello = seat.worker.hello(timeout_s=self._setup.limits.start_s, cancel=self._cancel)
-        seat.spawn_s, seat.import_s = hello["spawn_s"], hello["import_s"]
-        seat.outcome.versions = hello["versions"]
+    def _greet(self, participant: _Participant) -> None:
+        hello = participant.worker.hello(timeout_s=self._setup.limits.start_s, cancel=self._cancel)
+        participant.spawn_s, participant.import_s = hello["spawn_s"], hello["import_s"]
+        participant.outcome.versions = hello["versions"]
 
-    def _ask(self, seat: _Seat, kind: str, stage: str, **body: Any) -> Message:
+    def _ask(self, participant: _Participant, kind: str, stage: str, **body: Any) -> Message:
         limit_s = self._setup.limits.load_s if kind == "load" else self._setup.limits.run_s
-        return seat.worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self._cancel)
+        return participant.worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self._cancel)
 
-    def _load(self, seat: _Seat) -> None:
-        model, plan = str(self._setup.models[seat.member]), self._setup.plans[seat.member]
-        seat.loaded = self._ask(seat, "load", "load", model=model, plan=plan).body
-        seat.outcome.providers = tuple(seat.loaded["providers"])
-        seat.outcome.threads = seat.loaded["threads"]
+    def _load(self, participant: _Participant) -> None:
+        model, plan = str(participant.candidate.model), dict(participant.candidate.plan)
+        participant.loaded = self._ask(participant, "load", "load", model=model, plan=plan).body
+        participant.outcome.providers = tuple(participant.loaded["providers"])
+        participant.outcome.threads = participant.loaded["threads"]
 
-    def _first_run(self, seat: _Seat, with_outputs: bool) -> None:
-        first = self._ask(seat, "first_run", "first run", feeds=str(self._setup.feeds[seat.member])).body
-        seat.first_run_s, seat.outcome.io = first["first_run_s"], first["io"]
+    def _first_run(self, participant: _Participant, with_outputs: bool) -> None:
+        feeds = str(participant.candidate.feeds)
+        first = self._ask(participant, "first_run", "first run", feeds=feeds).body
+        participant.first_run_s, participant.outcome.io = first["first_run_s"], first["io"]
         if with_outputs:
-            path = self._setup.folder / f"{seat.worker.name}.outputs"
-            self._ask(seat, "outputs", "outputs", path=str(path))
-            seat.outcome.outputs = path
+            path = self._setup.folder / f"{participant.worker.name}.outputs"
+            self._ask(participant, "outputs", "outputs", path=str(path))
+            participant.outcome.outputs = path
 
-    def _warm_up(self, seat: _Seat) -> None:
+    def _warm_up(self, participant: _Participant) -> None:
         answer = self._ask(
-            seat,
+            participant,
             "warm_up",
             "warm-up",
             floor_s=WARM_UP_FLOOR_S,
@@ -177,50 +177,50 @@ class Round:
             floor_runs=WARM_UP_FLOOR_RUNS,
             pacing_s=self._setup.pacing_s,
         )
-        seat.warmup_s, seat.steady = _seconds(answer.payload), bool(answer.body["steady"])
+        participant.warmup_s, participant.steady = _seconds(answer.payload), bool(answer.body["steady"])
 
     def _sample(self) -> None:
-        """Cycles of A B B A (drawn anew each time) until there are enough clean ones or the time is up."""
-        began = time.perf_counter()
+        """Run cycles of A B B A (drawn anew each time) until enough are clean or the time is up."""
+        began = self._clock()
         cycles = clean = 0
         while len(alive := self._shuffled()) > 0:
             cycle = alive + alive[::-1]
-            undisturbed = [self._block(seat) for seat in cycle]
+            undisturbed = [self._block(participant) for participant in cycle]
             clean += all(undisturbed)
             cycles += 1
-            spent_s = time.perf_counter() - began
+            spent_s = self._clock() - began
             sampling_s = self._setup.sampling_s
             if spent_s >= sampling_s and clean >= MIN_CYCLES:
                 return
             if spent_s >= PATIENCE * sampling_s and cycles >= MIN_CYCLES:
                 return
 
-    def _block(self, seat: _Seat) -> bool:
-        """One block of one process; True when nothing disturbed it."""
-        if seat.outcome.failure is not None:
+    def _block(self, participant: _Participant) -> bool:
+        """Run one block of one process; return whether nothing disturbed it."""
+        if participant.outcome.failure is not None:
             return False
         before = self._watch.read()
-        start_s = time.perf_counter() - self._began
-        answer = self._attempt(seat, "run", self._run_block)
-        seat.worker.freeze()
+        start_s = self._clock() - self._began
+        answer = self._attempt(participant, "run", self._run_block)
+        participant.worker.freeze()
         after = self._watch.read()
         if answer is None:
             return False
         wall_s = answer.body["wall_ns"] / 1e9
         delay_ns = answer.body["run_delay_ns"]
         run_delay_s = None if delay_ns is None else delay_ns / 1e9
-        others_s = interference.others_cpu_s(before, after, self._ours())
+        others_s = interference.others_cpu_s(before, after, self._own_threads())
         disturbed = reasons(
             wall_s=wall_s,
             window_s=after.at - before.at if before is not None and after is not None else wall_s,
             run_delay_s=run_delay_s,
             others_cpu_s=others_s,
-            threads=seat.outcome.threads,
+            threads=participant.outcome.threads,
             usable_cores=self._setup.usable_cores,
         )
-        seat.blocks.append(
+        participant.blocks.append(
             Block(
-                order=sum(len(other.blocks) for other in self._seats),
+                order=sum(len(other.blocks) for other in self._participants),
                 start_s=start_s,
                 wall_s=wall_s,
                 samples_s=_seconds(answer.payload),
@@ -232,49 +232,48 @@ class Round:
         )
         return not disturbed
 
-    def _ours(self) -> frozenset[int]:
-        """Threads that are no others: all workers of the round (the frozen ones stand still) and this one."""
-        workers = (interference.threads_of(seat.worker.pid) for seat in self._seats)
+    def _own_threads(self) -> frozenset[int]:
+        """Return the threads of this round's workers (the frozen ones stand still) and this thread."""
+        workers = (interference.threads_of(participant.worker.pid) for participant in self._participants)
         return frozenset({interference.this_thread()}).union(*workers)
 
-    def _run_block(self, seat: _Seat) -> Message:
+    def _run_block(self, participant: _Participant) -> Message:
         return self._ask(
-            seat,
+            participant,
             "block",
             "run",
             seconds=self._setup.block_s,
-            min_runs=_runs_a_block(seat.warmup_s),
+            min_runs=_runs_a_block(participant.warmup_s),
             max_runs=MAX_RUNS_A_BLOCK,
             pacing_s=self._setup.pacing_s,
-            slow_down=seat.slow_down,
+            slow_down=participant.candidate.slow_down,
         )
 
-    def _finish(self, seat: _Seat) -> None:
-        end = self._ask(seat, "usage", "run").body
-        seat.outcome.providers = tuple(end["providers"])
-        seat.outcome.record = ProcessRecord(
+    def _finish(self, participant: _Participant) -> None:
+        end = self._ask(participant, "usage", "run").body
+        participant.outcome.providers = tuple(end["providers"])
+        participant.outcome.record = ProcessRecord(
             round=self._number,
-            spawn_s=seat.spawn_s,
-            import_s=seat.import_s,
-            load_s=seat.loaded["load_s"],
-            first_run_s=seat.first_run_s,
-            warmup_s=seat.warmup_s,
-            steady=seat.steady,
-            blocks=tuple(seat.blocks),
-            rss_start_bytes=seat.loaded["rss_start_bytes"],
-            rss_loaded_bytes=seat.loaded["rss_loaded_bytes"],
+            spawn_s=participant.spawn_s,
+            import_s=participant.import_s,
+            load_s=participant.loaded["load_s"],
+            first_run_s=participant.first_run_s,
+            warmup_s=participant.warmup_s,
+            steady=participant.steady,
+            blocks=tuple(participant.blocks),
+            rss_start_bytes=participant.loaded["rss_start_bytes"],
+            rss_loaded_bytes=participant.loaded["rss_loaded_bytes"],
             rss_bytes=end["rss_bytes"],
             peak_rss_bytes=end["peak_rss_bytes"],
         )
 
 
 @dataclass(slots=True)
-class _Seat:
-    """A worker at the table, with what it said so far."""
+class _Participant:
+    """The worker of one candidate in this round, with its answers so far."""
 
     worker: Worker
-    member: int  # position among the configs
-    slow_down: float
+    candidate: Candidate
     outcome: Outcome
     spawn_s: float = 0.0
     import_s: float = 0.0

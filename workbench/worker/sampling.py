@@ -14,6 +14,7 @@ STEADY_RUNS = 8  # two windows of this many runs are compared
 STEADY_CHANGE = 0.02  # the newer window's median is no more than this below the older one's
 
 Run = Callable[[], object]
+Clock = Callable[[], int]  # nanoseconds
 
 
 def block(
@@ -24,15 +25,16 @@ def block(
     pacing_s: float | None,
     slow_down: float,
     whole: int = 1,
+    clock: Clock = time.perf_counter_ns,
 ) -> tuple[dict[str, Any], bytes]:
-    """Runs for about `seconds`, a multiple of `whole`; the payload holds each run's nanoseconds in order."""
+    """Run for about `seconds`, a multiple of `whole` times; the payload holds each run's nanoseconds."""
     samples = array("q")
     delay_before, cpu_before = usage.run_delay_ns(), time.process_time_ns()
-    began = time.perf_counter_ns()
+    began = clock()
     deadline = began + int(seconds * 1e9)
     most = -(-max_runs // whole) * whole
-    _sample(samples, next_run, deadline, min_runs, most, pacing_s, slow_down, whole)
-    wall_ns = time.perf_counter_ns() - began
+    _sample(samples, next_run, deadline, min_runs, most, pacing_s, slow_down, whole, clock)
+    wall_ns = clock() - began
     cpu_ns = time.process_time_ns() - cpu_before
     delay_after = usage.run_delay_ns()
     delay_ns = None if delay_before is None or delay_after is None else delay_after - delay_before
@@ -59,7 +61,7 @@ def warm_up(
 
 
 def is_steady(samples: array[int]) -> bool:
-    """Whether the newest runs are no faster than the ones before them."""
+    """Return whether the newest runs are no faster than the ones before them."""
     window = max(STEADY_RUNS, len(samples) // 4) if len(samples) >= 2 * STEADY_RUNS else len(samples) // 2
     if window < 1:
         return False
@@ -77,8 +79,9 @@ def _sample(
     pacing_s: float | None,
     slow_down: float,
     whole: int,
+    clock: Clock = time.perf_counter_ns,
 ) -> None:
-    clock, append = time.perf_counter_ns, samples.append
+    append = samples.append
     for done in range(1, max_runs + 1):
         if pacing_s:
             time.sleep(pacing_s)
@@ -87,14 +90,14 @@ def _sample(
         run()
         end = clock()
         if slow_down:
-            end = _wait_until(end + int((end - start) * slow_down))
+            end = _wait_until(end + int((end - start) * slow_down), clock)
         append(end - start)
         if end >= deadline_ns and done >= min_runs and done % whole == 0:
             return
 
 
-def _wait_until(moment_ns: int) -> int:
+def _wait_until(moment_ns: int, clock: Clock) -> int:
     """Burn time inside a sample: the known slow-down that `benchmarks.honesty` plants."""
-    while (now := time.perf_counter_ns()) < moment_ns:
+    while (now := clock()) < moment_ns:
         pass
     return now

@@ -1,4 +1,4 @@
-"""The gate keeps what is measured better, and nothing that is not settled."""
+"""Only what is measured to be better is accepted."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ from workbench.records.fidelity import Paired
 FASTER = Verdict("B", "faster", 2.0, 1.9, 2.1, 0.95, 0.01, 5, False, "because")
 
 
-def passed(verdict=FASTER, told=None, **budget):
-    found = checks(verdict, told or record(), "B", Budget(**budget))
-    return {check.what: check.passed for check in found}
+def passed(verdict=FASTER, accuracy=None, **budget):
+    results = checks(verdict, accuracy or record(), "B", Budget(**budget))
+    return {check.what: check.passed for check in results}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_the_error_is_that_of_the_worst_output(most, expected):
 
 def test_an_error_without_end_or_without_knowledge_is_not_kept():
     endless = replace(record(), fidelity=(fidelity("B", problem="shape"),))
-    assert passed(told=endless, max_error=10.0)["error"] is False
-    assert passed(told=replace(record(), fidelity=()), max_error=10.0)["error"] is None
+    assert passed(accuracy=endless, max_error=10.0)["error"] is False
+    assert passed(accuracy=replace(record(), fidelity=()), max_error=10.0)["error"] is None
 
 
 @pytest.mark.parametrize(("most", "expected"), [(0.04, True), (0.03, None), (0.0, None)])
@@ -59,7 +59,7 @@ def test_the_whole_interval_of_the_accuracy_must_be_within(most, expected):
 def test_a_loss_that_is_certain_does_not_pass():
     first, second, third = record().scores
     lost = replace(second, against=Paired(-0.2, -0.3, -0.1, 0, 20, 0.0, "Tango"))
-    assert passed(told=replace(record(), scores=(first, lost, third)), max_drop=0.05)["accuracy"] is False
+    assert passed(accuracy=replace(record(), scores=(first, lost, third)), max_drop=0.05)["accuracy"] is False
 
 
 @pytest.mark.parametrize("budget", [{"min_speedup": None}, {"max_error": -1}, {"max_drop": "1 %"}])

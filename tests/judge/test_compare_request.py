@@ -10,10 +10,10 @@ import pytest
 
 from workbench.config import Config
 from workbench.errors import ConfigError
-from workbench.judge.compare_request import Question, check, default_budget_s
+from workbench.judge.compare_request import CompareRequest, check, default_budget_s
 from workbench.records.comparison import InputsRecord, ModelRecord
 
-QUESTION = Question(
+REQUEST = CompareRequest(
     model=Path("m.onnx"),
     model_name="m",
     model_bytes=1,
@@ -56,7 +56,7 @@ def test_small_models_are_quick_and_large_ones_get_rounds(
 def test_what_cannot_be_used_is_refused_by_name(name: str, values: list[Any]) -> None:
     for value in values:
         with pytest.raises(ConfigError, match=f"{name}=") as refused:
-            check(replace(QUESTION, **{name: value}))
+            check(replace(REQUEST, **{name: value}))
         assert refused.value.fix.startswith("give ")
         assert len(str(refused.value)) < 300
 
@@ -73,11 +73,11 @@ def test_what_cannot_be_used_is_refused_by_name(name: str, values: list[Any]) ->
 )
 def test_what_can_be_used_is_taken(name: str, values: list[Any]) -> None:
     for value in values:
-        check(replace(QUESTION, **{name: value}))
+        check(replace(REQUEST, **{name: value}))
 
 
 def test_two_configs_and_a_feed_are_needed() -> None:
     with pytest.raises(ConfigError, match="no comparison"):
-        check(replace(QUESTION, configs=(Config(),)))
+        check(replace(REQUEST, configs=(Config(),)))
     with pytest.raises(ConfigError, match="no inputs"):
-        check(replace(QUESTION, feeds=[]))
+        check(replace(REQUEST, feeds=[]))

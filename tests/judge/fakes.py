@@ -1,0 +1,169 @@
+"""Workers and a clock without processes: a comparison in milliseconds, with exact times."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.factories.runs import machine
+from workbench.config import Config
+from workbench.errors import RunFailed
+from workbench.judge.compare_request import CompareRequest
+from workbench.judge.measuring import Measuring, Surroundings
+from workbench.measure.candidate import Candidate
+from workbench.measure.interference import Reading
+from workbench.records.comparison import InputsRecord, ModelRecord
+from workbench.worker.protocol import Message
+from workbench.worker.values import write_values
+
+
+class Clock:
+    """Seconds that pass only when something says that it took some."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+class QuietWatch:
+    """Nobody else uses the machine, or `others_cores` all the time."""
+
+    def __init__(self, clock: Clock, others_cores: float = 0.0) -> None:
+        self._clock, self._others_cores = clock, others_cores
+
+    def read(self) -> Reading:
+        return Reading(self._clock(), {1: round(self._clock() * self._others_cores * 1e9)})
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass
+class World:
+    """How fast each config runs, and how much its times scatter from one session to the next."""
+
+    run_s: dict[str, float]
+    scatter: float = 0.0
+    seed: int = 0
+    start_s: float = 0.4
+    outputs: Callable[[str, int], float] = lambda *_: 1.0
+    failing: frozenset[str] = frozenset()
+    others_cores: float = 0.0
+    clock: Clock = field(default_factory=Clock)
+    workers: list[str] = field(default_factory=list)  # labels, as they were started
+    sessions: list[str] = field(default_factory=list)  # labels, as sessions were made
+
+    def __post_init__(self) -> None:
+        self.rng = random.Random(self.seed)
+
+    def start(self, folder: Path, *, name: str, **_: Any) -> Any:
+        label = name.split("-")[0]
+        self.workers.append(label)
+        return FakeWorker(self, folder, name, label)
+
+    def compare(
+        self, folder: Path, *, measured: Callable[[Any], None] = lambda _: None, **changes: Any
+    ) -> Measuring:
+        """Run the measuring loop to its end; `measured` is given each progress report."""
+        configs = tuple(Config() for _ in self.run_s)
+        request = CompareRequest(
+            model=folder / "m.onnx",
+            model_name="m",
+            model_bytes=changes.pop("model_bytes", 1),
+            model_record=lambda: ModelRecord("m", "0" * 64, 1, 0),
+            configs=configs,
+            feeds=[{"x": np.zeros(1)}],
+            inputs=InputsRecord("by hand", None, (), ()),
+            **changes,
+        )
+        candidates = tuple(
+            Candidate(label, Config(), request.model, {}, folder / "feeds") for label in request.labels
+        )
+        watch: Any = QuietWatch(self.clock, self.others_cores)
+        surroundings = Surroundings(machine(), folder, watch, self.clock, self.start)
+        measuring = Measuring(request, candidates, surroundings, began=0.0, on_progress=measured)
+        measuring.run()
+        return measuring
+
+
+class FakeWorker:
+    """Answers like a worker process and takes time on the fake clock."""
+
+    pid = -1
+    can_freeze = True
+
+    def __init__(self, world: World, folder: Path, name: str, label: str) -> None:
+        self.name = name
+        self._world, self._folder, self._label = world, folder, label
+        self._run_s = world.run_s[label]
+
+    def hello(self, **_: Any) -> dict[str, Any]:
+        self._world.clock.now_s += self._world.start_s
+        versions = {"python": "3.12", "onnxruntime": "1.31.1", "numpy": "2.0"}
+        return {"spawn_s": self._world.start_s, "import_s": 0.1, "versions": versions}
+
+    def request(self, kind: str, body: dict[str, Any], **_: Any) -> Message:
+        answer: Message = getattr(self, f"_{kind}")(**body)
+        return answer
+
+    def freeze(self) -> None:
+        pass
+
+    thaw = kill = close = freeze
+
+    def log_text(self) -> str:
+        return ""
+
+    def __enter__(self) -> FakeWorker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def _load(self, **_: Any) -> Message:
+        world = self._world
+        if self._label in world.failing:
+            raise RunFailed("no kernel", "another one")
+        world.clock.now_s += 0.02
+        world.sessions.append(self._label)
+        self._run_s = world.run_s[self._label] * (1 + world.rng.gauss(0, world.scatter))
+        memory = {"rss_start_bytes": 1, "rss_loaded_bytes": 2}
+        return Message(
+            "done", {"load_s": 0.02, "providers": ["CPUExecutionProvider"], "threads": 2, **memory}
+        )
+
+    def _first_run(self, **_: Any) -> Message:
+        return Message("done", {"first_run_s": self._spend(1), "io": "run"})
+
+    def _outputs(self, path: str) -> Message:
+        number = self._world.sessions.count(self._label)
+        write_values(Path(path), [{"y": np.array([self._world.outputs(self._label, number)])}])
+        return Message("done", {"outputs": ["y"]})
+
+    def _warm_up(self, **_: Any) -> Message:
+        return self._runs(8, {"steady": True})
+
+    def _block(self, seconds: float, min_runs: int, **_: Any) -> Message:
+        count = max(min_runs, round(seconds / self._run_s), 1)
+        nanoseconds = round(count * self._run_s * 1e9)
+        return self._runs(count, {"wall_ns": nanoseconds, "cpu_ns": nanoseconds, "run_delay_ns": 0})
+
+    def _usage(self) -> Message:
+        memory = {"rss_bytes": 3, "peak_rss_bytes": 4}
+        return Message("done", {"providers": ["CPUExecutionProvider"], **memory})
+
+    def _runs(self, count: int, body: dict[str, Any]) -> Message:
+        self._spend(count)
+        return Message("done", body, array("q", [round(self._run_s * 1e9)] * count).tobytes())
+
+    def _spend(self, runs: int) -> float:
+        self._world.clock.now_s += runs * self._run_s
+        return runs * self._run_s

@@ -1,0 +1,82 @@
+"""The rule that ends a comparison, with a fake clock and fake workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.judge.fakes import World
+from workbench.errors import RunFailed
+from workbench.judge.sequential import is_look
+
+
+def test_equal_configs_tie_at_the_first_look(tmp_path: Path) -> None:
+    measuring = World({"A": 0.001, "B": 0.001}).compare(tmp_path, budget_s=60.0)
+    (verdict,) = measuring.verdicts
+    assert verdict.kind == "tie"
+    assert verdict.rounds == 3
+    assert measuring.elapsed_s < 10
+
+
+@pytest.mark.parametrize(("run_s", "kind"), [(0.0005, "faster"), (0.002, "slower")])
+def test_a_clear_effect_ends_at_the_first_look(tmp_path: Path, run_s: float, kind: str) -> None:
+    (verdict,) = World({"A": 0.001, "B": run_s}, scatter=0.001).compare(tmp_path, budget_s=60.0).verdicts
+    assert (verdict.kind, verdict.rounds, verdict.provisional) == (kind, 3, False)
+
+
+@pytest.mark.parametrize("budget_s", [3.0, 8.0, 20.0])
+def test_the_budget_ends_what_is_not_settled(tmp_path: Path, budget_s: float) -> None:
+    world = World({"A": 0.001, "B": 0.001}, scatter=0.1)
+    measuring = world.compare(tmp_path, budget_s=budget_s)
+    assert measuring.elapsed_s <= budget_s
+    assert measuring.verdicts[0].kind == "unknown"
+    assert not measuring.verdicts[0].provisional
+
+
+def test_verdicts_between_two_looks_are_provisional(tmp_path: Path) -> None:
+    reports = []
+    World({"A": 0.001, "B": 0.001}, scatter=0.1).compare(tmp_path, budget_s=20.0, measured=reports.append)
+    judged = [report.verdicts[0] for report in reports if report.doing == "judging"][:-1]
+    assert {verdict.provisional for verdict in judged} == {True, False}
+    assert all(verdict.provisional != is_look(verdict.rounds) for verdict in judged)
+
+
+def test_every_config_must_be_settled(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.0005, "C": 0.001}, scatter=0.004)
+    measuring = world.compare(tmp_path, budget_s=60.0)
+    assert [verdict.kind for verdict in measuring.verdicts] == ["faster", "tie"]
+    assert measuring.verdicts[1].rounds > 3
+
+
+def test_outputs_that_differ_are_measured_in_a_second_process_whatever_the_budget(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.001}, outputs=lambda label, _: 1.0 if label == "A" else 2.0)
+    measuring = world.compare(tmp_path, budget_s=0.1)
+    assert world.workers.count("B") == 2
+    assert measuring.verdicts[0].kind == "outputs differ"
+
+
+def test_random_outputs_are_no_difference(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.001}, outputs=lambda label, number: 10 * number + ord(label))
+    measuring = world.compare(tmp_path, budget_s=0.1)
+    assert measuring.evidence.agreement[0].agrees is None
+    assert measuring.verdicts[0].kind != "outputs differ"
+
+
+def test_a_config_that_fails_is_not_waited_for(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.001, "C": 0.001}, failing=frozenset("B"))
+    failed, tie = world.compare(tmp_path, budget_s=60.0).verdicts
+    assert "no kernel" in failed.reason
+    assert tie.kind == "tie"
+    assert world.workers.count("B") == 1
+
+
+def test_when_all_fail_the_error_names_the_cause(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match="no kernel"):
+        World({"A": 0.001, "B": 0.001}, failing=frozenset("AB")).compare(tmp_path, budget_s=60.0)
+
+
+def test_configs_that_memory_cannot_hold_together_are_measured_in_pairs(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.001, "C": 0.001})
+    world.compare(tmp_path, budget_s=0.1, model_bytes=1 << 30)
+    assert world.workers == ["A", "B", "A", "C"]

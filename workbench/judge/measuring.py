@@ -1,0 +1,177 @@
+"""The measuring loop: round after round until the verdicts are settled or the budget is spent."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from workbench.errors import RunFailed
+from workbench.judge.compare_request import DEFAULT_BUDGET_S, CompareRequest, default_budget_s
+from workbench.judge.evidence import Evidence
+from workbench.judge.verdict import is_enough, judge
+from workbench.measure.candidate import Candidate
+from workbench.measure.interference import Watch
+from workbench.measure.limits import OnProgress, Progress
+from workbench.measure.rounds import Round, Setup, StartWorker
+from workbench.records.comparison import Verdict
+from workbench.records.machine import Machine
+from workbench.records.run import Failure
+from workbench.text import shorten
+from workbench.worker.launch import Worker
+
+SAMPLING_S = 0.25  # of each round, for each config
+MEMORY_SHARE = 0.6  # of the machine's memory that the workers of a round may take
+MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the measuring loop needs of the machine; tests give a clock and workers of their own."""
+
+    machine: Machine
+    folder: Path
+    watch: Watch
+    clock: Callable[[], float] = time.perf_counter
+    start_worker: StartWorker = Worker
+
+
+class Measuring:
+    """One comparison while it is measured."""
+
+    def __init__(
+        self,
+        request: CompareRequest,
+        candidates: tuple[Candidate, ...],
+        surroundings: Surroundings,
+        *,
+        began: float,
+        on_progress: OnProgress = lambda _: None,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self.evidence = Evidence(request, candidates)
+        self.verdicts: tuple[Verdict, ...] = ()
+        self.rounds = 0
+        self.budget_s = request.budget_s or DEFAULT_BUDGET_S
+        self._request = request
+        self._surroundings = surroundings
+        self._began = began
+        self._on_progress = on_progress
+        self._cancel = cancel
+        self._rng = random.Random(request.seed)
+        self._passes = 0  # over all configs; several rounds each where memory is short
+        self._settled: set[str] = set()
+        self._setup = Setup(
+            folder=surroundings.folder,
+            usable_cores=surroundings.machine.usable_cores,
+            pacing_s=request.pacing_s,
+            sampling_s=SAMPLING_S * len(candidates),
+            limits=request.limits,
+        )
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the comparison began, without the preparation of models."""
+        return self._surroundings.clock() - self._began
+
+    def run(self) -> None:
+        """Measure round after round and look at the verdicts after each."""
+        costs_s: list[float] = []
+        while True:
+            round_began_s = self.elapsed_s
+            self._pass()
+            costs_s.append(self.elapsed_s - round_began_s)
+            if self._request.budget_s is None:
+                self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
+            out_of_time = self.elapsed_s + median(costs_s) > self.budget_s and not self._must_repeat()
+            self.verdicts = self._judge(final=out_of_time)
+            self._report("judging")
+            self._settled |= {verdict.label for verdict in self.verdicts if self._is_enough(verdict)}
+            if out_of_time or len(self._settled) == len(self.verdicts):
+                self.verdicts = self._judge(final=True)
+                return
+
+    def _pass(self) -> None:
+        with_outputs = self._passes == 0 or self._must_repeat()
+        self._passes += 1
+        for group in self._groups(self.evidence.alive()):
+            self.rounds += 1
+            outcomes = Round(
+                self._setup,
+                self.rounds,
+                rng=self._rng,
+                watch=self._surroundings.watch,
+                began=self._began,
+                cancel=self._cancel,
+                on_step=self._report,
+                clock=self._surroundings.clock,
+                start_worker=self._surroundings.start_worker,
+            ).run(group, with_outputs=with_outputs)
+            self.evidence.add(outcomes)
+            if self.evidence.failure("A") is not None:
+                break
+        if not self.evidence.has_samples():
+            self._raise_if_none_runs()
+
+    def _groups(self, alive: list[Candidate]) -> list[list[Candidate]]:
+        """Return all configs together; where memory does not hold them, each candidate with the baseline."""
+        needed = len(alive) * MEMORY_PER_MODEL_BYTE * self._request.model_bytes
+        machine = self._surroundings.machine
+        limit = machine.memory_limit_bytes or machine.memory_bytes
+        if len(alive) > 2 and needed > MEMORY_SHARE * limit:
+            return [[alive[0], candidate] for candidate in alive[1:]]
+        return [alive]
+
+    def _must_repeat(self) -> bool:
+        """Return whether outputs that differ need a second process: the operator may be a random one."""
+        return self._passes == 1 and self.evidence.outputs_differ()
+
+    def _raise_if_none_runs(self) -> None:
+        failure = self.evidence.failure("A")
+        if failure is not None and not self.evidence.alive():
+            name = shorten(self._request.model_name)
+            raise RunFailed(f"{name}: {failure.problem}", failure.fix)
+
+    def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
+        return tuple(
+            judge(
+                label,
+                self.evidence.pairs(label),
+                self.evidence.agreement,
+                smallest_effect=self._request.smallest_effect,
+                final=final,
+                failure=_in_words(self.evidence.failure(label)) or self._baseline_failure(),
+            )
+            for label in self._request.labels[1:]
+        )
+
+    def _baseline_failure(self) -> str | None:
+        failure = _in_words(self.evidence.failure("A"))
+        return None if failure is None else f"A failed ({failure})"
+
+    def _is_enough(self, verdict: Verdict) -> bool:
+        failed = self.evidence.failure(verdict.label) or self.evidence.failure("A")
+        return failed is not None or is_enough(verdict, self.evidence.pairs(verdict.label))
+
+    def _report(self, doing: str) -> None:
+        elapsed_s = self.elapsed_s
+        known = self.rounds > 1  # the first round tells what one costs
+        self._on_progress(
+            Progress(
+                doing=doing,
+                round=self.rounds,
+                elapsed_s=elapsed_s,
+                budget_s=self.budget_s,
+                fraction=min(1.0, elapsed_s / self.budget_s) if known else None,
+                remaining_s=max(0.0, self.budget_s - elapsed_s) if known else None,
+                verdicts=self.verdicts,
+            )
+        )
+
+
+def _in_words(failure: Failure | None) -> str | None:
+    return None if failure is None else f"{failure.stage}: {failure.problem.splitlines()[0]}"

@@ -1,0 +1,40 @@
+"""How close the outputs of a config must come to the baseline's, by the arithmetic of its model file."""
+
+from __future__ import annotations
+
+from onnx import TensorProto
+
+from workbench.config import BFloat16, Config, Float16, PreparedModel
+from workbench.config.precision import INTEGER_LEAST_SQNR_DB
+from workbench.judge.agreement import FLOAT32_LEAST_SQNR_DB
+from workbench.models.fit import is_quantized
+from workbench.models.model import Model
+
+COMPRESSED = frozenset(("MatMulNBits", "GatherBlockQuantized", "DequantizeLinear"))  # integer weights alone
+_HALF_LEAST_SQNR_DB = {
+    TensorProto.FLOAT16: Float16.LEAST_SQNR_DB,
+    TensorProto.BFLOAT16: BFloat16.LEAST_SQNR_DB,
+}
+
+
+def least_sqnr_db(config: Config, model: Model | None) -> float | None:
+    """Return the signal over noise asked for, or None where outputs must agree within the tolerance.
+
+    `model` is the file that ORT loads. The arithmetic of a file that the user prepared is found in the file.
+    """
+    if config.precision is not None and not isinstance(config.precision, PreparedModel):
+        return config.precision.LEAST_SQNR_DB
+    in_file = None if model is None else _of_file(model)
+    if in_file is None and config.precision is not None:
+        return FLOAT32_LEAST_SQNR_DB
+    return in_file
+
+
+def _of_file(model: Model) -> float | None:
+    """Return what the lowest precision in the file asks for; None for float32 alone."""
+    graph = model.structure.graph
+    if is_quantized(model) or any(node.op_type in COMPRESSED for node in graph.node):
+        return INTEGER_LEAST_SQNR_DB
+    types = {tensor.data_type for tensor in graph.initializer}
+    types |= {value.type.tensor_type.elem_type for value in (*graph.input, *graph.output)}
+    return min((sqnr for kind, sqnr in _HALF_LEAST_SQNR_DB.items() if kind in types), default=None)
