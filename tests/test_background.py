@@ -11,17 +11,17 @@ from workbench.errors import Cancelled, ModelError
 
 
 def test_the_result_is_what_the_work_returned() -> None:
-    with in_background(lambda _: 3, "three") as result:
-        assert result() == 3
-        assert result() == 3
+    with in_background(lambda _: 3, "three") as three:
+        assert three.result() == 3
+        assert three.result() == 3
 
 
 def test_an_error_is_raised_where_the_result_is_asked_for() -> None:
     def fail(_: threading.Event) -> None:
         raise ModelError("gone", "look for it")
 
-    with in_background(fail, "failing") as result, pytest.raises(ModelError, match="gone"):
-        result()
+    with in_background(fail, "failing") as failing, pytest.raises(ModelError, match="gone"):
+        failing.result()
 
 
 def test_a_request_to_cancel_ends_the_wait_and_the_work() -> None:
@@ -34,9 +34,9 @@ def test_a_request_to_cancel_ends_the_wait_and_the_work() -> None:
 
     with (
         pytest.raises(Cancelled),
-        in_background(until_stopped, "endless", cancel) as result,
+        in_background(until_stopped, "endless", cancel) as endless,
     ):
-        result()
+        endless.result()
     assert stopped.is_set()
 
 
@@ -44,5 +44,5 @@ def test_the_thread_delays_no_exit_of_python() -> None:
     def named(_: threading.Event) -> bool:
         return threading.current_thread().daemon
 
-    with in_background(named, "daemon") as result:
-        assert result()
+    with in_background(named, "daemon") as daemon:
+        assert daemon.result()

@@ -23,20 +23,22 @@ def check_cancel(cancel: threading.Event | None) -> None:
 @contextmanager
 def in_background(
     work: Callable[[threading.Event], Result], name: str, cancel: threading.Event | None = None
-) -> Iterator[Callable[[], Result]]:
-    """Start `work` and yield a function that waits for its result; leaving the block asks `work` to stop.
+) -> Iterator[Task[Result]]:
+    """Start `work` and yield the task, which waits for the result; leaving the block asks `work` to stop.
 
     `work` gets the event that asks it. A thread that does not hear it delays nothing: it is a daemon.
     """
-    task = _Task(work, name, cancel)
+    task = Task(work, name, cancel)
     try:
-        yield task.result
+        yield task
     finally:
         task.stop.set()
         task.done.wait(GRACE_S)
 
 
-class _Task(Generic[Result]):
+class Task(Generic[Result]):
+    """Work in its thread, and its result."""
+
     def __init__(
         self, work: Callable[[threading.Event], Result], name: str, cancel: threading.Event | None
     ) -> None:
@@ -48,10 +50,14 @@ class _Task(Generic[Result]):
         self._error: BaseException | None = None
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
-    def result(self) -> Result:
-        """Wait for the result, or raise what `work` raised; a request to cancel ends the wait."""
+    def result(self, on_wait: Callable[[], None] = lambda: None) -> Result:
+        """Wait for the result, or raise what `work` raised; a request to cancel ends the wait.
+
+        `on_wait` is called many times a second meanwhile, in the caller's thread; its error ends the wait.
+        """
         while not self.done.wait(POLL_S):
             check_cancel(self._cancel)
+            on_wait()
         if self._error is not None:
             raise self._error
         return self._results[0]

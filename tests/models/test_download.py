@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import onnx
 import pytest
 
 from tests.models import tiny
+from tests.models.hostile import ENDLESS, endless
 from tests.models.server import Page, Site, site
-from workbench.errors import DownloadError, ModelError
+from workbench.errors import Cancelled, DownloadError, ModelError
 from workbench.models import load
 from workbench.models.hub import parse
 
@@ -168,6 +171,59 @@ def test_odd_names_stay_in_the_folder(web: Site, home: Path) -> None:
     web.pages["/%2e%2e%2f%2e%2e%2fevil.onnx"] = Page(MODEL)
     load(f"{web.address}/%2e%2e%2f%2e%2e%2fevil.onnx")
     assert kept(home) == ["evil.onnx"]
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_a_server_that_drips_is_given_up(kind: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("workbench.models.download._SLOW_S", 0.3)
+    with endless(kind) as address, pytest.raises(DownloadError, match="sent less than"):
+        load(f"{address}/m.onnx")
+    assert kept(home) == []
+
+
+def test_a_download_has_a_deadline(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with endless("one byte") as address, pytest.raises(DownloadError, match="timeout_s"):
+        load(f"{address}/m.onnx", timeout_s=0.3)
+    assert kept(home) == []
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_a_download_hears_a_request_to_cancel(kind: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    cancel = threading.Event()
+    threading.Timer(0.2, cancel.set).start()
+    with endless(kind) as address, pytest.raises(Cancelled):
+        load(f"{address}/m.onnx", cancel=cancel)
+    assert kept(home) == []
+
+
+def test_weights_named_like_the_model_do_not_replace_it(web: Site, tmp_path: Path) -> None:
+    proto = onnx.load(tiny.save_external(tiny.mlp(), tmp_path), load_external_data=False)
+    for tensor in proto.graph.initializer:
+        for entry in tensor.external_data:
+            if entry.key == "location":
+                entry.value = "./Tiny.onnx"
+    web.pages["/x/tiny.onnx"] = Page(proto.SerializeToString())
+    with pytest.raises(ModelError, match="its own file"):
+        load(f"{web.address}/x/tiny.onnx")
+    assert web.asked == ["GET /x/tiny.onnx"]
+
+
+def test_files_of_weights_are_fetched_up_to_a_bound(
+    web: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.models.external.MOST_FETCHED", 1)
+    proto = onnx.load(tiny.save_external(tiny.mlp(), tmp_path), load_external_data=False)
+    for number, tensor in enumerate(proto.graph.initializer):
+        for entry in tensor.external_data:
+            if entry.key == "location":
+                entry.value = f"{number}.bin"
+    web.pages["/x/tiny.onnx"] = Page(proto.SerializeToString())
+    with pytest.raises(ModelError, match="in 3 files; at most 1 are fetched"):
+        load(f"{web.address}/x/tiny.onnx")
+    assert web.asked == ["GET /x/tiny.onnx"]
 
 
 @pytest.fixture

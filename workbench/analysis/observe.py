@@ -113,7 +113,7 @@ def observe(
         WorkerFolder() as place,
         WorkerFolder() as folder,
         Worker(place, name="snapshots", python=config.interpreter) as worker,
-        in_background(partial(source_graph, structure), "source graph", cancel) as source,
+        in_background(partial(source_graph, structure), "source graph", cancel) as reading,
     ):
         worker.hello(timeout_s=TIMEOUT_S, cancel=cancel)
 
@@ -122,7 +122,7 @@ def observe(
             return worker.request("call", body, stage="load", timeout_s=TIMEOUT_S, cancel=cancel).body
 
         first = ask(**first_question(model, config, folder, cancel))
-        seen = read_first(first, source())
+        seen = read_first(first, reading.result())
         _check_names(config, seen, first["registered"])
         if not follows(passes, seen.source):
             return seen

@@ -82,14 +82,14 @@ def compare(
     with (
         bar(progress) as on_progress,
         # A large file is hashed while the first worker starts and loads.
-        in_background(loaded.record, "hash of the model", cancel) as model_record,
+        in_background(loaded.record, "hash of the model", cancel) as hashing,
     ):
         request = CompareRequest(
             model=loaded.path,
             source=loaded,
             model_name=loaded.name,
             model_bytes=loaded.graph_bytes + sum(file.size_bytes for file in loaded.external),
-            model_record=model_record,
+            model_record=hashing.result,
             configs=(a, b, *more),
             feeds=fed.feeds,
             inputs=fed.record(),

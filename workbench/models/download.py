@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import http.client
 import re
-from collections.abc import Callable
+import threading
+from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
@@ -14,46 +15,61 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from urllib.request import (
     HTTPDefaultErrorHandler,
     HTTPErrorProcessor,
-    HTTPHandler,
     HTTPRedirectHandler,
-    HTTPSHandler,
     OpenerDirector,
     ProxyHandler,
     Request,
 )
 
 from workbench import home
+from workbench.background import in_background
 from workbench.errors import DownloadError, ModelError
-from workbench.models.external import locations
+from workbench.models.external import beside_locations
 from workbench.models.fingerprint import file_sha256
 from workbench.models.sniff import HEAD_BYTES, not_onnx
 from workbench.models.structure import read_structure
+from workbench.models.transfer import Progress, Sockets, Watch
 from workbench.text import bytes_text, shorten
 
 _CHUNK_BYTES = 1 << 18
 _STALL_S = 30.0  # a server that says nothing for so long is taken for dead
+_SLOW_S = 60.0  # one that sends next to nothing for so long, too
 _PIN = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def download(address: str, progress: Callable[[int, int | None], None] | None, max_bytes: int) -> Path:
-    """The model at the address, and its files of weights, in the cache."""
+def download(
+    address: str,
+    progress: Progress | None,
+    max_bytes: int,
+    timeout_s: float,
+    cancel: threading.Event | None = None,
+) -> Path:
+    """Fetch the model at the address, and its files of weights, into the cache; return the model's path."""
     url, _, fragment = address.partition("#")
     try:
         urlsplit(url)
     except ValueError as error:
         raise DownloadError(f"{shorten(url)!r} is no address: {error}", "Check the address") from error
     pin = _pin(address, fragment)
+    label = shorten(_public(url))
+    fetch = _Fetch(max_bytes)
+    watch = Watch(label, timeout_s, progress, _SLOW_S)
+    with in_background(partial(_fetch_all, fetch, url, pin, watch), "download", cancel) as task, fetch:
+        path = task.result(watch.check)
+    watch.report()
+    return path
+
+
+def _fetch_all(fetch: _Fetch, url: str, pin: str | None, watch: Watch, stop: threading.Event) -> Path:
     folder = home.cache_folder() / "downloads" / hashlib.sha256(url.encode()).hexdigest()[:16]
     path = folder / _file_name(url)
-    fetch = _Fetch(progress, max_bytes)
-    if not (pin and path.exists() and file_sha256(path) == pin):
-        fetch.to(url, path, pin, check=True)
-    label = shorten(_public(url))
-    for location in locations(read_structure(path), label):
+    if not (pin and path.exists() and file_sha256(path, stop) == pin):
+        fetch.to(url, path, pin, watch, check=True)
+    for location in beside_locations(read_structure(path), path.name, shorten(_public(url))):
         beside = path.parent / location
         if not (pin and beside.exists()):
-            fetch.to(urljoin(url, quote(location)), beside, None, check=False)
+            fetch.to(urljoin(url, quote(location)), beside, None, watch, check=False)
     return path
 
 
@@ -73,36 +89,42 @@ class _SafeRedirects(HTTPRedirectHandler):
 
 
 class _Fetch:
-    """Files of one model, with one bound and one progress over all of them."""
+    """Files of one model, with one bound over all of them; leaving the context closes its connections."""
 
-    def __init__(self, progress: Callable[[int, int | None], None] | None, max_bytes: int) -> None:
-        self._progress = progress
+    def __init__(self, max_bytes: int) -> None:
         self._left = max_bytes
         self._max = max_bytes
+        self._sockets = Sockets()
         self._opener = OpenerDirector()
         for handler in (
             ProxyHandler(),
-            HTTPHandler(),
-            HTTPSHandler(),
+            *self._sockets.handlers(),
             _SafeRedirects(),
             HTTPDefaultErrorHandler(),
             HTTPErrorProcessor(),
         ):
             self._opener.add_handler(handler)
 
-    def to(self, url: str, path: Path, pin: str | None, *, check: bool) -> None:
+    def __enter__(self) -> _Fetch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._sockets.close()
+
+    def to(self, url: str, path: Path, pin: str | None, watch: Watch, *, check: bool) -> None:
         """Fetch into a temporary file beside `path`, and rename it only when it is whole and right."""
         label = shorten(_public(url))
         temporary: Path | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            watch.begin()
             request = Request(url, headers={"User-Agent": "ort-workbench", "Accept-Encoding": "identity"})
             with (
                 self._opener.open(request, timeout=_STALL_S) as response,
                 NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as file,
             ):
                 temporary = Path(file.name)
-                digest = self._copy(response, file, label)
+                digest = self._copy(response, file, label, watch)
             if pin and digest != pin:
                 raise DownloadError(
                     f"{label} has the SHA-256 {digest}, not the {pin} that was asked for",
@@ -126,23 +148,23 @@ class _Fetch:
                 "Check the address and the room on the disk",
             ) from error
         finally:
+            watch.end()
             if temporary is not None:
                 temporary.unlink(missing_ok=True)
 
-    def _copy(self, response: http.client.HTTPResponse, file: IO[bytes], label: str) -> str:
-        said = response.headers.get("Content-Length") or ""
-        total = int(said) if re.fullmatch("[0-9]{1,18}", said) else None
+    def _copy(self, response: http.client.HTTPResponse, file: IO[bytes], label: str, watch: Watch) -> str:
+        length = response.headers.get("Content-Length") or ""
+        total = int(length) if re.fullmatch("[0-9]{1,18}", length) else None
         if total is not None and total > self._left:
             raise self._too_large(label, total)
         digest, done = hashlib.sha256(), 0
-        while chunk := response.read(_CHUNK_BYTES):
+        while chunk := response.read1(_CHUNK_BYTES):
             done += len(chunk)
             if done > self._left:
                 raise self._too_large(label, done)
             file.write(chunk)
             digest.update(chunk)
-            if self._progress is not None:
-                self._progress(done, total)
+            watch.note(len(chunk), done, total)
         if total is not None and done != total:
             raise DownloadError(
                 f"{label} broke off after {done:,} of {total:,} bytes; nothing of it was kept", "Try again"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from workbench.models.structure import tensors
 from workbench.text import nearest, shorten
 
 _INSIDE = "Keep the weights in the model's own folder, and save the model with a plain file name as location"
+MOST_FETCHED = 1000  # files beside one model: exporters that write a file a tensor make a few hundred
 _RESAVE = "Save the model again with its external data, or copy both files again"
 
 
@@ -40,6 +42,22 @@ def locations(model: ModelProto, label: str) -> Counter[str]:
         if _climbs(windows.parts):
             raise ModelError(f"{label} wants weights from outside its folder: {shorten(location)!r}", _INSIDE)
     return found
+
+
+def beside_locations(model: ModelProto, own_name: str, label: str) -> tuple[str, ...]:
+    """Return the files to fetch beside a downloaded model: not its own, and a bounded number."""
+    names = locations(model, label)
+    if len(names) > MOST_FETCHED:
+        raise ModelError(
+            f"{label} keeps its weights in {len(names):,} files; at most {MOST_FETCHED:,} are fetched",
+            "Download its folder with another tool and load the path, or save it with one file of weights",
+        )
+    for name in names:
+        if posixpath.normpath(name).casefold() == own_name.casefold():
+            raise ModelError(
+                f"{label} names {shorten(name)!r}, its own file, as its file of weights", _RESAVE
+            )
+    return tuple(names)
 
 
 def external_files(model: ModelProto, path: Path, label: str) -> tuple[ExternalFile, ...]:

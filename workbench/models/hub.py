@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from workbench.background import check_cancel, in_background
 from workbench.errors import DownloadError, WorkbenchError
-from workbench.models.external import locations
+from workbench.models.external import beside_locations
 from workbench.models.structure import read_structure
+from workbench.models.transfer import Progress, Watch
 from workbench.text import bytes_text, shorten
 
+_SLOW_S = 600.0  # the hub reports pieces of 10 MB: a slow line takes minutes for one
 _FORM = "Write hf://org/repo/path/to/model.onnx, or with @revision at its end"
 
 
-def fetch(address: str, progress: Callable[[int, int | None], None] | None, max_bytes: int) -> Path:
-    """The file that hf://org/repo/path@revision names, and its files of weights, in the hub's cache."""
+def fetch(
+    address: str,
+    progress: Progress | None,
+    max_bytes: int,
+    timeout_s: float,
+    cancel: threading.Event | None = None,
+) -> Path:
+    """Fetch the file that hf://org/repo/path@revision names and its weights into the hub's cache."""
     repo, path, revision = parse(address)
-    left = max_bytes
-    found, left = _one(address, repo, path, revision, progress, left)
-    for location in locations(read_structure(found), shorten(address)):
-        beside = str(PurePosixPath(path).parent / location)
-        _, left = _one(address, repo, beside, revision, progress, left)
-    return found
+    watch = Watch(shorten(address), timeout_s, progress, _SLOW_S)
+
+    def fetch_all(stop: threading.Event) -> Path:
+        file, left = _fetch_file(address, repo, path, revision, watch, stop, max_bytes)
+        own_name = PurePosixPath(path).name
+        for location in beside_locations(read_structure(file), own_name, shorten(address)):
+            beside = str(PurePosixPath(path).parent / location)
+            _, left = _fetch_file(address, repo, beside, revision, watch, stop, left)
+        return file
+
+    with in_background(fetch_all, "download", cancel) as task:
+        file = task.result(watch.check)
+    watch.report()
+    return file
 
 
 def parse(address: str) -> tuple[str, str, str | None]:
@@ -37,12 +54,13 @@ def parse(address: str) -> tuple[str, str, str | None]:
     return f"{parts[0]}/{parts[1]}", parts[2], revision or None
 
 
-def _one(
+def _fetch_file(
     address: str,
     repo: str,
     path: str,
     revision: str | None,
-    progress: Callable[[int, int | None], None] | None,
+    watch: Watch,
+    stop: threading.Event,
     left: int,
 ) -> tuple[Path, int]:
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
@@ -67,14 +85,15 @@ def _one(
             "If that is right, allow it with load(..., max_bytes=...)",
         )
     try:
-        found = Path(
+        watch.begin()
+        file = Path(
             hf_hub_download(
                 repo,
                 path,
                 revision=revision,
                 endpoint=endpoint,
                 local_files_only=offline,
-                tqdm_class=_bar(progress) if progress else None,
+                tqdm_class=_bar(watch, stop),
             )
         )
     except LocalEntryNotFoundError as error:
@@ -84,11 +103,13 @@ def _one(
         ) from error
     except HfHubHTTPError as error:
         raise _refused(label, error) from error
-    except WorkbenchError:  # the progress callback's: the user stopped it
+    except WorkbenchError:  # the user stopped it
         raise
     except Exception as error:
         raise DownloadError(f"{label} cannot be fetched: {shorten(str(error), 200)}", "Try again") from error
-    return found, left - found.stat().st_size
+    finally:
+        watch.end()
+    return file, left - file.stat().st_size
 
 
 def _refused(label: str, error: Exception) -> DownloadError:
@@ -99,8 +120,8 @@ def _refused(label: str, error: Exception) -> DownloadError:
     return DownloadError(f"{label}: the hub refuses it ({status}): {shorten(str(error), 200)}", fix)
 
 
-def _bar(report: Callable[[int, int | None], None]) -> type:
-    """The hub reports through a tqdm class; this one draws nothing and passes the numbers on."""
+def _bar(watch: Watch, stop: threading.Event) -> type:
+    """Return the tqdm class through which the hub reports: it draws nothing and hears `stop`."""
     from tqdm import tqdm
 
     class Bar(tqdm):  # type: ignore[type-arg]
@@ -111,8 +132,9 @@ def _bar(report: Callable[[int, int | None], None]) -> type:
             super().__init__(*args, **{**kwargs, "disable": True})
 
         def update(self, n: float | None = 1) -> bool | None:
+            check_cancel(stop)
             self._done += int(n or 0)
-            report(self._done, None if self._all is None else int(self._all))
+            watch.note(int(n or 0), self._done, None if self._all is None else int(self._all))
             return None
 
     return Bar

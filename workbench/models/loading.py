@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+import threading
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from workbench import home
 from workbench.errors import ModelError
 from workbench.models.external import locations
 from workbench.models.model import Model
 from workbench.models.structure import structure_of_bytes
+from workbench.models.transfer import Progress
 from workbench.text import listed, nearest, path_text, shorten
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-Progress: TypeAlias = Callable[[int, int | None], None]  # bytes so far, bytes in all where that is known
-
 MAX_DOWNLOAD_BYTES = 16 * 10**9  # a bound on a surprise, above the float16 weights of a 7 G model
+MAX_DOWNLOAD_S = 4 * 3600.0  # of all files together: those bytes at 1 MB/s
 
 
 def load(
@@ -29,11 +29,13 @@ def load(
     *,
     progress: Progress | None = None,
     max_bytes: int = MAX_DOWNLOAD_BYTES,
+    timeout_s: float = MAX_DOWNLOAD_S,
+    cancel: threading.Event | None = None,
 ) -> Model:
     """Open a model: a sample's name, a path, a URL, `hf://org/repo/path@revision`, bytes or a ModelProto.
 
     A URL may end in `#sha256=<64 hex digits>` of the .onnx file: then only those bytes are taken, from the
-    cache if they are there.
+    cache if they are there. A download ends after `max_bytes` or `timeout_s`, and when `cancel` is set.
 
     >>> load("mobilenetv2").describe().family
     'vision'
@@ -46,11 +48,11 @@ def load(
         if source.startswith(("http://", "https://")):
             from workbench.models.download import download
 
-            return _opened(download(source, progress, max_bytes))
+            return _opened(download(source, progress, max_bytes, timeout_s, cancel))
         if source.startswith("hf://"):
             from workbench.models.hub import fetch
 
-            return _opened(fetch(source, progress, max_bytes))
+            return _opened(fetch(source, progress, max_bytes, timeout_s, cancel))
         if "://" in source[:40]:
             scheme = source.partition("://")[0]
             raise ModelError(

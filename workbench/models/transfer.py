@@ -1,0 +1,130 @@
+"""What bounds a download beside its bytes: time, a least rate, a request to cancel, connections to close."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+from urllib.request import BaseHandler, HTTPHandler, HTTPSHandler, Request
+
+from workbench.errors import DownloadError
+from workbench.text import bytes_text
+
+Progress: TypeAlias = Callable[[int, int | None], None]  # bytes so far, bytes in all where that is known
+_LEAST_BYTES = 16 << 10  # within the time of a Watch: a modem sends more, a hostile server may not
+
+
+class Watch:
+    """Progress of a download, reported and judged in the thread of whoever waits for it."""
+
+    def __init__(self, label: str, timeout_s: float, progress: Progress | None, slow_s: float) -> None:
+        """`slow_s`: how long the download may stay below the least rate."""
+        self._label, self._timeout_s, self._progress, self._slow_s = label, timeout_s, progress, slow_s
+        self._began = time.monotonic()
+        self._window: tuple[float, int] | None = None  # when it began, and the bytes received by then
+        self._received = 0  # in all files together
+        self._latest: tuple[int, int | None] | None = None
+
+    def begin(self) -> None:
+        """Expect bytes from now on. The download's thread calls this method, `note` and `end`."""
+        self._window = time.monotonic(), self._received
+
+    def note(self, added: int, done: int, total: int | None) -> None:
+        """Take down how many bytes have come, and how many of the current file are there."""
+        self._received += added
+        self._latest = done, total
+
+    def end(self) -> None:
+        """The file is there; what follows is no work of the server's."""
+        self._window = None
+
+    def report(self) -> None:
+        """Call the user's progress callback if there is something new."""
+        latest, self._latest = self._latest, None
+        if latest is not None and self._progress is not None:
+            self._progress(*latest)
+
+    def check(self) -> None:
+        """Report, and raise DownloadError when the download takes too long or next to nothing comes."""
+        self.report()
+        now = time.monotonic()
+        if now - self._began > self._timeout_s:
+            raise DownloadError(
+                f"{self._label} was not there after {self._timeout_s:,.0f} s; "
+                f"{bytes_text(self._received)} had come",
+                "Allow more time with load(..., timeout_s=…), or download it elsewhere and load its path",
+            )
+        window = self._window
+        if window is not None and now - window[0] > self._slow_s:
+            if self._received - window[1] < _LEAST_BYTES:
+                raise DownloadError(
+                    f"{self._label}: the server sent less than {bytes_text(_LEAST_BYTES)} "
+                    f"in {self._slow_s:g} s",
+                    "Try again later, or download the file elsewhere and load its path",
+                )
+            self.begin()
+
+
+class Sockets:
+    """The connections of one download, so that another thread can end a read that waits for bytes."""
+
+    def __init__(self) -> None:
+        self._open: list[socket.socket] = []
+        self._closed = False
+
+    def handlers(self) -> tuple[BaseHandler, BaseHandler]:
+        """Return urllib's handlers of http and https whose connections are remembered here."""
+        return _Http(self), _Https(self)
+
+    def add(self, connected: socket.socket) -> None:
+        self._open.append(connected)
+        if self._closed:
+            self.close()
+
+    def close(self) -> None:
+        self._closed = True
+        for connected in self._open:
+            with suppress(OSError):  # the server closed it first
+                connected.shutdown(socket.SHUT_RDWR)
+
+
+class _HttpConnection(http.client.HTTPConnection):
+    def __init__(self, *args: Any, sockets: Sockets, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._sockets = sockets
+
+    def connect(self) -> None:
+        super().connect()
+        self._sockets.add(self.sock)
+
+
+class _HttpsConnection(http.client.HTTPSConnection):
+    def __init__(self, *args: Any, sockets: Sockets, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._sockets = sockets
+
+    def connect(self) -> None:
+        super().connect()
+        self._sockets.add(self.sock)
+
+
+class _Http(HTTPHandler):
+    def __init__(self, sockets: Sockets) -> None:
+        super().__init__()
+        self._sockets = sockets
+
+    def http_open(self, req: Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_HttpConnection, sockets=self._sockets), req)
+
+
+class _Https(HTTPSHandler):
+    def __init__(self, sockets: Sockets) -> None:
+        super().__init__()
+        self._sockets = sockets
+
+    def https_open(self, req: Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_HttpsConnection, sockets=self._sockets), req)
