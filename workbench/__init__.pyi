@@ -121,37 +121,25 @@ from workbench.preparation.preparing import prepare as prepare
 from workbench.report.exporting import export_html as export_html
 from workbench.results.ablation import Ablation as Ablation
 from workbench.results.accuracy import AccuracyTable as AccuracyTable
+from workbench.results.cold_start import ColdStarts as ColdStarts
 from workbench.results.comparison import Comparison as Comparison
 from workbench.results.explanation import Explanation as Explanation
 from workbench.results.fusions import Fusions as Fusions
 from workbench.results.keep_decision import Kept as Kept
-from workbench.results.layers import (
+from workbench.results.layer_errors import (
     LayerErrors as LayerErrors,
 )
-from workbench.results.layers import (
+from workbench.results.levels import Levels as Levels
+from workbench.results.memory import Memory as Memory
+from workbench.results.memory_settings import MemorySettings as MemorySettings
+from workbench.results.peaks import Peaks as Peaks
+from workbench.results.profile import Profile as Profile
+from workbench.results.roofline import Roofline as Roofline
+from workbench.results.sensitivity import (
     Proposal as Proposal,
 )
-from workbench.results.layers import (
+from workbench.results.sensitivity import (
     Sensitivity as Sensitivity,
 )
-from workbench.results.levels import Levels as Levels
-from workbench.results.profile import Profile as Profile
-from workbench.results.resources import (
-    ColdStarts as ColdStarts,
-)
-from workbench.results.resources import (
-    Memory as Memory,
-)
-from workbench.results.resources import (
-    MemorySettings as MemorySettings,
-)
-from workbench.results.resources import (
-    Peaks as Peaks,
-)
-from workbench.results.resources import (
-    Roofline as Roofline,
-)
-from workbench.results.resources import (
-    Threads as Threads,
-)
-from workbench.results.why import WhySlower as WhySlower
+from workbench.results.thread_scaling import Threads as Threads
+from workbench.results.why_slower import WhySlower as WhySlower

@@ -12,7 +12,7 @@ from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.results.strangers import GOLDEN, poisoned
 from workbench.report.making import page_of
-from workbench.results.opening import result_of
+from workbench.results.registry import KINDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -38,7 +38,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_as_a_page(name: str, pages: Pages, tmp_path: Path) -> None:
     (golden,) = (path for path in GOLDEN if path.stem == name)
     file = tmp_path / "page.html"
-    file.write_text(page_of(result_of(poisoned(golden)[0])), "utf-8")
+    file.write_text(page_of(KINDS.result(poisoned(golden)[0])), "utf-8")
     page = pages.open(file.as_uri(), offline=True)
     figures = page.locator("figure.plot")
     expect(page.locator("figure.plot .js-plotly-plot .main-svg").first).to_be_visible()

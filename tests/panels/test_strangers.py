@@ -15,7 +15,7 @@ import workbench as wb
 from tests.results.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
 from workbench.panels.tabs.csv import csv_of
 from workbench.panels.tabs.figure import PLOTLY
-from workbench.results.opening import result_of
+from workbench.results.registry import KINDS
 from workbench.views.base import View
 
 
@@ -54,7 +54,7 @@ def test_no_text_is_taken_for_markup(name: str) -> None:
     (path,) = (each for each in GOLDEN if each.stem == name)
     bundle, _ = poisoned(path)
     bench = wb.Workbench()
-    bench.show(result_of(bundle))
+    bench.show(KINDS.result(bundle))
     settle(bench)
     seen = 0
     for title, one in looked_at(bench):

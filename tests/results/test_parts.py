@@ -13,12 +13,15 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.errors import WorkbenchError
-from workbench.report.making import FURTHER, page_of
+from workbench.report.making import page_of
+from workbench.results.history import History
 from workbench.results.registry import KINDS
-from workbench.results.result import kept_history
 
 ALONE = ("comparison", "explanation", "profile", "peaks")  # tested as `examine` makes them; peaks are no part
 MADE = examples.further()
+
+
+SECTIONS = {kind.name for kind in KINDS if kind.heading}
 
 
 def whole() -> wb.Comparison:
@@ -76,7 +79,7 @@ def test_what_is_not_there_says_so() -> None:
 @pytest.mark.usefixtures("own_home")
 def test_the_history_gets_it_too() -> None:
     result = wb.Comparison(ordinary())
-    kept_history().add(result.record, None)
+    History().add(result.record, None)
     result.add(wb.Levels(examples.levels()), "B")
     assert wb.history().open(result.record.id).made("levels", "B").record == examples.levels()
 
@@ -85,11 +88,11 @@ def test_the_page_holds_each_of_them_and_no_strangers_script() -> None:
     page = page_of(whole())
     told: dict[str, Any] = {
         name: page.partition(f'<section id="{name.replace(" ", "-")}">')[2].partition("</section>")[0]
-        for name in FURTHER
+        for name in SECTIONS
     }
     for name, section in told.items():
         assert "<table>" in section, name
         assert re.search(r'class="(plot|picture)"', section), name
-    assert {*FURTHER} | {"accuracy", "memory", "roofline", "cold start"} == {*MADE}
+    assert SECTIONS | {"accuracy", "memory", "roofline", "cold start"} == {*MADE}
     assert "<img src=x" not in page
     assert "<b onmouseover" not in page

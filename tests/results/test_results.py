@@ -21,10 +21,8 @@ from workbench.errors import ConfigError, WorkbenchError
 from workbench.figures.shapes import Text
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import Part
-from workbench.results import opening
-from workbench.results.opening import result_of
+from workbench.results.per_run import PerRun
 from workbench.results.registry import KINDS
-from workbench.results.resources import OfRuns
 
 
 def made() -> dict[str, Any]:
@@ -92,7 +90,7 @@ def test_the_history_keeps_it(kind: str) -> None:
 
 
 def test_every_kind_opens_as_something() -> None:
-    assert set(KINDS.names) == set(opening._OPENERS) == set(RESULTS)
+    assert set(KINDS.names) == set(RESULTS)
 
 
 @pytest.mark.parametrize("name", ["float32_flops", "int8_flops", "bytes_per_s"])
@@ -173,7 +171,7 @@ def test_another_model_is_not_attached(tmp_path: Path) -> None:
 def test_several_runs_are_one_result() -> None:
     with pytest.raises(WorkbenchError, match="no memory to show"):
         wb.Memory.of({})
-    assert issubclass(wb.Memory, OfRuns)
+    assert issubclass(wb.Memory, PerRun)
 
 
 def labels_drawn(figure: Any) -> set[str]:
@@ -231,7 +229,7 @@ def test_twelve_thousand_nodes_are_saved_and_opened_quickly_enough_to_wait_for()
     result = wb.Explanation(explained(12_000), examples.about())
     blob = pack_record(result.saved, None, private=True, about=result.about, kinds=KINDS)
     assert len(blob) < 3_000_000
-    again = result_of(unpack_record(blob, KINDS))
+    again = KINDS.result(unpack_record(blob, KINDS))
     assert again.record.source.nodes == result.record.source.nodes
     assert dict(again.record.source.infos) == dict(result.record.source.infos)
     assert again.record.provenance == result.record.provenance

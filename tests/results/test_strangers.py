@@ -15,7 +15,7 @@ from tests.results.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_o
 from workbench.errors import WorkbenchError
 from workbench.figures.scene import Scene
 from workbench.report.making import page_of
-from workbench.results.opening import result_of
+from workbench.results.registry import KINDS
 from workbench.views.base import View
 from workbench.views.standalone import fragment
 
@@ -74,7 +74,7 @@ def _asked(value: Any, method: str) -> Any:
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_no_text_is_taken_for_markup(path: Path) -> None:
     bundle, _ = poisoned(path)
-    result = result_of(bundle)
+    result = KINDS.result(bundle)
     told = [*shown(result, bundle.kind), ("the page", "html", page_of(result))]
     assert any("onerror=window.hacked" in text for _, _, text in told), "the attempts are there to be seen"
     for name, kind, text in told:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.measure.limits import Limits
-from workbench.records.kinds import Kind
 from workbench.text import in_ms
 from workbench.worker.launch import Worker, WorkerFolder, call_job
 from workbench.worker.values import Feed, write_values
@@ -147,14 +146,10 @@ class ColdStartRecord:
         return frame
 
 
-def _check(found: ColdStartRecord, fix: str) -> None:
-    if not found.as_asked or not found.without_prepacking:
+def check_starts(record: ColdStartRecord, fix: str) -> None:
+    """Refuse a record without a start."""
+    if not record.as_asked or not record.without_prepacking:
         raise BundleError("as_asked, without_prepacking: expected a start at least.", fix)
-
-
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("cold start", ColdStartRecord, _check, None)
 
 
 def cold_start(

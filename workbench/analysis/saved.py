@@ -9,20 +9,8 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph
 from workbench.analysis.levels import LevelsRecord
 from workbench.errors import BundleError
-from workbench.records.kinds import Kind, about_comparison, check_comparison
+from workbench.records.kinds import check_comparison
 from workbench.text import quoted
-
-
-def explanation_kind() -> Kind:
-    return Kind("explanation", Explained, check_explanation, None)
-
-
-def ablation_kind() -> Kind:
-    return Kind("ablation", AblationRecord, check_measured, lambda one: about_comparison(one.comparison))
-
-
-def levels_kind() -> Kind:
-    return Kind("levels", LevelsRecord, check_measured, lambda one: about_comparison(one.comparison))
 
 
 def check_explanation(told: Explained, fix: str) -> None:

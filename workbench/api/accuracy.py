@@ -13,7 +13,7 @@ from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
 from workbench.preparation.replayed import replayed
 from workbench.results.accuracy import AccuracyTable
-from workbench.results.origin import origin_of
+from workbench.results.result import origin_of
 
 if TYPE_CHECKING:
     from workbench.models import Model

@@ -24,7 +24,7 @@ from workbench.preparation.replayed import replayed
 from workbench.records.bundle import read_bundle
 from workbench.records.trust import untrusted_note
 from workbench.results.comparison import Comparison
-from workbench.results.opening import History, result_of
+from workbench.results.history import History
 from workbench.results.registry import KINDS
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def open(path: str | os.PathLike[str]) -> Any:
     >>> wb.open.__name__
     'open'
     """
-    result = result_of(read_bundle(path, KINDS))
+    result = KINDS.result(read_bundle(path, KINDS))
     if result.foreign_paths:
         warnings.warn(untrusted_note(result.foreign_paths).strip(), stacklevel=2)
     return result

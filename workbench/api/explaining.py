@@ -20,8 +20,7 @@ from workbench.preparation.replayed import replayed
 from workbench.results.ablation import Ablation
 from workbench.results.explanation import Explanation
 from workbench.results.levels import Levels
-from workbench.results.origin import origin_of
-from workbench.results.result import Result
+from workbench.results.result import Result, origin_of
 
 if TYPE_CHECKING:
     from workbench.models import Inputs, Model
@@ -72,23 +71,16 @@ def explain(
             on_first(Explanation(first))
 
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
-    told = explanation.explain(
-        loaded,
-        chosen,
-        passes=passes,
-        budget_s=budget_s,
-        calibration=calibration,
-        cancel=cancel,
+    record = explanation.explain(
+        loaded, chosen, passes=passes, budget_s=budget_s, calibration=calibration, cancel=cancel,
         on_first=None if on_first is None else early,
-    )
-    fed = None
+    )  # fmt: skip
+    feeds = profiled = None
     if profile:
-        fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
-    seen = (
-        None if fed is None else profile_of(loaded, chosen, fed.feeds, calibration=calibration, cancel=cancel)
-    )
-    about, structure = origin_of(loaded, chosen, fed, cancel=cancel), loaded.structure.SerializeToString()
-    return _kept(Explanation(told, about, structure=structure, profile=seen), keep)
+        feeds = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
+        profiled = profile_of(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
+    about, structure = origin_of(loaded, chosen, feeds, cancel=cancel), loaded.structure.SerializeToString()
+    return _kept(Explanation(record, about, structure=structure, profile=profiled), keep)
 
 
 def ablate(
@@ -98,6 +90,7 @@ def ablate(
     *,
     inputs: Feeds = None,
     smallest_effect: float = 0.01,
+    calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     keep: bool = True,
@@ -110,13 +103,14 @@ def ablate(
     """
     from workbench.models import load
 
-    loaded, chosen = load(model), config or Config()
-    passes = explanation.explain(loaded, chosen, passes=True, cancel=cancel).passes
-    told = compare(
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    passes = explanation.explain(loaded, chosen, passes=True, calibration=calibration, cancel=cancel).passes
+    comparison = compare(
         loaded, chosen, *ablation.configs(chosen, passes), inputs=inputs, budget_s=budget_s,
-        smallest_effect=smallest_effect, progress=progress, cancel=cancel, keep=False,
+        smallest_effect=smallest_effect, calibration=calibration, progress=progress, cancel=cancel,
+        keep=False,
     )  # fmt: skip
-    return _kept(Ablation(ablation.ablation(loaded.name, chosen, passes, told.record)), keep)
+    return _kept(Ablation(ablation.ablation(loaded.name, chosen, passes, comparison.record)), keep)
 
 
 def levels(
@@ -125,6 +119,7 @@ def levels(
     *,
     inputs: Feeds = None,
     budget_s: float | None = None,
+    calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     keep: bool = True,
@@ -137,21 +132,16 @@ def levels(
     """
     from workbench.models import load
 
-    loaded, chosen = load(model), config or Config()
-    seen = observe_prepared(loaded, chosen.replace(level="all"), passes=True, cancel=cancel)
-    first, second, *rest = by_level.configs(chosen)
-    told = compare(
-        loaded,
-        first,
-        second,
-        *rest,
-        inputs=inputs,
-        budget_s=budget_s,
-        progress=progress,
-        cancel=cancel,
-        keep=False,
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    observation = observe_prepared(
+        loaded, chosen.replace(level="all"), passes=True, calibration=calibration, cancel=cancel
     )
-    return _kept(Levels(by_level.levels(loaded.name, seen, told.record)), keep)
+    first, second, *rest = by_level.configs(chosen)
+    comparison = compare(
+        loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, calibration=calibration,
+        progress=progress, cancel=cancel, keep=False,
+    )  # fmt: skip
+    return _kept(Levels(by_level.levels(loaded.name, observation, comparison.record)), keep)
 
 
 def _kept(result: R, keep: bool) -> R:

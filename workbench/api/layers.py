@@ -19,8 +19,9 @@ from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
 from workbench.preparation.replayed import replayed
 from workbench.records.sensitivity import Mode, SensitivityRecord
-from workbench.results.layers import LayerErrors, Proposal, Sensitivity, check_budget
-from workbench.results.origin import origin_of
+from workbench.results.layer_errors import LayerErrors
+from workbench.results.result import origin_of
+from workbench.results.sensitivity import Proposal, Sensitivity, check_budget
 
 if TYPE_CHECKING:
     from workbench.models import Model

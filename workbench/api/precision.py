@@ -20,8 +20,8 @@ from workbench.preparation.preparing import prepare
 from workbench.preparation.replayed import replayed
 from workbench.results.comparison import Comparison
 from workbench.results.keep_decision import Kept
-from workbench.results.origin import origin_of
-from workbench.results.why import WhySlower
+from workbench.results.result import origin_of
+from workbench.results.why_slower import WhySlower
 
 if TYPE_CHECKING:
     from workbench.models import Inputs, Model

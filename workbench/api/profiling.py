@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,38 +16,23 @@ from workbench.analysis.profile.profile import read_profile as read
 from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
-from workbench.analysis.threads.sharing import sharing_of
 from workbench.config import Config
 from workbench.measure.limits import Limits, Progress
-from workbench.results.origin import origin_of
+from workbench.preparation.replayed import replayed
+from workbench.preparation.runnable import make_runnable
+from workbench.results.cold_start import ColdStarts
+from workbench.results.memory import Memory
+from workbench.results.memory_settings import MemorySettings
+from workbench.results.peaks import Peaks
 from workbench.results.profile import Profile
-from workbench.results.resources import ColdStarts, Memory, MemorySettings, Peaks, Roofline, Threads
+from workbench.results.result import origin_of
+from workbench.results.roofline import Roofline
+from workbench.results.thread_scaling import Threads
 
 if TYPE_CHECKING:
     from workbench.models import Inputs, Model
-    from workbench.worker.values import Feed
 
     Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
-
-__all__ = [
-    "ColdStarts",
-    "Memory",
-    "MemorySettings",
-    "Peaks",
-    "Profile",
-    "Roofline",
-    "Threads",
-    "cold_start",
-    "memory",
-    "memory_of",
-    "memory_settings",
-    "peaks",
-    "profile",
-    "read_profile",
-    "roofline",
-    "sharing_of",
-    "threads",
-]
 
 THREADS_BUDGET_S = 30.0
 SETTINGS_BUDGET_S = 20.0
@@ -78,11 +63,11 @@ def profile(
     'profile'
     """
     source, fed = _opened(model, inputs, seed)
-    loaded, left, feeds = _ready(source, config, fed, calibration, cancel)
+    runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     execution = Execution(
-        model=loaded.path,
-        config=left,
-        feeds=feeds,
+        model=runnable.model.path,
+        config=runnable.config,
+        feeds=runnable.feeds,
         budget_s=budget_s,
         per_node_memory=per_node_memory,
         limits=limits or Limits(),
@@ -113,6 +98,7 @@ def memory(
     *,
     inputs: Given = None,
     seed: int = 0,
+    calibration: Any = None,
     cancel: threading.Event | None = None,
 ) -> Memory:
     """What lives when over one run: weights, activations, each node's temporaries, and what the arena holds.
@@ -125,6 +111,7 @@ def memory(
     'memory'
     """
     source, fed = _opened(model, inputs, seed)
+    calibration = replayed(calibration)
     by_node, as_asked = (
         profile(
             source,
@@ -133,6 +120,7 @@ def memory(
             seed=seed,
             budget_s=MEMORY_BUDGET_S,
             per_node_memory=alone,
+            calibration=calibration,
             cancel=cancel,
             keep=False,
         )
@@ -148,6 +136,7 @@ def memory_settings(
     budget_s: float = SETTINGS_BUDGET_S,
     inputs: Given = None,
     seed: int = 0,
+    calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
 ) -> MemorySettings:
@@ -160,22 +149,23 @@ def memory_settings(
     from workbench.api.comparing import compare
 
     source, fed = _opened(model, inputs, seed)
-    loaded, left, _ = _ready(source, config, fed, None, cancel)
-    names, configs = zip(*settings_of(left), strict=True)
+    runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
+    names, configs = zip(*settings_of(runnable.config), strict=True)
     first, second, *rest = configs
-    told = compare(
-        loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+    comparison = compare(
+        runnable.model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
         keep=False, cancel=cancel,
     )  # fmt: skip
     arenas = []
-    for each in configs:
-        seen = memory_of(
-            profile(
-                loaded, each, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel, keep=False
-            )
-        )
-        arenas.append((seen.arena_peak_bytes, seen.arena_held_bytes))
-    return MemorySettings(settings_seen(loaded.name, names, told.record, tuple(arenas)), told.about)
+    for setting in configs:
+        profiled = profile(
+            runnable.model, setting, inputs=inputs, seed=seed, budget_s=MEMORY_BUDGET_S, cancel=cancel,
+            keep=False,
+        )  # fmt: skip
+        arena = memory_of(profiled)
+        arenas.append((arena.arena_peak_bytes, arena.arena_held_bytes))
+    record = settings_seen(runnable.model.name, names, comparison.record, tuple(arenas))
+    return MemorySettings(record, comparison.about)
 
 
 def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | None = None) -> Peaks:
@@ -199,6 +189,7 @@ def roofline(
     seed: int = 0,
     budget_s: float = 1.0,
     peaks: PeakRow | None = None,
+    calibration: Any = None,
     cancel: threading.Event | None = None,
 ) -> Roofline:
     """How near to this machine's limits each node runs, and what the limit of the model would be.
@@ -210,12 +201,13 @@ def roofline(
     >>> wb.roofline.__name__
     'roofline'
     """
-    made = (
-        model
-        if isinstance(model, Profile)
-        else profile(model, config, inputs=inputs, seed=seed, budget_s=budget_s, cancel=cancel, keep=False)
-    )
-    return made.roofline(peaks, cancel=cancel)
+    if not isinstance(model, Profile):
+        model = profile(
+            model, config, inputs=inputs, seed=seed, budget_s=budget_s, calibration=calibration,
+            cancel=cancel, keep=False,
+        )  # fmt: skip
+    table: Roofline = model.roofline(peaks, cancel=cancel)
+    return table
 
 
 def cold_start(
@@ -223,6 +215,7 @@ def cold_start(
     *configs: Config,
     inputs: Given = None,
     seed: int = 0,
+    calibration: Any = None,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> ColdStarts:
@@ -233,15 +226,16 @@ def cold_start(
     'cold_start'
     """
     source, fed = _opened(model, inputs, seed)
-    found: dict[str, ColdStartRecord] = {}
+    calibration = replayed(calibration)
+    records: dict[str, ColdStartRecord] = {}
     for index, config in enumerate(configs or (Config(),)):
-        loaded, left, feeds = _ready(source, config, fed, None, cancel)
+        runnable = make_runnable(source, config, fed.feeds, calibration=calibration, cancel=cancel)
         label = chr(ord("A") + index)
-        found[label] = start_cold(
-            loaded.path, left, feeds, label=label, savable=can_be_saved(left), limits=limits, cancel=cancel
-        )
-    result: ColdStarts = ColdStarts.of(found, about=origin_of(source, None, fed, cancel=cancel))
-    return result
+        records[label] = start_cold(
+            runnable.model.path, runnable.config, runnable.feeds, label=label,
+            savable=can_be_saved(runnable.config), limits=limits, cancel=cancel,
+        )  # fmt: skip
+    return ColdStarts.of(records, origin_of(source, None, fed, cancel=cancel))
 
 
 def threads(
@@ -252,6 +246,7 @@ def threads(
     budget_s: float = THREADS_BUDGET_S,
     inputs: Given = None,
     seed: int = 0,
+    calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
 ) -> Threads:
@@ -265,29 +260,11 @@ def threads(
     from workbench.config.config import usable_cores
 
     first, second, *rest = thread_configs(config or Config(), most_threads or usable_cores())
-    found = compare(
-        model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
-        keep=False, cancel=cancel,
+    comparison = compare(
+        model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
+        progress=progress, keep=False, cancel=cancel,
     )  # fmt: skip
-    return Threads(scaling_of(found.record), found.about)
-
-
-def _ready(
-    loaded: Model,
-    config: Config | None,
-    fed: Inputs,
-    calibration: Any,
-    cancel: threading.Event | None,
-) -> tuple[Model, Config, Sequence[Feed]]:
-    """The file that ORT loads for this config, what is left to tell ORT, and feeds in the types it takes."""
-    from workbench.preparation.feeds import cast_feeds
-    from workbench.preparation.preparing import prepare
-
-    chosen = config or Config()
-    if not chosen.prepares:
-        return loaded, chosen, fed.feeds
-    prepared = prepare(loaded, chosen, calibration=calibration, cancel=cancel)
-    return prepared.model, prepared.config, cast_feeds(fed.feeds, prepared.model)
+    return Threads(scaling_of(comparison.record), comparison.about)
 
 
 def _opened(model: Any, inputs: Given, seed: int) -> tuple[Model, Inputs]:

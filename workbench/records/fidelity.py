@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.errors import BundleError
-from workbench.records.kinds import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,8 +199,8 @@ class AccuracyRecord:
         return max(rows, key=lambda row: row.rms_error or 0.0) if rows else None
 
 
-def _check(record: AccuracyRecord, fix: str) -> None:
-    """Whatever shows one relies on this."""
+def check_accuracy(record: AccuracyRecord, fix: str) -> None:
+    """Refuse labels that do not belong together; everything that shows the record relies on this."""
     if not record.labels or len(set(record.labels)) != len(record.labels):
         raise BundleError("labels: expected one or more, each once.", fix)
     if len(record.configs) != len(record.labels):
@@ -210,8 +209,3 @@ def _check(record: AccuracyRecord, fix: str) -> None:
         for at, one in enumerate(getattr(record, name)):
             if one.label not in record.labels:
                 raise BundleError(f"{name}[{at}].label: there is no such config.", fix)
-
-
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("accuracy", AccuracyRecord, _check, None)

@@ -7,7 +7,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from workbench.records.display import to_table
-from workbench.records.kinds import Kind, anything
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,8 +133,3 @@ def _decibels(one: LayerError) -> str:
 
 def _db(value: float | None) -> str:
     return "" if value is None else f"{value:.1f} dB"
-
-
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("layer errors", LayerErrorsRecord, anything, None)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.errors import BundleError
 from workbench.records.display import to_table
-from workbench.records.kinds import Kind
 from workbench.text import in_ms
 
 if TYPE_CHECKING:
@@ -124,12 +123,8 @@ class WhySlowerRecord:
         return tuple(part for part in parts if part)
 
 
-def _check(record: WhySlowerRecord, fix: str) -> None:
+def check_reasons(record: WhySlowerRecord, fix: str) -> None:
+    """Refuse times that are not positive."""
     for name in ("baseline_s", "candidate_s"):
         if getattr(record, name) <= 0:
             raise BundleError(f"{name}: expected a time above 0.", fix)
-
-
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("why slower", WhySlowerRecord, _check, None)

@@ -7,7 +7,6 @@ from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from workbench.records.display import to_table
-from workbench.records.kinds import Kind, anything
 from workbench.text import in_ms
 
 if TYPE_CHECKING:
@@ -142,8 +141,3 @@ def _ms(seconds: float | None) -> float | None:
 
 def _percent(error: float | None) -> str:
     return MANY if error is None else f"{error * 100:.3g} %"
-
-
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("sensitivity", SensitivityRecord, anything, None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.results.comparison import Comparison
-    from workbench.results.resources import OfRuns
+    from workbench.results.per_run import PerRun
 
 MOST_NODES = 200  # rows of a table with a row a node
 _CLASSES = {"faster": "faster", "slower": "slower", "outputs differ": "differ"}
@@ -179,7 +179,7 @@ def _roofline(result: Comparison) -> str:
     return plot(found.figure(), str(found)) + _by_run(found)
 
 
-def _by_run(found: OfRuns) -> str:
+def _by_run(found: PerRun) -> str:
     """A table a run, so that a long one does not push the next out of sight."""
     return "".join(
         table(one.to_frame(), f"By node, {one_line(label)}", most=MOST_NODES)

@@ -24,19 +24,11 @@ from workbench.results.comparison import Comparison
 from workbench.results.explanation import Explanation
 from workbench.results.levels import Levels
 from workbench.results.profile import Profile
+from workbench.results.registry import KINDS
 from workbench.results.result import Result
 from workbench.text import one_line
 
 MOST_NODES = of_comparison.MOST_NODES
-FURTHER = {  # kinds of parts that have a section of their own, in this order
-    "levels": "ONNX Runtime's levels side by side",
-    "ablation": "What each pass is worth",
-    "why slower": "What costs B its time",
-    "layer errors": "The error of every layer",
-    "sensitivity": "What each layer costs alone",
-    "thread scaling": "Latency by threads",
-    "memory settings": "Memory settings turned over",
-}
 
 
 def page_of(result: Any, cancel: threading.Event | None = None) -> str:
@@ -72,11 +64,11 @@ def _accuracy(record: Any) -> str:
 
 def _add_further(page: Document, result: Comparison) -> None:
     """What was made beside it and is there; nobody misses the others."""
-    for kind, heading in FURTHER.items():
-        labels = [part.label for part in result.parts if part.kind == kind]
-        told = "".join(_further(result.made(kind, label), label) for label in labels)
+    for kind in KINDS:
+        labels = [part.label for part in result.parts if kind.heading and part.kind == kind.name]
         if labels:
-            page.add(kind.replace(" ", "-"), heading, told)
+            bodies = "".join(_further(result.made(kind.name, label), label) for label in labels)
+            page.add(kind.name.replace(" ", "-"), kind.heading, bodies)
 
 
 def _further(one: Result, label: str | None) -> str:

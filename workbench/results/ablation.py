@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.analysis.ablation import AblationRecord
+from workbench.analysis.saved import check_measured
+from workbench.records.kinds import about_comparison
+from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
@@ -34,3 +37,19 @@ class Ablation(Result):
         from workbench.figures.pictures import ablation_scene
 
         return ablation_scene(self.record)
+
+
+KIND = ResultKind(
+    "ablation",
+    AblationRecord,
+    check_measured,
+    lambda record: about_comparison(record.comparison),
+    result=Ablation,
+    entry="workbench.api.explaining:ablate",
+    takes=("inputs", "budget_s", "calibration", "progress", "keep"),
+    heading="What each pass is worth",
+    button="Ablate",
+    hint="Turn off each pass that fired, alone, and measure what it is worth; for the config shown",
+    step="which passes fire",
+    tabs=("fusions",),
+)

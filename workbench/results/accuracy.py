@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.records.display import to_table
-from workbench.records.fidelity import AccuracyRecord, OutputFidelity, Score
+from workbench.records.fidelity import AccuracyRecord, OutputFidelity, Score, check_accuracy
+from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
@@ -127,3 +128,20 @@ def _error(row: OutputFidelity) -> str:
 
 def _cell(value: object) -> object:
     return None if value != value else f"{value:.4g}" if isinstance(value, float) else value
+
+
+KIND = ResultKind(
+    "accuracy",
+    AccuracyRecord,
+    check_accuracy,
+    None,
+    result=AccuracyTable,
+    scope="runs",
+    entry="workbench.api.accuracy:accuracy",
+    takes=("data", "calibration", "seed", "progress"),
+    button="Measure accuracy",
+    hint="A and B on the same examples: accuracy where there are labels, every output's error",
+    step="evaluating",
+    tabs=("accuracy",),
+    code="result.accuracy()",
+)

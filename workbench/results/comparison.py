@@ -1,33 +1,51 @@
-"""Two or more configs measured interleaved, as notebooks hold them."""
+"""Two or more configs measured interleaved, with everything that was examined about their runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
-from workbench.judge.percentiles import percentiles, throughput
+from workbench.analysis.fidelity.accuracy import accuracy
+from workbench.judge.percentiles import Estimate, percentiles, throughput
+from workbench.judge.side_by_side import precision_frame
 from workbench.judge.wording import report, sentence
+from workbench.measure.bar import bar
+from workbench.measure.limits import Progress
+from workbench.models import Inputs, Model, load
 from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
-from workbench.records.kinds import Part
+from workbench.records.kinds import Part, about_comparison, check_comparison
+from workbench.records.origin import Origin
 from workbench.records.run import Run
-from workbench.results.parts import parts_of
-from workbench.results.precise import Precise
-from workbench.results.result import Result
+from workbench.results.accuracy import AccuracyTable
+from workbench.results.examining import (
+    Examiner,
+    check_kinds,
+    check_same,
+    inputs_again,
+    missing_model,
+)
+from workbench.results.parts import ResultWithParts
+from workbench.results.registry import ResultKind
+from workbench.results.result import origin_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
     from workbench.figures.scene import Scene
-    from workbench.models import Inputs, Model
 
 
-class Comparison(Precise):
+class Comparison(ResultWithParts):
     """Two or more configs of a model, measured interleaved, and the verdict. Made by `wb.compare`.
 
     >>> import workbench as wb
     >>> wb.Comparison.__name__
     'Comparison'
     """
+
+    record: ComparisonRecord
 
     def __init__(
         self,
@@ -39,8 +57,20 @@ class Comparison(Precise):
         inputs: Inputs | None = None,
         calibration: Any = None,
     ) -> None:
-        Result.__init__(self, record, structure=structure, parts=parts)
+        super().__init__(record, structure=structure, parts=parts)
         self._model, self._inputs, self._calibration = model, inputs, calibration
+
+    @classmethod
+    def reopened(
+        cls,
+        record: ComparisonRecord,
+        _about: Origin | None = None,
+        *,
+        structure: bytes | None = None,
+        parts: tuple[Part, ...] = (),
+    ) -> Self:
+        """Make the comparison that a bundle holds."""
+        return cls(record, structure, parts=parts)
 
     @property
     def verdict(self) -> Verdict:
@@ -49,12 +79,12 @@ class Comparison(Precise):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """One verdict a candidate."""
+        """One verdict per candidate."""
         return self.record.verdicts
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """One run a config, the baseline first."""
+        """One run per config, the baseline first."""
         return self.record.runs
 
     @property
@@ -67,65 +97,141 @@ class Comparison(Precise):
         """Each output of each candidate against the baseline's."""
         return self.record.agreement
 
-    def add(self, found: Result, label: str = "B") -> None:
-        """Keep a further result about the same model with this one: what `wb.levels`, `wb.ablate`… return.
+    def attach(self, model: Model | str | Path | Any, *, inputs: Any = None, calibration: Any = None) -> Self:
+        """Give a reopened result its model, the same one, so that `examine` can make what is missing."""
+        loaded = model if isinstance(model, Model) else load(model)
+        check_same(loaded, self.record)
+        self._model, self._calibration = loaded, calibration
+        if inputs is not None:
+            self._inputs = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
+        return self
 
-        `label` says which run's config it is about. It takes the place of an older one of its kind and
-        label, and is saved, exported and reopened with the comparison.
+    def examine(
+        self,
+        *kinds: str,
+        cancel: threading.Event | None = None,
+        on_step: Callable[[str], None] | None = None,
+    ) -> Self:
+        """Make what is missing for each run: explanation, profile, cold start, memory, roofline; or all.
+
+        What was made is kept with the result, and in its entry of the history. A run that failed has none.
         """
-        for part in parts_of(found, label):
-            self.with_part(part)
+        chosen = check_kinds(kinds)
+        if self._model is None:
+            problem = f"{', '.join(chosen)} cannot be made: the model is not at hand"
+            raise missing_model(problem, "examine(…)")
 
-    def made(self, kind: str, label: str | None = None) -> Any:
-        """A further result that is kept with this one: `result.made("levels", "B").figure()`."""
-        from workbench.results.opening import result_of_part
+        def keep(part: Part) -> None:
+            self.parts = (*self.parts, part)
 
-        record = self.part(kind, label)
-        return result_of_part(next(part for part in self.parts if part.record is record))
+        inputs = self._inputs or inputs_again(self._model, self.record)
+        examiner = Examiner(self._model, inputs, self._calibration, keep, cancel, on_step)
+        before = len(self.parts)
+        try:
+            for run in self.runs:
+                if run.failure is None:
+                    examiner.examine(run, chosen, self.parts)
+        finally:
+            if len(self.parts) > before:
+                self._update_history()
+        return self
+
+    def accuracy(
+        self,
+        data: Any = None,
+        *,
+        metric: str | Callable[[Mapping[str, Any], Any], Any] | None = None,
+        output: str | None = None,
+        scores: Mapping[str, bool] | None = None,
+        items: int | None = None,
+        batch: int | None = None,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+    ) -> AccuracyTable:
+        """Return accuracy with labels, and the error of every output, of every config; see `wb.accuracy`.
+
+        It is kept with the result. Without arguments the kept one is returned, also without the model.
+        """
+        given = any(value is not None for value in (data, metric, output, scores, items, batch))
+        if not given and any(part.kind == "accuracy" for part in self.parts):
+            return AccuracyTable.of_part(self._part("accuracy"))
+        if self._model is None:
+            raise missing_model("the accuracy cannot be measured: the model is not at hand", "accuracy()")
+        with bar(progress) as on_progress:
+            record = accuracy(
+                self._model, [run.config for run in self.runs], data=data, metric=metric, output=output,
+                scores=scores, calibration=self._calibration, most=items, batch=batch,
+                labels=[run.label for run in self.runs], cancel=cancel, on_progress=on_progress,
+            )  # fmt: skip
+        table = AccuracyTable(record, origin_of(self._model, self.runs[0].config))
+        self.add(table)
+        return table
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a run."""
+        """Return one row per run."""
         return self.record.to_frame()
 
     def percentiles(self) -> pd.DataFrame:
-        """Latency percentiles and throughput with intervals over processes, a row each and a run."""
+        """Return latency percentiles and throughput of each run, with intervals over processes."""
         import pandas as pd
 
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for run in self.runs:
             for estimate in percentiles(run):
                 rows.append((run.label, f"{estimate.name}_ms", *_scaled(estimate, 1e3), estimate.note))
-            rate = throughput(run)
-            rows.append((run.label, "runs_per_s", rate.value, rate.low, rate.high, rate.note))
+            rows.append((run.label, "runs_per_s", *_scaled(throughput(run), 1), throughput(run).note))
         return pd.DataFrame(rows, columns=["label", "figure", "value", "low", "high", "note"])
 
+    def precision_frame(self) -> pd.DataFrame:
+        """Return one row per config: latency and speed-up with intervals, file, memory, accuracy, error.
+
+        Accuracy and error are those that `accuracy()` kept; without it the error is of the timed inputs, and
+        `error_from` says which.
+        """
+        return precision_frame(self.record, self._kept_accuracy())
+
     def figure(self) -> go.Figure:
-        """Every sample, the median and its interval, before and after."""
+        """Draw every sample, the median and its interval, before and after."""
         return self.latency_figure()
 
     def latency_figure(self) -> go.Figure:
-        """Every sample, the median and its interval, before and after."""
+        """Draw every sample, the median and its interval, before and after."""
         from workbench.figures.latency import latency_figure
 
         return latency_figure(self.record)
 
     def timeline_figure(self) -> go.Figure:
-        """Block medians in the order measured, so that drift and disturbance are seen."""
+        """Draw block medians in the order measured, so that drift and disturbance are visible."""
         from workbench.figures.timeline import timeline_figure
 
         return timeline_figure(self.record)
 
     def ecdf_figure(self) -> go.Figure:
-        """The share of runs that took no longer than a given time."""
+        """Draw the share of runs that took no longer than a given time."""
         from workbench.figures.ecdf import ecdf_figure
 
         return ecdf_figure(self.record)
 
+    def precision_figure(self) -> go.Figure:
+        """Draw speed against accuracy, or against the error where there is no accuracy."""
+        from workbench.figures.precision import precision_figure
+
+        return precision_figure(self.record, self._kept_accuracy())
+
     def still(self) -> Scene:
-        """Medians with their intervals, and the verdict."""
+        """Draw medians with their intervals, and the verdict."""
         from workbench.figures.still import latency_scene
 
         return latency_scene(self.record)
+
+    def precision_still(self) -> Scene:
+        """Draw the table of all configs as a picture."""
+        from workbench.figures.precision import precision_scene
+
+        return precision_scene(self.record, self._kept_accuracy())
+
+    def _kept_accuracy(self) -> Any:
+        return next((part.record for part in self.parts if part.kind == "accuracy"), None)
 
     def __str__(self) -> str:
         return report(self.record)
@@ -134,7 +240,11 @@ class Comparison(Precise):
         return f"<Comparison {self.record.id}: {sentence(self.record, self.verdict)}>"
 
 
-def _scaled(estimate: Any, factor: float) -> tuple[float | None, float | None, float | None]:
+def _scaled(estimate: Estimate, factor: float) -> tuple[float | None, ...]:
     values = (estimate.value, estimate.low, estimate.high)
-    first, second, third = (None if value is None else value * factor for value in values)
-    return first, second, third
+    return tuple(None if value is None else value * factor for value in values)
+
+
+KIND = ResultKind(
+    "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison, scope="runs"
+)

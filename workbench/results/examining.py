@@ -1,128 +1,138 @@
-"""Make the missing parts of a comparison: what ORT did under each config, where its time and memory go."""
+"""Make the missing parts of a comparison: each result kind says how it examines one run."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
-from workbench.analysis import explanation
-from workbench.analysis.cold_start import cold_start
-from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked
-from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
-from workbench.analysis.profile.saved import profile_of, record_of
-from workbench.analysis.roofline.node_limits import roofline
+from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.running import Execution, profile_execution
+from workbench.analysis.profile.saved import profile_of
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
+from workbench.config import Config
 from workbench.config.config import usable_cores
-from workbench.errors import ConfigError, ModelError
+from workbench.errors import ConfigError, ModelError, WorkbenchError
 from workbench.models import Inputs, Model
 from workbench.models.declared import declared_inputs
 from workbench.models.sizes import free_dims
-from workbench.preparation.feeds import cast_feeds
 from workbench.preparation.inputs import real_inputs
-from workbench.preparation.preparing import prepare
+from workbench.preparation.runnable import Runnable, make_runnable
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import Part
 from workbench.records.run import Run
-from workbench.results.origin import origin_of
-from workbench.worker.values import Feed
-
-Examination = Literal["explanation", "profile", "cold start", "memory", "roofline"]
-ALL: tuple[Examination, ...] = get_args(Examination)
-_FROM_PROFILE = ("memory", "roofline")
+from workbench.results.registry import KINDS
+from workbench.results.result import origin_of
 
 
 @dataclass(slots=True)
 class Examiner:
-    """The model at hand, and what is asked of it."""
+    """The model at hand, how to examine it, and what to do with each part."""
 
     model: Model
     inputs: Inputs
-    calibration: Any = None
+    calibration: Any
+    on_part: Callable[[Part], None]
     cancel: threading.Event | None = None
     on_step: Callable[[str], None] | None = None
     _peaks: dict[int, PeakRow] = field(default_factory=dict)
 
-    def parts(self, run: Run, what: Iterable[Examination], there: dict[str, Part]) -> Iterator[Part]:
-        """The parts of one run that are asked for and not there, each as soon as it is made."""
-        wanted = [kind for kind in ALL if kind in what and f"{kind}/{run.label}" not in there]
-        if not wanted:
-            return
-        if "explanation" in wanted:
-            self._say(run, "explanation")
-            yield self._part(run, "explanation", self._explained(run))
-        if wanted == ["explanation"]:
-            return
-        self._say(run, "preparation")
-        prepared = prepare(self.model, run.config, calibration=self.calibration, cancel=self.cancel)
-        feeds: Sequence[Feed] = self.inputs.feeds
-        if run.config.prepares:
-            feeds = cast_feeds(feeds, prepared.model)
-        kept = there.get(f"profile/{run.label}")
-        if {"profile", *_FROM_PROFILE} & {*wanted}:
-            if kept is None:
-                self._say(run, "profile")
-                execution = Execution(prepared.model.path, prepared.config, feeds)
-                found = profile_execution(execution, cancel=self.cancel)
-                kept = self._part(run, "profile", record_of(found))
-                yield kept
-            profile = profile_of(kept.record)
-            if "memory" in wanted:
-                self._say(run, "memory")
-                alone = Execution(
-                    prepared.model.path,
-                    prepared.config,
-                    feeds,
-                    budget_s=MEMORY_BUDGET_S,
-                    per_node_memory=True,
-                )
-                by_node = profile_execution(alone, cancel=self.cancel)
-                yield self._part(run, "memory", memory_as_asked(by_node, profile))
-            if "roofline" in wanted:
-                self._say(run, "roofline")
-                yield self._part(run, "roofline", roofline(profile, self._peaks_of(run)))
-        if "cold start" in wanted:
-            self._say(run, "cold start")
-            start = cold_start(
-                prepared.model.path,
-                prepared.config,
-                feeds,
-                label=run.label,
-                savable=can_be_saved(prepared.config),
-                cancel=self.cancel,
-            )
-            yield self._part(run, "cold start", start)
+    def examine(self, run: Run, kinds: Iterable[str], parts: Iterable[Part]) -> None:
+        """Make the parts of these kinds that the run does not have yet."""
+        examined = ExaminedRun(self, run, {part.name: part.record for part in parts})
+        for kind in kinds:
+            examined.record(kind)
 
-    def _explained(self, run: Run) -> Any:
-        return explanation.explain(self.model, run.config, cancel=self.cancel)
-
-    def _peaks_of(self, run: Run) -> PeakRow:
-        count = run.threads or usable_cores()
+    def peaks(self, threads: int | None) -> PeakRow:
+        """Measure the machine's peaks once per thread count."""
+        count = threads or usable_cores()
         if count not in self._peaks:
             self._peaks[count] = measure_peaks((count,), cancel=self.cancel).rows[0]
         return self._peaks[count]
 
-    def _part(self, run: Run, kind: str, record: object) -> Part:
-        return Part(
-            f"{kind}/{run.label}", record, origin_of(self.model, run.config, self.inputs, cancel=self.cancel)
-        )
 
-    def _say(self, run: Run, what: str) -> None:
-        if self.on_step is not None:
-            self.on_step(f"{run.label}: {what}")
+@dataclass(slots=True)
+class ExaminedRun:
+    """One run of a comparison, as the `examine` function of a result kind gets it."""
+
+    examiner: Examiner
+    run: Run
+    records: dict[str, Any]  # by the name of the part; grows
+    _runnable: Runnable | None = None
+
+    @property
+    def label(self) -> str:
+        return self.run.label
+
+    @property
+    def model(self) -> Model:
+        return self.examiner.model
+
+    @property
+    def config(self) -> Config:
+        return self.run.config
+
+    @property
+    def calibration(self) -> Any:
+        return self.examiner.calibration
+
+    @property
+    def cancel(self) -> threading.Event | None:
+        return self.examiner.cancel
+
+    def announce(self, step: str) -> None:
+        """Report the step that begins."""
+        if self.examiner.on_step is not None:
+            self.examiner.on_step(f"{self.label}: {step}")
+
+    def record(self, kind: str) -> Any:
+        """Return the run's record of a kind; make it where it is missing."""
+        name = f"{kind}/{self.label}"
+        if name not in self.records:
+            examine = KINDS.named(kind).examine
+            assert examine is not None, f"{kind} cannot be examined"
+            self.records[name] = examine(self)
+            about = origin_of(self.model, self.config, self.examiner.inputs, cancel=self.cancel)
+            self.examiner.on_part(Part(name, self.records[name], about))
+        return self.records[name]
+
+    def runnable(self) -> Runnable:
+        """Prepare the file, the session's config and the feeds once."""
+        if self._runnable is None:
+            self.announce("preparation")
+            self._runnable = make_runnable(
+                self.model, self.config, self.examiner.inputs.feeds,
+                calibration=self.calibration, cancel=self.cancel,
+            )  # fmt: skip
+        return self._runnable
+
+    def execute(self, **options: Any) -> Profile:
+        """Run the config for a moment with ORT's profiler on; `options` as for `Execution`."""
+        runnable = self.runnable()
+        execution = Execution(runnable.model.path, runnable.config, runnable.feeds, **options)
+        return profile_execution(execution, cancel=self.cancel)
+
+    def profile(self) -> Profile:
+        """Return the profile of the run, made where it is missing."""
+        return profile_of(self.record("profile"))
+
+    def peaks(self) -> PeakRow:
+        """Return the peaks of this machine with the threads of the run."""
+        return self.examiner.peaks(self.run.threads)
 
 
-def check_what(what: tuple[str, ...]) -> tuple[Examination, ...]:
-    """All of them unless told; a name that is none is an error."""
-    for one in what:
-        if one not in ALL:
-            raise ConfigError(f"{one!r} is nothing to examine", f"choose from: {', '.join(ALL)}")
-    return tuple(kind for kind in ALL if not what or kind in what)
+def check_kinds(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """Return these kinds in the registry's order, all of them if none is named; refuse unknown names."""
+    examinable = KINDS.examinable
+    for kind in kinds:
+        if kind not in examinable:
+            raise ConfigError(f"{kind!r} is nothing to examine", f"choose from: {', '.join(examinable)}")
+    return tuple(kind for kind in examinable if not kinds or kind in kinds)
 
 
 def check_same(model: Model, record: ComparisonRecord) -> None:
-    """Another file would explain another thing."""
+    """Refuse another file than the one that was measured."""
     if model.sha256 != record.model.sha256:
         raise ModelError(
             f"{model.name} is not the model of this result: its SHA-256 begins with {model.sha256[:12]}",
@@ -130,22 +140,44 @@ def check_same(model: Model, record: ComparisonRecord) -> None:
         )
 
 
+def missing_part(record: ComparisonRecord, kind: str, label: str | None, has_model: bool) -> WorkbenchError:
+    """Return the error that says why a part is missing and how to make it."""
+    run = next((run for run in record.runs if run.label == label), None)
+    if label is not None and run is None:
+        known = ", ".join(run.label for run in record.runs)
+        return ConfigError(f"there is no run {label!r}", f"the runs are: {known}")
+    if run is not None and run.failure is not None:
+        problem = f"{label} failed ({run.failure.problem}), so it has no {kind}"
+        return WorkbenchError(problem, run.failure.fix)
+    of_run = "" if label is None else f" of {label}"
+    problem = f"this result has no {kind}{of_run} yet"
+    if not has_model:
+        return missing_model(problem, f"examine({kind!r})")
+    return WorkbenchError(problem, f"result.examine({kind!r}) makes it")
+
+
+def missing_model(problem: str, call: str) -> WorkbenchError:
+    """Return the error of a reopened result that needs its model for `call`."""
+    return WorkbenchError(problem, f"give it the model that was measured: result.attach(model).{call}")
+
+
 def inputs_again(model: Model, record: ComparisonRecord) -> Inputs:
-    """The random inputs of the measurement, from their seed and shapes."""
-    told = record.inputs
+    """Make the random inputs of the measurement again, from their seed and shapes."""
+    measured = record.inputs
     real = real_inputs(model, [run.config for run in record.runs], None)
-    if real is not None and real.record().made_by == told.made_by:
+    if real is not None and real.record().made_by == measured.made_by:
         return real
-    if told.seed is None:
+    if measured.seed is None:
         raise ModelError(
-            f"this result was measured with inputs of your own ({told.made_by[:80]}), which it does not hold",
+            f"this result was measured with inputs of your own ({measured.made_by[:80]}), "
+            "which it does not hold",
             "give them again: result.attach(model, inputs=…)",
         )
     free = {f"{name}.{axis}" for name, axis, _ in free_dims(declared_inputs(model.structure))}
     dims: dict[str, Any] = {}
-    for name, kind in told.shapes:
-        inside = kind.partition("[")[2].rstrip("]")
+    for name, shape in measured.shapes:
+        inside = shape.partition("[")[2].rstrip("]")
         for axis, size in enumerate(filter(None, inside.split(","))):
             if size.isdecimal() and f"{name}.{axis}" in free:
                 dims[f"{name}.{axis}"] = int(size)
-    return model.inputs(seed=told.seed, **dims)
+    return model.inputs(seed=measured.seed, **dims)

@@ -5,21 +5,25 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
-from workbench.analysis.explanation import Explained, Provenance
+from workbench.analysis.explanation import Explained, Provenance, explain
 from workbench.analysis.passes import Passes
 from workbench.analysis.placement import Placement, Prediction, Predictions, predict, predict_all
 from workbench.analysis.placement.timing import sizes_of
 from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import record_of
 from workbench.analysis.roofline.peaks import measure_peaks
+from workbench.analysis.saved import check_explanation
 from workbench.config.config import usable_cores
 from workbench.errors import ProfileError
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin
+from workbench.results.examining import ExaminedRun
 from workbench.results.fusions import Fusions
+from workbench.results.memory import Memory
 from workbench.results.profile import Profile
-from workbench.results.resources import Memory, Roofline
+from workbench.results.registry import ResultKind
 from workbench.results.result import Result
+from workbench.results.roofline import Roofline
 from workbench.text import counted
 
 if TYPE_CHECKING:
@@ -194,3 +198,26 @@ def _doubt(provenance: Provenance) -> str:
         return " The passes were not followed one by one: wb.explain(…, passes=True) does it."
     why = f" ({provenance.problem})" if provenance.problem else ""
     return f" The pass snapshots do not end in exactly ORT's own graph{why}."
+
+
+def examine(run: ExaminedRun) -> Explained:
+    """Explain the model under the config of the run."""
+    run.announce("explanation")
+    return explain(run.model, run.config, calibration=run.calibration, cancel=run.cancel)
+
+
+KIND = ResultKind(
+    "explanation",
+    Explained,
+    check_explanation,
+    None,
+    result=Explanation,
+    scope="run",
+    entry="workbench.api.explaining:explain",
+    takes=("calibration", "keep"),
+    examine=examine,
+    button="Explain A and B",
+    hint="What ORT makes of the graph under each config, pass by pass; nothing is timed",
+    tabs=("graph", "fusions", "flame"),
+    key="node",
+)

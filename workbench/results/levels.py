@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.analysis.levels import LevelsRecord
+from workbench.analysis.saved import check_measured
+from workbench.records.kinds import about_comparison
+from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
@@ -34,3 +37,19 @@ class Levels(Result):
         from workbench.figures.pictures import levels_scene
 
         return levels_scene(self.record)
+
+
+KIND = ResultKind(
+    "levels",
+    LevelsRecord,
+    check_measured,
+    lambda record: about_comparison(record.comparison),
+    result=Levels,
+    entry="workbench.api.explaining:levels",
+    takes=("inputs", "budget_s", "calibration", "progress", "keep"),
+    heading="ONNX Runtime's levels side by side",
+    button="Level by level",
+    hint="ORT's five levels side by side, the rest as in the config that is shown",
+    step="the graph at each level",
+    tabs=("fusions",),
+)

@@ -1,29 +1,143 @@
-"""A result as the part of another one: under the name of its kind and of the run that it is about."""
+"""A result about several runs, with further results about them as parts."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from workbench.analysis.difference.joining import in_the_names_of
+from workbench.errors import WorkbenchError
+from workbench.models import Model
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import Part
+from workbench.results.cold_start import ColdStarts
+from workbench.results.examining import missing_part
+from workbench.results.explanation import Explanation
+from workbench.results.fusions import Fusions
+from workbench.results.history import History
+from workbench.results.memory import Memory
+from workbench.results.per_run import PerRun
+from workbench.results.profile import Profile
 from workbench.results.registry import KINDS
-from workbench.results.resources import OfRuns
 from workbench.results.result import Result
+from workbench.results.roofline import Roofline
 
-WHOLE = ("accuracy",)  # kinds that are about all runs at once
-
-
-def parts_of(found: Result, label: str) -> tuple[Part, ...]:
-    """One part; of a result that holds a record a run, one for each. A single run is called `label`."""
-    if isinstance(found, OfRuns):
-        runs = found.by_label if len(found.by_label) > 1 else {label: found.record}
-        return tuple(
-            Part(f"{found.kind}/{run}", _labelled(one, run), found.about) for run, one in runs.items()
-        )
-    kind = KINDS.of(found.saved, "Give what the workbench returned.").name
-    return (Part(kind if kind in WHOLE else f"{kind}/{label}", found.saved, found.about),)
+if TYPE_CHECKING:
+    from workbench.analysis.explanation import Explained
+    from workbench.views.flame.view import FlameView, Way
+    from workbench.views.graph import GraphView
+    from workbench.views.graph.view import ColorBy
 
 
-def _labelled(record: Any, label: str) -> Any:
-    """Some records say themselves whose they are."""
-    return replace(record, label=label) if hasattr(record, "label") else record
+T = TypeVar("T", bound=PerRun)
+
+
+class ResultWithParts(Result):
+    """A result about several runs; further results about these runs are kept with it."""
+
+    record: ComparisonRecord
+    _model: Model | None = None
+
+    def add(self, result: Result, label: str = "B") -> None:
+        """Keep a further result about the same model with this one: what `wb.levels`, `wb.ablate`… return.
+
+        `label` says which run's config it is about. It replaces an older one of its kind and label, and is
+        saved, exported and reopened with the comparison.
+        """
+        for part in result.as_parts(label):
+            self.with_part(part)
+
+    def made(self, kind: str, label: str | None = None) -> Any:
+        """Return a further result that is kept with this one: `result.made("levels", "B").figure()`."""
+        return KINDS.result_of_part(self._part(kind, label))
+
+    def part(self, kind: str, label: str | None = None) -> Any:
+        """Return the record of a part; a WorkbenchError says how to get one that is missing."""
+        return self._part(kind, label).record
+
+    def with_part(self, part: Part) -> None:
+        """Keep one more record with the result, in place of the one of that name."""
+        self.parts = (*(kept for kept in self.parts if kept.name != part.name), part)
+        self._update_history()
+
+    def explanation(self, label: str = "A") -> Explanation:
+        """Return what ORT made of the model under the config of that run."""
+        return Explanation.of_part(self._part("explanation", label))
+
+    def profile(self, label: str = "A") -> Profile:
+        """Return where the time of that run goes."""
+        return Profile.of_part(self._part("profile", label))
+
+    def graph(
+        self, label: str | None = None, *, baseline: str = "A", color: ColorBy | None = None
+    ) -> GraphView:
+        """Show the partitioned graph of the baseline beside that of a candidate, by default the first."""
+        from workbench.views.graph import graph_view
+
+        labels = (baseline, label or self.record.runs[1].label)
+        before, after = (self.part("explanation", run) for run in labels)
+        before_s, after_s = (self._node_times_s(run) for run in labels)
+        return graph_view(before, after, times_s=before_s, after_times_s=after_s, color=color)
+
+    def fusions(self) -> Fusions:
+        """Return what was fused into what in each run, counted by pattern."""
+        return Fusions(self._records("explanation"))
+
+    def flame(self, label: str | None = None, *, baseline: str = "A", way: Way | None = None) -> FlameView:
+        """Show where the time goes, the baseline above a candidate, by default the first."""
+        from workbench.views.flame.view import flame_of_two
+
+        labels = (baseline, label or self.record.runs[1].label)
+        first, second = map(self.profile, labels)
+        return flame_of_two(first, second, *map(self._explained, labels), labels=labels, way=way)
+
+    def memory(self) -> Memory:
+        """Return memory over a run of each config, node by node."""
+        return self._per_run(Memory)
+
+    def roofline(self) -> Roofline:
+        """Return each node against this machine's peaks, for each config."""
+        return self._per_run(Roofline)
+
+    def cold_start(self) -> ColdStarts:
+        """Return the steps from no process to a steady run, for each config."""
+        return self._per_run(ColdStarts)
+
+    def _part(self, kind: str, label: str | None = None) -> Part:
+        name = kind if label is None else f"{kind}/{label}"
+        part = next((part for part in self.parts if part.name == name), None)
+        if part is None:
+            raise missing_part(self.record, kind, label, self._model is not None)
+        return part
+
+    def _records(self, kind: str) -> dict[str, Any]:
+        """Return the records of a kind by the label of their run, in the order of the runs."""
+        records = {part.label: part.record for part in self.parts if part.kind == kind}
+        if not records:
+            raise missing_part(self.record, kind, None, self._model is not None)
+        return {run.label: records[run.label] for run in self.record.runs if run.label in records}
+
+    def _per_run(self, cls: type[T]) -> T:
+        records = self._records(cls.kind)
+        return cls.of(records, self._part(cls.kind, next(iter(records))).about)
+
+    def _explained(self, label: str) -> Explained | None:
+        return next((part.record for part in self.parts if part.name == f"explanation/{label}"), None)
+
+    def _node_times_s(self, label: str) -> dict[str, float] | None:
+        """Return the time of one run by node, or None without a profile."""
+        if all(part.name != f"profile/{label}" for part in self.parts):
+            return None
+        profile, explained = self.profile(label), self._explained(label)
+        named = profile if explained is None else in_the_names_of(explained, profile)
+        table, runs = named.to_frame(), len(named.runs_s) or 1
+        return {
+            str(node): float(own_s) / runs for node, own_s in zip(table["node"], table["self_s"], strict=True)
+        }
+
+    def _update_history(self) -> None:
+        """Update the entry of this result, if the history has one."""
+        try:
+            History().update(self.saved, self.structure, about=self.about, parts=self.parts)
+        except WorkbenchError as error:
+            warnings.warn(f"the history was not updated: {error}", stacklevel=3)

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.profile.profile import Profile as Data
-from workbench.analysis.profile.saved import ProfileRecord, profile_of, record_of
+from workbench.analysis.profile.saved import ProfileRecord, check, profile_of, record_of
 from workbench.analysis.roofline.node_limits import roofline
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.sharing import Sharing, sharing_of
 from workbench.records.origin import Origin
-from workbench.results.resources import Memory, Roofline
+from workbench.results.examining import ExaminedRun
+from workbench.results.memory import Memory
+from workbench.results.registry import ResultKind
 from workbench.results.result import Result
+from workbench.results.roofline import Roofline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +52,13 @@ class Profile(Data, Result):
         )
 
     @classmethod
-    def reopened(cls, record: ProfileRecord, about: Origin | None = None) -> Profile:
-        """From its saved form."""
+    def reopened(
+        cls,
+        record: ProfileRecord,
+        about: Origin | None = None,
+        **_: Any,
+    ) -> Profile:
+        """Make the profile that a bundle holds."""
         return cls.of(profile_of(record), about)
 
     @cached_property
@@ -114,3 +122,27 @@ class Profile(Data, Result):
         return Data.__repr__(self)
 
     _repr_html_ = None  # type: ignore[assignment]  # never beside a picture
+
+
+def examine(run: ExaminedRun) -> ProfileRecord:
+    """Run the config of the run for a moment with ORT's profiler on."""
+    run.runnable()
+    run.announce("profile")
+    return record_of(run.execute())
+
+
+KIND = ResultKind(
+    "profile",
+    ProfileRecord,
+    check,
+    None,
+    result=Profile,
+    scope="run",
+    entry="workbench.api.profiling:profile",
+    takes=("inputs", "seed", "calibration", "keep"),
+    examine=examine,
+    button="Profile A and B",
+    hint="Where the time goes, with ORT's profiler on; never used for latency",
+    tabs=("flame", "graph"),
+    key="node",
+)

@@ -1,48 +1,138 @@
-"""Every kind of record there is, so that any bundle opens; each one's module is imported when it is needed.
+"""The one list of result kinds: how each is saved, opened, made, exported and offered in the panels.
 
-`python -m workbench.results.registry` writes the JSON schemas in workbench/records/schema anew.
+A kind is one module with a `KIND` and one line in `MODULES`. Modules are imported when their kind is asked
+for. `python -m workbench.results.registry` writes the JSON schemas in workbench/records/schema anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from typing import Any, Literal, cast
 
+from workbench.records.bundle import Bundle
 from workbench.records.json_schema import FOLDER, as_text, schemas
-from workbench.records.kinds import Kind, Kinds, comparison_kind
+from workbench.records.kinds import Kind, Kinds, Part
 
-_HOMES = {  # the function that makes it
-    "explanation": "workbench.analysis.saved:explanation_kind",
-    "ablation": "workbench.analysis.saved:ablation_kind",
-    "levels": "workbench.analysis.saved:levels_kind",
-    "profile": "workbench.analysis.profile.saved:kind",
-    "memory": "workbench.analysis.memory.by_node:kind",
-    "roofline": "workbench.analysis.roofline.node_limits:kind",
-    "peaks": "workbench.analysis.roofline.peaks:kind",
-    "cold start": "workbench.analysis.cold_start:kind",
-    "memory settings": "workbench.analysis.memory.settings:kind",
-    "accuracy": "workbench.records.fidelity:kind",
-    "layer errors": "workbench.records.layers:kind",
-    "sensitivity": "workbench.records.sensitivity:kind",
-    "why slower": "workbench.records.reasons:kind",
-    "thread scaling": "workbench.analysis.threads.scaling:kind",
+Scope = Literal["run", "config", "runs", "candidate"]
+Need = Literal["comparison", "precision"]
+Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep"]
+
+MODULES = {  # in the order of sections and buttons
+    "comparison": "workbench.results.comparison",
+    "explanation": "workbench.results.explanation",
+    "profile": "workbench.results.profile",
+    "levels": "workbench.results.levels",
+    "ablation": "workbench.results.ablation",
+    "accuracy": "workbench.results.accuracy",
+    "why slower": "workbench.results.why_slower",
+    "layer errors": "workbench.results.layer_errors",
+    "sensitivity": "workbench.results.sensitivity",
+    "memory": "workbench.results.memory",
+    "cold start": "workbench.results.cold_start",
+    "memory settings": "workbench.results.memory_settings",
+    "roofline": "workbench.results.roofline",
+    "thread scaling": "workbench.results.thread_scaling",
+    "peaks": "workbench.results.peaks",
 }
 
 
-def _from(home: str) -> Callable[[], Kind]:
-    def made() -> Kind:
-        module, name = home.split(":")
-        found: Kind = getattr(import_module(module), name)()
-        return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultKind(Kind):
+    """One kind of result. The fields of `Kind` say how its record is saved and checked.
 
-    return made
+    `scope` says what one result is about: "run" (each of the compared configs has one), "config" (the config
+    that the panels show), "candidate" (the first candidate of a comparison) or "runs" (all configs at once).
+    """
+
+    result: type[Any]  # a Result, made of the record when a bundle is opened
+    scope: Scope = "config"
+    entry: str = ""  # "module:function" of the public function that makes it
+    takes: tuple[Argument, ...] = ()  # what that function takes besides model, config and cancel
+    needs: tuple[Need, ...] = ()  # what must be there before it can be made
+    examine: Callable[[Any], object] | None = None  # ExaminedRun → record, for `comparison.examine`
+    heading: str = ""  # of its section in the page of a comparison; empty: the page has its own section
+    button: str = ""  # the label of its button; empty: the panels do not offer it
+    hint: str = ""  # the tooltip of the button
+    step: str = ""  # what the job says while it runs
+    tabs: tuple[str, ...] = ()  # the tabs that offer it, its own first
+    key: str | None = None  # the column of its table that names nodes, for the linked selection
+    code: str = ""  # how a comparison gets it, where that is not what `making_code` concludes
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The public function that makes it."""
+        module, _, name = self.entry.partition(":")
+        function: Callable[..., Any] = getattr(import_module(module), name)
+        return function
+
+    @property
+    def making_code(self) -> str:
+        """Python that adds one to `result`; a template of {config}, {label} and {inputs}."""
+        if self.code:
+            return self.code
+        if self.examine is not None:
+            return f'result.examine("{self.name}")'
+        subject = "result" if "comparison" in self.needs else "model, {config}"
+        inputs = "{inputs}" if "inputs" in self.takes else ""
+        return f"result.add(wb.{self.entry.partition(':')[2]}({subject}{inputs}), {{label}})"
 
 
-KINDS = Kinds({"comparison": comparison_kind} | {name: _from(home) for name, home in _HOMES.items()})
+class Registry(Kinds):
+    """Result kinds by name, each imported when it is first asked for."""
+
+    def __init__(self, modules: dict[str, str]) -> None:
+        super().__init__({name: partial(_kind_of, module) for name, module in modules.items()})
+
+    def register(self, name: str, module: str) -> None:
+        """Add a kind whose `KIND` stands in `module`."""
+        self._makers[name] = partial(_kind_of, module)
+
+    def named(self, name: str) -> ResultKind:
+        """Return the kind called `name`; a BundleError lists the known names."""
+        return cast(ResultKind, super().named(name))  # `_kind_of` makes no other
+
+    def of(self, record: object, fix: str) -> ResultKind:
+        """Return the kind of a record."""
+        return cast(ResultKind, super().of(record, fix))
+
+    def __iter__(self) -> Iterator[ResultKind]:
+        return map(self.named, self.names)
+
+    def offered(self, tab: str) -> tuple[ResultKind, ...]:
+        """Return the kinds that this tab of the panels offers, those whose own tab it is first."""
+        kinds = [kind for kind in self if kind.button and tab in kind.tabs]
+        return tuple(sorted(kinds, key=lambda kind: kind.tabs[0] != tab))
+
+    @property
+    def examinable(self) -> tuple[str, ...]:
+        """The names of the kinds that `comparison.examine` makes."""
+        return tuple(kind.name for kind in self if kind.examine is not None)
+
+    def result(self, bundle: Bundle) -> Any:
+        """Return the result that a bundle holds."""
+        cls = self.named(bundle.kind).result
+        result = cls.reopened(bundle.record, bundle.about, structure=bundle.structure, parts=bundle.parts)
+        result.foreign_paths = bundle.foreign
+        return result
+
+    def result_of_part(self, part: Part) -> Any:
+        """Return a part of a comparison as a result of its own."""
+        return self.named(part.kind).result.of_part(part)
+
+
+def _kind_of(module: str) -> ResultKind:
+    kind: ResultKind = import_module(module).KIND
+    return kind
+
+
+KINDS = Registry(MODULES)
 
 
 def main() -> None:
-    """Write the schemas of today's version; those of earlier ones stay."""
+    """Write the schemas of today's version; those of earlier versions stay."""
     for name, schema in schemas(KINDS).items():
         (FOLDER / name).write_text(as_text(schema), "utf-8")
 

@@ -1,22 +1,29 @@
-"""What every result can do: say its numbers, draw itself, be a cell's value, be saved, be exported."""
+"""What every result can do: print its numbers, draw itself, be a cell's value, be saved, be exported."""
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from platform import python_version
 from typing import TYPE_CHECKING, Any, Self
 
+from workbench._version import __version__
+from workbench.config import Config
 from workbench.config.foreign import ForeignPath
 from workbench.errors import ConfigError, WorkbenchError
+from workbench.measure.machine import read_machine
+from workbench.models import Inputs, Model
 from workbench.records.bundle import write_bundle
-from workbench.records.history import History
 from workbench.records.kinds import Part
-from workbench.records.origin import Origin
+from workbench.records.machine import Versions
+from workbench.records.origin import Origin, origin_now
 from workbench.records.trust import untrusted_note, with_trust
-from workbench.results.origin import origin_of
+from workbench.results.history import History
 from workbench.results.registry import KINDS
 
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """A record with its figures. `about` says whose it is: model, machine, versions, when."""
+    """A record with its figures. `about` is its origin: model, machine, versions, when."""
 
     foreign_paths: tuple[ForeignPath, ...] = ()  # of the configs of an opened file; no run uses them
 
@@ -43,9 +50,32 @@ class Result:
         self.parts = parts
         self._about = about
 
+    @classmethod
+    def reopened(
+        cls,
+        record: Any,
+        about: Origin | None = None,
+        *,
+        structure: bytes | None = None,
+        parts: tuple[Part, ...] = (),
+    ) -> Self:
+        """Make the result that a bundle holds."""
+        return cls(record, about, structure=structure, parts=parts)
+
+    @classmethod
+    def of_part(cls, part: Part) -> Self:
+        """Make a result of a part of another one."""
+        return cls.reopened(part.record, part.about)
+
+    def as_parts(self, label: str) -> tuple[Part, ...]:
+        """Return the parts that keep this result with a comparison; `label` names the run it is about."""
+        kind = KINDS.of(self.saved, "Give what the workbench returned.")
+        of_run = "" if kind.scope == "runs" else f"/{label}"
+        return (Part(f"{kind.name}{of_run}", self.saved, self.about),)
+
     @cached_property
     def about(self) -> Origin:
-        """Made by hand, it is of now, of this machine and of no model."""
+        """Its origin; of a result made by hand: now, this machine, no model."""
         own = KINDS.of(self.saved, "").about
         if own is not None:
             return own(self.saved)
@@ -57,15 +87,15 @@ class Result:
         return self.record
 
     def to_frame(self) -> Any:
-        """The result as a table."""
+        """Return the result as a table."""
         return self.record.to_frame()
 
     def figure(self) -> go.Figure | None:
-        """Its figure; None where it is not one figure."""
+        """Draw its figure; return None where it has none."""
         return None
 
     def still(self) -> Scene:
-        """Its picture without a browser."""
+        """Draw its picture without a browser."""
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -99,9 +129,9 @@ class Result:
         return self
 
     def keep(self) -> None:
-        """Add it to the history. One that cannot be written must not cost the user the result."""
+        """Add it to the history; a history that cannot be written gives a warning, never an error."""
         try:
-            kept_history().add(self.saved, self.structure, about=self.about, parts=self.parts)
+            History().add(self.saved, self.structure, about=self.about, parts=self.parts)
         except WorkbenchError as error:
             warnings.warn(f"not added to the history: {error}", stacklevel=4)
 
@@ -118,8 +148,37 @@ class Result:
         return as_cell(str(self) + untrusted_note(self.foreign_paths), self.still(), self.figure())
 
 
-def kept_history() -> History:
-    """The history of this machine, with every kind of record."""
-    found = History()
-    found.kinds = KINDS
-    return found
+def origin_of(
+    model: Model | None,
+    config: Config | None = None,
+    inputs: Inputs | None = None,
+    *,
+    cancel: threading.Event | None = None,
+) -> Origin:
+    """Return the origin of a result made now on this machine. Reads the model once, for its hash."""
+    other = config is not None and config.interpreter != sys.executable
+    return origin_now(
+        None if model is None else model.record(cancel),
+        config,
+        None if inputs is None else inputs.record(),
+        read_machine(),
+        Versions(
+            workbench=__version__,
+            python=python_version(),
+            onnxruntime="that of another environment"
+            if other
+            else _installed_version("onnxruntime-gpu", "onnxruntime"),
+            onnx=_installed_version("onnx"),
+            numpy=_installed_version("numpy"),
+        ),
+    )
+
+
+def _installed_version(*packages: str) -> str:
+    """Return the version of the first of these packages that is installed."""
+    for package in packages:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return "not installed"

@@ -11,7 +11,6 @@ from workbench.analysis.flops.shapes import profiled_shapes, stored_shapes
 from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.trace import SIGNED
 from workbench.analysis.profile.tree import Kind, node_name
-from workbench.records import kinds
 from workbench.records.tables import TABLE
 from workbench.text import in_mib
 
@@ -69,11 +68,6 @@ class MemoryRecord:
             ("held by the arena", self.arena_held_bytes),
         )
         return ", ".join(f"{name} {in_mib(size) or 'not known'}" for name, size in parts)
-
-
-def kind() -> kinds.Kind:
-    """As bundles hold it."""
-    return kinds.Kind("memory", MemoryRecord, kinds.anything, None)
 
 
 def memory_of(profile: Profile) -> MemoryRecord:

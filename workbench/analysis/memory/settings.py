@@ -10,7 +10,6 @@ from workbench.analysis.profile.trace import SIGNED
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.kinds import Kind
 from workbench.records.run import ProcessRecord, Run
 from workbench.text import in_mib
 
@@ -63,13 +62,9 @@ class MemorySettingsRecord:
         return "; ".join((head, *(_sentence(row, base) for row in self.rows[1:])))
 
 
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("memory settings", MemorySettingsRecord, _check, None)
-
-
-def _check(found: MemorySettingsRecord, fix: str) -> None:
-    if not found.rows:
+def check_settings(record: MemorySettingsRecord, fix: str) -> None:
+    """Refuse a record without rows."""
+    if not record.rows:
         raise BundleError("rows: expected the config as asked at least.", fix)
 
 

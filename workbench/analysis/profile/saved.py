@@ -13,7 +13,6 @@ from workbench.analysis.profile.trace import ABSENT, Trace
 from workbench.analysis.profile.tree import NO_PARENT
 from workbench.errors import BundleError, ModelError
 from workbench.models.structure import structure_of_bytes
-from workbench.records.kinds import Kind
 from workbench.records.tables import TABLE
 
 MOST_EVENTS = 200_000  # twice what the flame view draws; about 4 MB in the file
@@ -80,10 +79,6 @@ def shortened(profile: Profile, most: int = MOST_EVENTS) -> Trace:
         ),
         notes=(*trace.notes, note),
     )
-
-
-def kind() -> Kind:
-    return Kind("profile", ProfileRecord, check, None)
 
 
 def check(record: ProfileRecord, fix: str) -> None:

@@ -10,9 +10,8 @@ from workbench.analysis.flops.counting import Costs, costs_of
 from workbench.analysis.flops.shapes import profiled_shapes
 from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.tables import node_table, run_seconds
-from workbench.analysis.roofline.peaks import PeakRow, check_peaks
+from workbench.analysis.roofline.peaks import PeakRow
 from workbench.errors import ProfileError
-from workbench.records.kinds import Kind
 from workbench.records.tables import TABLE
 from workbench.text import counted, in_ms
 
@@ -98,11 +97,6 @@ class RooflineRecord:
             f"nodes; at this machine's peaks with {count} its nodes would need {in_ms(self.limit_s, 3)}"
             f"{left if self.unknown else ''}"
         )
-
-
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("roofline", RooflineRecord, lambda found, fix: check_peaks(found.peaks, fix), None)
 
 
 def costs_of_profile(profile: Profile) -> Costs:

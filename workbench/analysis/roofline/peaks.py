@@ -12,7 +12,6 @@ import numpy as np
 
 from workbench.config import Config
 from workbench.errors import BundleError
-from workbench.records.kinds import Kind
 from workbench.worker.launch import WorkerFolder, call_job
 from workbench.worker.values import write_values
 
@@ -69,14 +68,10 @@ def check_peaks(peaks: PeakRow, fix: str) -> None:
             raise BundleError(f"{name}: expected a rate above 0, or none.", fix)
 
 
-def _check(table: PeakTable, fix: str) -> None:
+def check_peak_table(table: PeakTable, fix: str) -> None:
+    """Check each row as `check_peaks` does."""
     for row in table.rows:
         check_peaks(row, fix)
-
-
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("peaks", PeakTable, _check, None)
 
 
 def measure_peaks(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.kinds import Kind, anything
 from workbench.records.run import Run
 from workbench.text import in_ms
 
@@ -71,11 +70,6 @@ class ThreadScalingRecord:
 
     def __str__(self) -> str:
         return "; ".join(_sentence(self, spinning) for spinning in (True, False))
-
-
-def kind() -> Kind:
-    """As bundles hold it."""
-    return Kind("thread scaling", ThreadScalingRecord, anything, None)
 
 
 def thread_configs(config: Config, most_threads: int) -> tuple[Config, ...]:

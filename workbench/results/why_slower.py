@@ -1,10 +1,11 @@
-"""Why a config is slower, as notebooks hold it."""
+"""Why a config is slower."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.records.reasons import Reason, WhySlowerRecord
+from workbench.records.reasons import Reason, WhySlowerRecord, check_reasons
+from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
@@ -39,3 +40,21 @@ class WhySlower(Result):
         from workbench.figures.layers import why_slower_scene
 
         return why_slower_scene(self.record)
+
+
+KIND = ResultKind(
+    "why slower",
+    WhySlowerRecord,
+    check_reasons,
+    None,
+    result=WhySlower,
+    scope="candidate",
+    entry="workbench.api.precision:why_slower",
+    takes=("progress",),
+    needs=("comparison",),
+    heading="Why B is slower",
+    button="Why slower",
+    hint="What costs B its time against A, with a fix each: both run once more under ORT's profiler",
+    step="A and B under ORT's profiler",
+    tabs=("accuracy",),
+)

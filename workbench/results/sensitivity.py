@@ -1,4 +1,4 @@
-"""Layer errors, sensitivity and what to leave out, as notebooks hold them."""
+"""What each layer costs in error and gives in speed, and what to leave in float."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.measure.bar import bar
 from workbench.measure.limits import Progress
-from workbench.records.layers import LayerErrorsRecord
+from workbench.records.kinds import anything
 from workbench.records.sensitivity import ProposalRecord, SensitivityRecord
 from workbench.results.comparison import Comparison
+from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 from workbench.text import in_ms
 
@@ -23,44 +24,6 @@ if TYPE_CHECKING:
     from workbench.figures.scene import Scene
 
 OnProgress = bool | Callable[[Progress], None]
-
-
-class LayerErrors(Result):
-    """The error of each layer of a quantized model. Made by `wb.layer_errors`.
-
-    >>> import workbench as wb
-    >>> wb.LayerErrors.__name__
-    'LayerErrors'
-    """
-
-    record: LayerErrorsRecord
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row a layer, the worst first."""
-        return self.record.to_frame()
-
-    def tensors_frame(self) -> pd.DataFrame:
-        """One row an activation: its error so far, its own rounding, its range and outliers."""
-        return self.record.tensors_frame()
-
-    def weights_frame(self) -> pd.DataFrame:
-        """One row a weight: its error, its range and outliers."""
-        return self.record.weights_frame()
-
-    def figure(self) -> go.Figure:
-        """A row a layer, the worst at the top."""
-        from workbench.figures.layers import layer_errors_figure
-
-        return layer_errors_figure(self.record)
-
-    def __str__(self) -> str:
-        return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
-
-    def still(self) -> Scene:
-        """The same as bars."""
-        from workbench.figures.layers import layer_errors_scene
-
-        return layer_errors_scene(self.record)
 
 
 class Sensitivity(Result):
@@ -191,3 +154,20 @@ def _verdict(comparison: Comparison) -> str:
         f"{run.label} {in_ms(run.latency.median_s) or 'not measured'}" for run in comparison.runs
     )
     return f"B is {verdict.kind} ({times})"
+
+
+KIND = ResultKind(
+    "sensitivity",
+    SensitivityRecord,
+    anything,
+    None,
+    result=Sensitivity,
+    entry="workbench.api.layers:sensitivity",
+    takes=("data", "calibration", "seed", "progress"),
+    needs=("precision",),
+    heading="What each layer costs alone",
+    button="Sensitivity",
+    hint="Each layer quantized alone: its error, and the time it saves; for the config shown",
+    step="each layer quantized alone",
+    tabs=("accuracy",),
+)

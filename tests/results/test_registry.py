@@ -1,0 +1,76 @@
+"""The registry of result kinds: a kind in one file is saved, opened, exported and offered."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.results.warmth import Warmth, WarmthRecord
+from workbench.report.making import page_of
+from workbench.results.registry import KINDS, ResultKind
+
+OFFERED = [kind for kind in KINDS if kind.button]
+
+
+@pytest.fixture
+def warmth(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResultKind]:
+    monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
+    monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
+    KINDS.register("warmth", "tests.results.warmth")
+    return KINDS.named("warmth")
+
+
+@pytest.mark.usefixtures("own_home")
+def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: ResultKind, tmp_path: Path) -> None:
+    result = Warmth(WarmthRecord(41.5), examples.about())
+    opened = wb.open(result.save(tmp_path / "warmth.ortbench"))
+    assert isinstance(opened, Warmth)
+    assert opened.record == result.record
+
+    result.keep()
+    (row,) = wb.history().to_frame(kind="warmth").to_dict("records")
+    assert wb.history().open(row["id"]).record == result.record
+
+    comparison = wb.Comparison(ordinary())
+    comparison.add(result, "B")
+    again = wb.open(comparison.save(tmp_path / "comparison.ortbench"))
+    assert again.made("warmth", "B").record == result.record
+    assert "How warm it became" in page_of(again)
+    assert "41.5" in page_of(opened)
+
+    assert warmth in KINDS.offered("threads")
+    made = warmth.function("model", wb.Config(), inputs={})
+    assert made.record.degrees == 41.0
+    assert warmth.making_code == "result.add(wb.warmth(model, {config}{inputs}), {label})"
+
+
+@pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)
+def test_an_offered_kind_has_a_function_that_takes_what_the_registry_says(kind: ResultKind) -> None:
+    parameters = inspect.signature(kind.function).parameters
+    assert {*kind.takes, "cancel"} <= set(parameters)
+    assert kind.hint
+    assert kind.tabs
+    assert getattr(wb, kind.function.__name__) is kind.function
+
+
+@pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)
+def test_the_code_that_makes_a_kind_is_python(kind: ResultKind) -> None:
+    code = kind.making_code.format(config="b", label='"B"', inputs=", inputs=inputs")
+    compile(code, "<code>", "eval")
+    assert code.startswith("result.")
+
+
+def test_a_tab_offers_its_own_kinds_first() -> None:
+    assert [kind.name for kind in KINDS.offered("flame")] == ["profile", "explanation"]
+    assert [kind.name for kind in KINDS.offered("graph")] == ["explanation", "profile"]
+
+
+def test_examinable_kinds_are_about_one_run() -> None:
+    assert KINDS.examinable == ("explanation", "profile", "memory", "cold start", "roofline")
+    assert all(KINDS.named(name).scope == "run" for name in KINDS.examinable)

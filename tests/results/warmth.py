@@ -1,0 +1,59 @@
+"""A kind of result that only tests know, in one file."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import Config
+from workbench.figures.scene import Scene
+from workbench.records.kinds import anything
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class WarmthRecord:
+    """How warm the machine became."""
+
+    degrees: float
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame({"degrees": [self.degrees]})
+
+
+class Warmth(Result):
+    """How warm the machine became."""
+
+    def still(self) -> Scene:
+        return Scene(200, 40, "Warmth", ())
+
+
+def warmth(
+    _model: Any, _config: Config | None = None, *, inputs: Any = None, cancel: threading.Event | None = None
+) -> Warmth:
+    """Measure nothing: 40 degrees, and one more for given inputs."""
+    assert cancel is None or not cancel.is_set()
+    return Warmth(WarmthRecord(40.0 if inputs is None else 41.0))
+
+
+KIND = ResultKind(
+    "warmth",
+    WarmthRecord,
+    anything,
+    None,
+    result=Warmth,
+    entry=f"{__name__}:warmth",
+    takes=("inputs",),
+    heading="How warm it became",
+    button="Warmth",
+    hint="How warm the machine becomes",
+    step="touching the heat sink",
+    tabs=("threads",),
+)

@@ -1,0 +1,78 @@
+"""Configs from no process to a steady one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.analysis.cold_start import ColdStartRecord, check_starts, cold_start
+from workbench.analysis.profile.running import can_be_saved
+from workbench.results.examining import ExaminedRun
+from workbench.results.per_run import PerRun
+from workbench.results.registry import ResultKind
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class ColdStarts(PerRun):
+    """Configs from no process to a steady one. Made by `wb.cold_start`.
+
+    >>> import workbench as wb
+    >>> wb.ColdStarts.__name__
+    'ColdStarts'
+    """
+
+    kind = "cold start"
+    record: ColdStartRecord
+
+    def figure(self) -> go.Figure:
+        """Draw the steps of each run, stacked."""
+        from workbench.figures.coldstart import cold_start_figure
+
+        return cold_start_figure(list(self.by_label.values()))
+
+    @property
+    def starts(self) -> tuple[ColdStartRecord, ...]:
+        """One record per config."""
+        return tuple(self.by_label.values())
+
+    def still(self) -> Scene:
+        """Draw the steps side by side."""
+        from workbench.figures.pictures import cold_start_scene
+
+        return cold_start_scene(list(self.by_label.values()))
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.starts))  # each holds its label, and what saving ahead is worth
+
+
+def examine(run: ExaminedRun) -> ColdStartRecord:
+    """Start the config of the run in fresh processes."""
+    runnable = run.runnable()
+    run.announce("cold start")
+    return cold_start(
+        runnable.model.path,
+        runnable.config,
+        runnable.feeds,
+        label=run.label,
+        savable=can_be_saved(runnable.config),
+        cancel=run.cancel,
+    )
+
+
+KIND = ResultKind(
+    "cold start",
+    ColdStartRecord,
+    check_starts,
+    None,
+    result=ColdStarts,
+    scope="run",
+    entry="workbench.api.profiling:cold_start",
+    takes=("inputs", "seed", "calibration"),
+    examine=examine,
+    button="Cold start",
+    hint="A and B from no process to a steady one, step by step",
+    tabs=("memory",),
+)

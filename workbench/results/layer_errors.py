@@ -1,0 +1,73 @@
+"""The error of each layer of a quantized model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.records.kinds import anything
+from workbench.records.layers import LayerErrorsRecord
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class LayerErrors(Result):
+    """The error of each layer of a quantized model. Made by `wb.layer_errors`.
+
+    >>> import workbench as wb
+    >>> wb.LayerErrors.__name__
+    'LayerErrors'
+    """
+
+    record: LayerErrorsRecord
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a layer, the worst first."""
+        return self.record.to_frame()
+
+    def tensors_frame(self) -> pd.DataFrame:
+        """One row an activation: its error so far, its own rounding, its range and outliers."""
+        return self.record.tensors_frame()
+
+    def weights_frame(self) -> pd.DataFrame:
+        """One row a weight: its error, its range and outliers."""
+        return self.record.weights_frame()
+
+    def figure(self) -> go.Figure:
+        """A row a layer, the worst at the top."""
+        from workbench.figures.layers import layer_errors_figure
+
+        return layer_errors_figure(self.record)
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
+
+    def still(self) -> Scene:
+        """The same as bars."""
+        from workbench.figures.layers import layer_errors_scene
+
+        return layer_errors_scene(self.record)
+
+
+KIND = ResultKind(
+    "layer errors",
+    LayerErrorsRecord,
+    anything,
+    None,
+    result=LayerErrors,
+    scope="run",
+    entry="workbench.api.layers:layer_errors",
+    takes=("data", "calibration", "seed", "progress"),
+    needs=("precision",),
+    heading="The error of each layer",
+    button="Layer errors",
+    hint="Which layers of a config with a precision go wrong, tensor by tensor",
+    step="every tensor of both models",
+    tabs=("accuracy",),
+    key="node",
+)

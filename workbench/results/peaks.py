@@ -1,0 +1,49 @@
+"""The best that ORT reaches on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.analysis.roofline.peaks import PeakRow, PeakTable, check_peak_table
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+from workbench.text import counted
+
+if TYPE_CHECKING:
+    from workbench.figures.scene import Scene
+
+
+class Peaks(Result):
+    """The best that ORT reaches on this machine, one row per thread count. Made by `wb.peaks`.
+
+    >>> import workbench as wb
+    >>> wb.Peaks.__name__
+    'Peaks'
+    """
+
+    record: PeakTable
+
+    @property
+    def rows(self) -> tuple[PeakRow, ...]:
+        """One row per thread count."""
+        return self.record.rows
+
+    def still(self) -> Scene:
+        """Draw them as bars."""
+        from workbench.figures.pictures import peaks_scene
+
+        return peaks_scene(self.record)
+
+    def __str__(self) -> str:
+        return "; ".join(
+            f"{counted(row.threads, 'thread')}: float32 {_giga(row.float32_flops, 'GFLOP/s')}, "
+            f"int8 {_giga(row.int8_flops, 'GOP/s')}, copying {_giga(row.bytes_per_s, 'GB/s')}"
+            for row in self.record.rows
+        )
+
+
+def _giga(rate: float | None, unit: str) -> str:
+    return "not measured" if rate is None else f"{rate / 1e9:,.1f} {unit}"
+
+
+KIND = ResultKind("peaks", PeakTable, check_peak_table, None, result=Peaks)

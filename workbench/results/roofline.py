@@ -1,0 +1,64 @@
+"""Each node's time against the least that this machine needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.analysis.roofline.node_limits import RooflineRecord, roofline
+from workbench.analysis.roofline.peaks import check_peaks
+from workbench.results.examining import ExaminedRun
+from workbench.results.per_run import PerRun
+from workbench.results.registry import ResultKind
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class Roofline(PerRun):
+    """Each node's time against the least that this machine needs. Made by `wb.roofline`.
+
+    >>> import workbench as wb
+    >>> wb.Roofline.__name__
+    'Roofline'
+    """
+
+    kind = "roofline"
+    record: RooflineRecord
+
+    def figure(self) -> go.Figure | None:
+        """Draw a point per node; several runs side by side, on the same axes."""
+        from workbench.figures.roofline import roofline_figure
+
+        return roofline_figure(self.by_label)
+
+    def still(self) -> Scene:
+        """Draw the slowest nodes of each run and their limits."""
+        from workbench.figures.pictures import roofline_scene
+
+        return roofline_scene(self.by_label)
+
+
+def examine(run: ExaminedRun) -> RooflineRecord:
+    """Set the nodes of the run's profile against the peaks of this machine."""
+    profile = run.profile()
+    run.announce("roofline")
+    return roofline(profile, run.peaks())
+
+
+KIND = ResultKind(
+    "roofline",
+    RooflineRecord,
+    lambda record, fix: check_peaks(record.peaks, fix),
+    None,
+    result=Roofline,
+    scope="run",
+    entry="workbench.api.profiling:roofline",
+    takes=("inputs", "seed", "calibration"),
+    examine=examine,
+    button="Roofline",
+    hint="Measure what this machine can do, and set each node against it",
+    tabs=("roofline",),
+    key="node",
+)

@@ -1,0 +1,54 @@
+"""Latency and processor time against thread counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.analysis.threads.scaling import ThreadScalingRecord
+from workbench.records.kinds import anything
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class Threads(Result):
+    """Latency and processor time against thread counts. Made by `wb.threads`.
+
+    >>> import workbench as wb
+    >>> wb.Threads.__name__
+    'Threads'
+    """
+
+    record: ThreadScalingRecord
+
+    def figure(self) -> go.Figure:
+        """Draw latency and processor time, the knee marked."""
+        from workbench.figures.threads import threads_figure
+
+        return threads_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw latency as bars."""
+        from workbench.figures.pictures import threads_scene
+
+        return threads_scene(self.record)
+
+
+KIND = ResultKind(
+    "thread scaling",
+    ThreadScalingRecord,
+    anything,
+    None,
+    result=Threads,
+    entry="workbench.api.profiling:threads",
+    takes=("inputs", "seed", "calibration", "progress"),
+    heading="Latency by threads",
+    button="Scale threads",
+    hint="1, 2, 4… threads, spinning and not, in one comparison; for the config shown",
+    step="with 1, 2, 4… threads, spinning and not",
+    tabs=("threads",),
+)
