@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Latency = Literal["profile", "measured"]
 OnProgress = bool | Callable[[Progress], None]
-MEASURED = "measured, interleaved"
 
 
 def layer_errors(
@@ -169,9 +168,7 @@ def _with_measured(
     whole_s = told.runs[0].latency.median_s
     rows = []
     for row, verdict in zip(record.rows, told.verdicts, strict=True):
-        ends = (verdict.ratio, verdict.high, verdict.low)
-        value, low, high = (
-            None if not ratio or whole_s is None else whole_s / ratio - whole_s for ratio in ends
-        )
-        rows.append(replace(row, gain_s=value, gain_low_s=low, gain_high_s=high))
-    return replace(record, rows=tuple(rows), latency_how=MEASURED)
+        gain = studying.measured_gain(verdict, whole_s)
+        ends = (None,) * 3 if gain is None else (gain.value_s, gain.low_s, gain.high_s)
+        rows.append(replace(row, gain_s=ends[0], gain_low_s=ends[1], gain_high_s=ends[2]))
+    return replace(record, rows=tuple(rows), latency_how=studying.MEASURED)

@@ -90,7 +90,7 @@ class SensitivityRecord:
 
     def _repr_html_(self) -> str:
         rows = [
-            (one.name, ", ".join(one.op_types), one.problem or _percent(one.error), in_ms(one.gain_s) or "")
+            (one.name, ", ".join(one.op_types), one.problem or _percent(one.error), _saved(one))
             for one in self.worst[:MOST_ROWS]
         ]
         heads = ("layer", "operators", f"error, {self.mode}", f"time saved ({self.latency_how})")
@@ -117,16 +117,33 @@ class ProposalRecord:
     nodes: tuple[str, ...]  # what `exclude` takes
     whole_error: float | None  # with nothing excluded
     error: float | None  # of the proposal
-    cost_s: float | None  # time of a run that the exclusion costs, from the sensitivity's gains
+    cost_s: float | None  # time of a run that the exclusion costs
+    cost_low_s: float | None  # of the 95 % interval
+    cost_high_s: float | None
     cost_how: str
     attempts: tuple[Attempt, ...]
 
     def __str__(self) -> str:
-        cost = ""
-        if self.excluded and self.cost_s is not None:
-            word = "costs" if self.cost_s >= 0 else "saves"
-            cost = f"; it {word} {in_ms(abs(self.cost_s))} a run ({self.cost_how})"
+        cost = "" if not self.excluded or self.cost_s is None else f"; {self._cost(self.cost_s)}"
         return f"{self.model_name}: {self.reason}{cost}"
+
+    def _cost(self, cost_s: float) -> str:
+        low_s, high_s = self.cost_low_s, self.cost_high_s
+        if low_s is None or high_s is None:
+            return f"it {'costs' if cost_s >= 0 else 'saves'} {in_ms(abs(cost_s), 3)} a run ({self.cost_how})"
+        if low_s < 0 < high_s:
+            low, value, high = (in_ms(end_s, 3, signed=True) for end_s in (low_s, cost_s, high_s))
+            return f"it changes a run by {value}, 95 % interval {low} to {high} ({self.cost_how})"
+        low, value, high = (in_ms(abs(end_s), 3) for end_s in sorted((low_s, cost_s, high_s), key=abs))
+        verb = "costs" if cost_s >= 0 else "saves"
+        return f"it {verb} {value} a run, 95 % interval {low} to {high} ({self.cost_how})"
+
+
+def _saved(row: LayerSensitivity) -> str:
+    if row.gain_s is None or row.gain_low_s is None or row.gain_high_s is None:
+        return in_ms(row.gain_s) or ""
+    low, high = (in_ms(end_s, 3) for end_s in (row.gain_low_s, row.gain_high_s))
+    return f"{in_ms(row.gain_s, 3)} ({low} to {high})"
 
 
 def _rank(one: LayerSensitivity, sign: int) -> tuple[int, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.analysis.fidelity.sensitivity import LayerVariants, propose
+from workbench.analysis.fidelity.sensitivity import LayerVariants, propose, with_measured_cost
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.measure.bar import bar
@@ -78,6 +78,7 @@ class Sensitivity(Result):
                 variants.model, variants.config, config, calibration=variants.calibration, budget_s=budget_s,
                 progress=progress, cancel=variants.cancel, limits=variants.limits, keep=False,
             )  # fmt: skip
+            found = with_measured_cost(found, comparison.record)
         return Proposal(found, config, comparison)
 
     def __str__(self) -> str:

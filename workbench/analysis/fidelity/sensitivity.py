@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from workbench.errors import ConfigError
 from workbench.measure.limits import Limits, OnProgress
 from workbench.models.examples import Examples, examples
 from workbench.models.model import Model
+from workbench.records.comparison import ComparisonRecord, Verdict
 from workbench.records.display import config_in_words
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.sensitivity import LayerSensitivity, Mode, ProposalRecord, SensitivityRecord
@@ -25,6 +26,7 @@ from workbench.records.sensitivity import LayerSensitivity, Mode, ProposalRecord
 ITEMS = 16
 WHOLE = "whole"
 NOT_KNOWN = "not measured"
+MEASURED = "measured, interleaved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,18 @@ class Gain:
     value_s: float
     low_s: float | None = None
     high_s: float | None = None
+
+
+def measured_gain(verdict: Verdict, whole_s: float | None) -> Gain | None:
+    """Return how much longer a variant takes than the whole quantized model, from their comparison."""
+    if whole_s is None or not verdict.ratio:
+        return None
+    low, high = verdict.low, verdict.high
+    return Gain(
+        whole_s / verdict.ratio - whole_s,
+        whole_s / high - whole_s if high else None,
+        whole_s / low - whole_s if low else None,
+    )
 
 
 @dataclass(eq=False)
@@ -151,9 +165,7 @@ def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float
         return 0.0 if problem and len(excluded) == len(nodes) else finite(told.error("tried"))
 
     found = search(record.rows, record.whole_error, max_error, measure)
-    gains = {one.name: one.gain_s for one in record.rows}
-    costs = [gains[name] for name in found.excluded]
-    known = [cost for cost in costs if cost is not None]
+    rows = [row for row in record.rows if row.name in found.excluded]
     return ProposalRecord(
         model_name=record.model_name,
         max_error=max_error,
@@ -163,10 +175,29 @@ def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float
         nodes=tuple(name for one in found.excluded for name in nodes[one]),
         whole_error=record.whole_error,
         error=found.error,
-        cost_s=sum(known) if known and len(known) == len(costs) else None,
+        cost_s=_sum(row.gain_s for row in rows),
+        cost_low_s=_sum(row.gain_low_s for row in rows),
+        cost_high_s=_sum(row.gain_high_s for row in rows),
         cost_how=record.latency_how,
         attempts=found.attempts,
     )
+
+
+def with_measured_cost(record: ProposalRecord, comparison: ComparisonRecord) -> ProposalRecord:
+    """Return the record with the cost that the comparison of A, all quantized, with the proposal measured."""
+    gain = measured_gain(comparison.verdicts[0], comparison.runs[0].latency.median_s)
+    if gain is None:
+        return record
+    return replace(
+        record, cost_s=gain.value_s, cost_low_s=gain.low_s, cost_high_s=gain.high_s, cost_how=MEASURED
+    )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """Return the sum; None where a part is not known or there is none."""
+    parts = list(values)
+    known = [part for part in parts if part is not None]
+    return sum(known) if known and len(known) == len(parts) else None
 
 
 def finite(error: float | None) -> float | None:

@@ -47,7 +47,7 @@ class NodeRun:
     op_type: str
     provider: str | None
     time_s: float
-    shares: tuple[float, ...] = ()  # of the duration of each profiled run
+    shares: tuple[float, ...] = ()  # of each profiled run's duration
 
 
 @dataclass(frozen=True, eq=False)
