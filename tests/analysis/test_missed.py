@@ -19,17 +19,26 @@ WIDTH = 8
 
 
 def told(
-    folder: Path, nodes: list[NodeProto], inputs: dict[str, Dims], output: str, constants: dict[str, object]
+    folder: Path,
+    nodes: list[NodeProto],
+    inputs: dict[str, Dims],
+    output: str,
+    constants: dict[str, object],
+    *,
+    also: str = "",
+    config: Config | None = None,
 ) -> Explained:
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims) for name, dims in inputs.items()]
-    result = helper.make_tensor_value_info(output, TensorProto.FLOAT, None)
+    outputs = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in (output, also) if name
+    ]
     weights = [
         numpy_helper.from_array(np.asarray(value, np.float32), name) for name, value in constants.items()
     ]
-    graph = helper.make_graph(nodes, "g", values, [result], weights)
+    graph = helper.make_graph(nodes, "g", values, outputs, weights)
     path = folder / "model.onnx"
     onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)]), path)
-    return explain(Model(path, "model"), Config())
+    return explain(Model(path, "model"), config or Config())
 
 
 def gelu(order: str) -> list[NodeProto]:
@@ -95,3 +104,50 @@ def test_a_sum_with_two_readers_is_no_skip_layer_norm(tmp_path: Path) -> None:
     found = told(tmp_path, nodes, {"x": [2, 3, WIDTH], "y": [2, 3, WIDTH]}, "z", constants)
     assert "SkipLayerNormalization" not in {node.op_type for node in found.optimized.nodes}
     assert [one.reason for one in found.passes.missed] == ["the sum has 2 readers"]
+
+
+def normalized_conv(weight: str) -> list[NodeProto]:
+    return [
+        helper.make_node("Conv", ["x", weight], ["c"], "conv"),
+        helper.make_node("BatchNormalization", ["c", *"abmv"], ["z"], "norm"),
+    ]
+
+
+CHANNELS = {name: np.full(2, 0.5, np.float32) for name in "abmv"}
+KERNEL = np.ones((2, 2, 1, 1), np.float32)
+
+
+def missed_batch_norm(found: Explained) -> list[tuple[str | None, str | None]]:
+    return [
+        (place.reason, place.said_by) for place in found.passes.missed if place.pattern == "conv + batch norm"
+    ]
+
+
+def test_a_rule_that_was_blocked_by_a_weight_says_so(tmp_path: Path) -> None:
+    inputs: dict[str, Dims] = {"x": [1, 2, 4, 4], "w": [2, 2, 1, 1]}
+    found = told(tmp_path, normalized_conv("w"), inputs, "z", CHANNELS)
+    assert missed_batch_norm(found) == [("the weight of conv is no constant", "the graph")]
+
+
+def test_a_rule_that_was_blocked_by_an_output_of_the_model_says_so(tmp_path: Path) -> None:
+    found = told(
+        tmp_path, normalized_conv("k"), {"x": [1, 2, 4, 4]}, "z", {**CHANNELS, "k": KERNEL}, also="c"
+    )
+    assert missed_batch_norm(found) == [("conv makes an output of the model", "the graph")]
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (Config(disabled_passes=("ConvBNFusion",)), "ConvBNFusion is among disabled_passes"),
+        (Config(level="disabled"), "ConvBNFusion did not run at this level"),
+        (
+            Config(disabled_passes=("Level1_RuleBasedTransformer",)),
+            "ConvBNFusion is a rule of Level1_RuleBasedTransformer, which is among disabled_passes",
+        ),
+    ],
+)
+def test_a_rule_that_did_not_run_says_why(config: Config, words: str, tmp_path: Path) -> None:
+    constants = {**CHANNELS, "k": KERNEL}
+    found = told(tmp_path, normalized_conv("k"), {"x": [1, 2, 4, 4]}, "z", constants, config=config)
+    assert missed_batch_norm(found) == [(words, "the config")]

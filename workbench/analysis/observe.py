@@ -76,6 +76,7 @@ class Observation:
     warnings: tuple[str, ...]  # ORT's errors and warnings while it made the session
     load_s: float
     level: int
+    disabled_passes: tuple[str, ...] = ()  # as the config says
 
     @property
     def prepared(self) -> Graph:
@@ -122,7 +123,7 @@ def observe(
             return worker.request("call", body, stage="load", timeout_s=TIMEOUT_S, cancel=cancel).body
 
         first = ask(**first_question(model, config, folder, cancel))
-        seen = read_first(first, reading.result())
+        seen = read_first(first, reading.result(), config.disabled_passes)
         _check_names(config, seen, first["registered"])
         if not follows(passes, seen.source):
             return seen
@@ -192,7 +193,7 @@ def _named(model: Model, folder: Path, cancel: threading.Event | None) -> Path:
     return path
 
 
-def read_first(answer: Mapping[str, Any], source: Graph) -> Observation:
+def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ...] = ()) -> Observation:
     """From the first answer; the files that it names are read now."""
     chain = []
     if answer["basic"]:
@@ -218,6 +219,7 @@ def read_first(answer: Mapping[str, Any], source: Graph) -> Observation:
         warnings=tuple(line.message for line in log.parse("\n".join(answer["errors"]))),
         load_s=answer["load_s"],
         level=answer["level"],
+        disabled_passes=disabled,
     )
 
 

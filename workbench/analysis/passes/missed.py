@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import KERNELS, Observation
 from workbench.analysis.passes.patterns import Occurrence, occurrences
 from workbench.analysis.provenance import Account
+from workbench.config import shipped_passes
 
 MOST_REASONS = 3
 # What it found, where it begins, and a fusion for one family of models that tries everywhere
@@ -63,12 +65,9 @@ def _is_fused(place: Occurrence, ends: list[set[str]], kinds: dict[str, str]) ->
 
 
 def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, str | None]:
-    tried = {one.name for one in observation.applied}
-    if not tried & set(place.passes):
-        return (
-            f"{' and '.join(place.passes)} did not run at this level or with these passes disabled",
-            "the config",
-        )
+    absent = {name: reason for name in place.passes if (reason := _why_absent(name, observation))}
+    if len(absent) == len(place.passes):
+        return "; ".join(f"{name} {reason}" for name, reason in absent.items()), "the config"
     blocked = place.blocked if place.later is None else place.later(_then(place, observation))
     if blocked is not None:
         return blocked, "the graph"
@@ -82,6 +81,23 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
     here = [text for text in said if any(f"[{key}]" in text or f"'{key}'" in text for key in place.nodes)]
     words = _few(here or said)
     return (words, "ORT") if words else (None, None)
+
+
+def _why_absent(name: str, observation: Observation) -> str | None:
+    """Return why a pass did not run; None if it did. The log names a rule's transformer, not the rule."""
+    if name in observation.disabled_passes:
+        return "is among disabled_passes"
+    transformer = _transformers().get(name, name)
+    if transformer in observation.disabled_passes:
+        return f"is a rule of {transformer}, which is among disabled_passes"
+    if all(application.name != transformer for application in observation.applied):
+        return "did not run at this level"
+    return None
+
+
+@cache
+def _transformers() -> dict[str, str]:
+    return {rule.name: rule.part_of for rule in shipped_passes().passes if rule.part_of}
 
 
 def _then(place: Occurrence, observation: Observation) -> Graph:
