@@ -39,7 +39,7 @@ def test_left_alone(text: str) -> None:
     [
         (
             f"Load model from {TEMPORARY}/my models/net.onnx failed",
-            "Load model from …/my models/net.onnx failed",
+            "Load model from …/net.onnx failed",
         ),
         (f"{Path.home()}/x.onnx", "…/x.onnx"),
         (f"'{Path.cwd()}'", "'…'"),
@@ -48,10 +48,21 @@ def test_left_alone(text: str) -> None:
         ("(/usr/lib/x)", "(…/x)"),
         ("/usr/lib/", "…/lib"),
         (f"file://{TEMPORARY}/x", "file:…/x"),
+        (f"{TEMPORARY}/my models/of ada/net.onnx", "…/net.onnx"),
+        ("/usr/lib/x and /usr/lib/y", "…/x and …/y"),
+        ("/usr/lib/x of /encoder/layer.0/MatMul", "…/x of /encoder/layer.0/MatMul"),
     ],
 )
 def test_cut(text: str, cut: str) -> None:
     assert without_paths(text) == cut
+
+
+def test_a_path_with_spaces_is_cut_to_the_end_of_what_exists(tmp_path: Path) -> None:
+    folder = tmp_path / "the secret project" / "of ada"
+    folder.mkdir(parents=True)
+    (folder / "my net.onnx").touch()
+    assert without_paths(f"Load {folder}/my net.onnx failed") == "Load …/my net.onnx failed"
+    assert without_paths(f"{folder}/my net.onnx {folder}/my net.onnx") == "…/my net.onnx …/my net.onnx"
 
 
 def test_everywhere_in_a_record_but_not_in_its_keys() -> None:

@@ -1,7 +1,8 @@
 """Absolute paths leave a record before it becomes a file to hand on: they name users and machines.
 
 Names inside a model look like paths too (`/encoder/layer.0/MatMul`) and must survive. So only what this
-machine knows is hidden: below the user's own folders, or with a parent folder that exists here.
+machine knows is hidden: below the user's own folders, or with a parent folder that exists here. A path may
+hold spaces: it ends where the longest one that exists ends, else before the first word without a slash.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from pathlib import Path
 from workbench.config import runtime
 
 HIDDEN = "…"
-_PATH = re.compile(r"(?<![\w.~/\\-])(?:/|[A-Za-z]:[\\/])[^\s'\"<>|*?:;,()\[\]{}]+")
+_PATH = re.compile(
+    r"(?<![\w.…~/\\-])(?:/|[A-Za-z]:[\\/])[^\s'\"<>|*?:;,()\[\]{}][^\n\r\t'\"<>|*?:;,()\[\]{}]*"
+)
+_WORDS = 24  # of one path with spaces
 
 
 def without_paths(data: object) -> object:
@@ -26,10 +30,10 @@ def without_paths(data: object) -> object:
 
 
 def _own_folders() -> set[str]:
-    """Folders whose path may contain spaces or name the user: they are cut out as they are."""
-    found = {str(Path.home()), str(Path.cwd()), tempfile.gettempdir()}
+    """Folders that name the user or the work, whether or not something of that path still exists."""
+    paths = {str(Path.home()), str(Path.cwd()), tempfile.gettempdir()}
     return {
-        folder for path in found for folder in (path, os.path.realpath(path)) if len(Path(path).parts) > 1
+        folder for path in paths for folder in (path, os.path.realpath(path)) if len(Path(path).parts) > 1
     }
 
 
@@ -54,12 +58,40 @@ def _named(key: object, text: str) -> str:
 def _clean(text: str, folders: list[str]) -> str:
     if "/" not in text and "\\" not in text:
         return text
+    parts, at = [], 0
+    while (match := _PATH.search(text, at)) is not None:
+        path = _known_path(match[0], folders)
+        words = path or match[0].split(" ")[0]
+        parts += [text[at : match.start()], words if path is None else _shortened(path, folders)]
+        at = match.start() + len(words)
+    text = "".join([*parts, text[at:]])
     for folder in folders:
         text = re.sub(rf"(?<![\w/\\]){re.escape(folder)}(?=[/\\]|$|\W)", HIDDEN, text)
-    return _PATH.sub(lambda match: _shortened(match[0]), text)
+    return text
 
 
-def _shortened(token: str) -> str:
-    parent, name = os.path.split(token.rstrip("/\\"))
-    known = len(Path(parent).parts) > 1 and os.path.lexists(parent)
-    return f"{HIDDEN}/{name}" if known else token
+def _known_path(text: str, folders: list[str]) -> str | None:
+    """The path of this machine that `text` begins with; None where it begins with something else."""
+    words = text.split(" ")
+    for count in range(min(len(words), _WORDS), 1, -1):
+        path = " ".join(words[:count])
+        if words[count - 1] and _below_root(path) and os.path.lexists(path):
+            return path
+    count = 1
+    while count < len(words) and re.search(r"(?<=[^/\\])[/\\]", words[count]):
+        count += 1
+    path = " ".join(words[:count])
+    if any(path == folder or path.startswith((f"{folder}/", f"{folder}\\")) for folder in folders):
+        return path
+    parent = os.path.split(words[0].rstrip("/\\"))[0]
+    return path if _below_root(parent) and os.path.lexists(parent) else None
+
+
+def _shortened(path: str, folders: list[str]) -> str:
+    """The last part of a path; nothing of a folder of the user's own."""
+    bare = path.rstrip("/\\")
+    return HIDDEN if bare in folders else f"{HIDDEN}/{bare.replace(chr(92), '/').rpartition('/')[2]}"
+
+
+def _below_root(path: str) -> bool:
+    return len(Path(path).parts) > 1

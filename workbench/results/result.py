@@ -18,13 +18,14 @@ from workbench.config.foreign import ForeignPath
 from workbench.errors import ConfigError, WorkbenchError
 from workbench.measure.machine import read_machine
 from workbench.models import Inputs, Model
-from workbench.records.bundle import write_bundle
+from workbench.records.atomic import write_atomically
 from workbench.records.kinds import Part
 from workbench.records.machine import Versions
 from workbench.records.origin import Origin, origin_now
 from workbench.records.trust import untrusted_note, with_trust
 from workbench.results.history import History
 from workbench.results.registry import KINDS
+from workbench.results.sharing import packed
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -98,11 +99,13 @@ class Result:
         """Draw its picture without a browser."""
         raise NotImplementedError
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write a bundle that `wb.open` reads anywhere, without the model and without ONNX Runtime."""
-        return write_bundle(
-            self.saved, path, structure=self.structure, about=self.about, parts=self.parts, kinds=KINDS
-        )
+    def save(self, path: str | os.PathLike[str], *, weights: bool = False) -> Path:
+        """Write a bundle that `wb.open` reads anywhere, without the model and without ONNX Runtime.
+
+        No weight, documentation string or metadata of the model is in it, unless `weights` asks for what
+        the kept structure has of them: small tensors, and all texts.
+        """
+        return write_atomically(path, packed(self, weights=weights))
 
     def export_html(self, path: str | os.PathLike[str], *, cancel: threading.Event | None = None) -> Path:
         """Write it as one HTML file that opens offline, with live figures and views, and asks for nothing."""

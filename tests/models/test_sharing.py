@@ -1,0 +1,111 @@
+"""What a file to hand on keeps of a model: names, types, shapes and the constants that shapes need."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from workbench.models.sharing import KEPT_CONSTANTS, NAME_SCOPES, shareable
+
+SECRET = 0.12345678
+STACK = 'File "/home/ada/secret project/train.py", line 3, in forward\n  y = self.secret(x)'
+
+
+def model() -> ModelProto:
+    """A 30 x 30 layer, a shape computed from the input, an index table, and texts of its author."""
+    weights = numpy_helper.from_array(np.full((30, 30), SECRET, np.float32), "w")
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"], name="layer", doc_string=STACK),
+        helper.make_node("Shape", ["x"], ["size"]),
+        helper.make_node("Gather", ["size", "zero"], ["n"]),
+        helper.make_node("Constant", [], ["ten"], value=numpy_helper.from_array(np.array([10, 3]), "t")),
+        helper.make_node("Concat", ["n", "ten"], ["to"], axis=0),
+        helper.make_node("Reshape", ["h", "to"], ["r"]),
+        helper.make_node("Gather", ["table", "r_index"], ["e"]),
+        helper.make_node("Constant", [], ["bias"], value_float=SECRET),
+        helper.make_node("Add", ["r", "bias"], ["y"]),
+        helper.make_node("Scaler", ["x"], ["z"], domain="ai.onnx.ml", scale=[SECRET], offset=[SECRET]),
+    ]
+    for key, value in (("pkg.torch.onnx.stack_trace", STACK), (NAME_SCOPES, "['', 'encoder']")):
+        nodes[0].metadata_props.add(key=key, value=value)
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 30])],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("y", "z", "e")],
+        [
+            weights,
+            numpy_helper.from_array(np.array([0]), "zero"),
+            numpy_helper.from_array(np.full((9, 9), SECRET, np.float32), "table"),
+            numpy_helper.from_array(np.array([7, 7, 7]), "r_index"),
+        ],
+        doc_string=STACK,
+    )
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 3)]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=10, doc_string=STACK)
+    made.metadata_props.add(key="author", value=STACK)
+    return made
+
+
+@pytest.fixture
+def shared() -> tuple[bytes, ModelProto]:
+    blob = shareable(model().SerializeToString())
+    return blob, ModelProto.FromString(blob)
+
+
+def test_no_weight_stays_however_small(shared: tuple[bytes, ModelProto]) -> None:
+    blob, proto = shared
+    assert np.float32(SECRET).tobytes() not in blob
+    assert [list(tensor.dims) for tensor in proto.graph.initializer] == [[30, 30], [1], [9, 9], [3]]
+    assert {tensor.name: len(tensor.raw_data) for tensor in proto.graph.initializer} == {
+        "w": 0,
+        "zero": 8,
+        "table": 0,
+        "r_index": 0,
+    }
+
+
+def test_no_text_of_the_author_stays_but_the_names_of_modules(shared: tuple[bytes, ModelProto]) -> None:
+    blob, proto = shared
+    assert b"ada" not in blob
+    assert b"secret" not in blob
+    assert [(entry.key, entry.value) for entry in proto.graph.node[0].metadata_props] == [
+        (NAME_SCOPES, "['', 'encoder']")
+    ]
+
+
+def test_what_shapes_need_stays_and_is_listed(shared: tuple[bytes, ModelProto]) -> None:
+    _, proto = shared
+    assert [(entry.key, entry.value) for entry in proto.metadata_props] == [(KEPT_CONSTANTS, "ten\nzero")]
+    inferred = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+    shapes = {
+        value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        for value in inferred.graph.value_info
+    }
+    assert shapes["r"][1:] == [10, 3]
+
+
+def test_the_weights_of_every_sparse_tensor_subgraph_and_function_go() -> None:
+    proto = model()
+    inner = helper.make_graph([], "inner", [], [], [numpy_helper.from_array(np.float32([SECRET]), "v")])
+    proto.graph.node.append(helper.make_node("If", ["c"], ["o"], then_branch=inner, else_branch=inner))
+    values = numpy_helper.from_array(np.float32([SECRET]), "s")
+    sparse = helper.make_sparse_tensor(values, numpy_helper.from_array(np.array([3]), "i"), [9])
+    proto.graph.sparse_initializer.append(sparse)
+    constant = helper.make_node("Constant", [], ["k"], value_floats=[SECRET])
+    proto.functions.append(
+        helper.make_function("f", "f", [], ["k"], [constant], [helper.make_opsetid("", 20)])
+    )
+    context = helper.make_node(
+        "EPContext", ["x"], ["q"], domain="com.microsoft", ep_cache_context=b"compiled"
+    )
+    proto.graph.node.append(context)
+    blob = shareable(proto.SerializeToString())
+    assert np.float32(SECRET).tobytes() not in blob
+    assert b"compiled" not in blob
+
+
+def test_what_is_no_model_is_not_handed_on() -> None:
+    assert shareable(b"\xff\xff not a model") == b""
