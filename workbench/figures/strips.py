@@ -101,12 +101,12 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
 
 
 def samples(run: Run, *, disturbed: bool) -> list[float]:
-    """The samples of the blocks that were disturbed, or of those that were not, sorted."""
+    """Return the samples of the blocks that were set aside, or of those that count, sorted."""
     return sorted(
         sample
         for process in run.processes
         for block in process.blocks
-        if bool(block.disturbed) is disturbed
+        if run.counts(block) is not disturbed
         for sample in block.samples_s
     )
 

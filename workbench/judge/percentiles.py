@@ -34,14 +34,14 @@ class Estimate:
 
 def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Estimate, ...]:
     """Return latency percentiles in seconds."""
-    groups = _clean_samples(run)
+    groups = _samples(run)
     return tuple(_percentile(groups, percent) for percent in wanted)
 
 
 def throughput(run: Run) -> Estimate:
     """Return the runs a second when one follows the other: the inverse of the mean latency."""
     return _estimate(
-        "throughput", _clean_samples(run), lambda samples: 1 / max(float(samples.mean()), LEAST_S)
+        "throughput", _samples(run), lambda samples: 1 / max(float(samples.mean()), LEAST_S)
     )
 
 
@@ -81,15 +81,15 @@ def _thinned(group: Samples) -> Samples:
     return thinned
 
 
-def _clean_samples(run: Run) -> list[Samples]:
-    """One array a process: the samples of its undisturbed blocks; of all blocks where none was."""
+def _samples(run: Run) -> list[Samples]:
+    """Return one array a session: the samples of the blocks that count; of all blocks where none does."""
     import numpy as np
 
-    def samples(disturbed_too: bool) -> list[Samples]:
-        groups = [
-            [s for block in process.blocks if disturbed_too or not block.disturbed for s in block.samples_s]
+    def groups(everything: bool) -> list[Samples]:
+        sessions = [
+            [s for block in process.blocks if everything or run.counts(block) for s in block.samples_s]
             for process in run.processes
         ]
-        return [np.array(group) for group in groups if group]
+        return [np.array(session) for session in sessions if session]
 
-    return samples(False) or samples(True)
+    return groups(False) or groups(True)

@@ -78,6 +78,8 @@ class Verdict:
     rounds: int  # process pairs that the interval stands on
     provisional: bool
     reason: str  # one sentence: why this kind
+    looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final, before measuring went on
+    clock: Literal["wall", "cpu"] = "wall"  # cpu: processor time at one thread
 
     def __repr__(self) -> str:
         told = "provisional, " if self.provisional else ""

@@ -17,6 +17,7 @@ from workbench.text import in_ms
 if TYPE_CHECKING:
     import pandas as pd
 
+Population = Literal["undisturbed", "all"]
 Stage = Literal["prepare", "start", "load", "first run", "warm-up", "run", "outputs"]
 
 
@@ -72,6 +73,7 @@ class ProcessRecord:
     rss_loaded_bytes: int | None
     rss_bytes: int | None  # at the end
     peak_rss_bytes: int | None
+    session: int = 1  # the first session of a fresh process; from 2 on: made anew in the same process
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,31 +115,41 @@ class Run:
     log: tuple[LogLine, ...]
     failure: Failure | None
     preparation: Preparation | None = None  # None: it failed there, or a bundle from before there were any
+    population: Population = "undisturbed"  # which blocks count; one for all runs of a comparison
 
     @property
     def latency(self) -> LatencySamples:
-        """The samples of the clean blocks; of all blocks where none was clean."""
+        """The samples of the blocks that count; of all blocks where none does."""
         blocks = [block for process in self.processes for block in process.blocks]
-        clean = [block for block in blocks if not block.disturbed]
+        counted = [block for block in blocks if self.counts(block)]
         return LatencySamples(
-            self.label, tuple(sample for block in clean or blocks for sample in block.samples_s)
+            self.label, tuple(sample for block in counted or blocks for sample in block.samples_s)
         )
+
+    def counts(self, block: Block) -> bool:
+        """Return whether a block belongs to the population that all figures of this run are about."""
+        return self.population == "all" or not block.disturbed
 
     @property
     def load_s(self) -> float | None:
         """The median of its processes; None where no session was made."""
-        return _median(process.load_s for process in self.processes)
+        return _median(process.load_s for process in self._fresh)
 
     @property
     def first_run_s(self) -> float | None:
         """The median of its processes; None where none ran."""
-        return _median(process.first_run_s for process in self.processes)
+        return _median(process.first_run_s for process in self._fresh)
 
     @property
     def peak_rss_bytes(self) -> int | None:
         """The median of its processes; None where the system does not tell."""
-        peaks = [process.peak_rss_bytes for process in self.processes if process.peak_rss_bytes is not None]
+        peaks = [process.peak_rss_bytes for process in self._fresh if process.peak_rss_bytes is not None]
         return int(median(peaks)) if peaks else None
+
+    @property
+    def _fresh(self) -> list[ProcessRecord]:
+        """The first sessions of their processes: load time and memory are theirs."""
+        return [process for process in self.processes if process.session == 1]
 
     def to_frame(self) -> pd.DataFrame:
         """One row a sample; columns label, round, block, order, latency_s, disturbed."""

@@ -23,7 +23,11 @@ def _with_preparation(kind: str, data: dict[str, Any]) -> dict[str, Any]:
     """More kinds and parts; a run says how its model file was made ready, an output what was asked of it."""
     if kind == "comparison":
         for run in data["runs"]:
-            run["preparation"] = None
+            run |= {"preparation": None, "population": "undisturbed"}
+            for process in run["processes"]:
+                process["session"] = 1
+        for verdict in data["verdicts"]:
+            verdict |= {"looks": [], "clock": "wall"}
         for output in data["agreement"]:
             output["least_sqnr_db"] = None
     return data

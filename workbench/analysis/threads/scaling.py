@@ -101,7 +101,7 @@ def scaling_of(record: ComparisonRecord) -> ThreadScalingRecord:
 
 def _cpu_s(run: Run) -> float | None:
     blocks = [block for process in run.processes for block in process.blocks]
-    clean = [block for block in blocks if not block.disturbed] or blocks
+    clean = [block for block in blocks if run.counts(block)] or blocks
     each = [block.own_cpu_s / len(block.samples_s) for block in clean if block.own_cpu_s is not None]
     return median(each) if each else None
 
