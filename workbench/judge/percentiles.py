@@ -40,9 +40,7 @@ def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Esti
 
 def throughput(run: Run) -> Estimate:
     """Return the runs a second when one follows the other: the inverse of the mean latency."""
-    return _estimate(
-        "throughput", _samples(run), lambda samples: 1 / max(float(samples.mean()), LEAST_S)
-    )
+    return _estimate("throughput", _samples(run), lambda samples: 1 / max(float(samples.mean()), LEAST_S))
 
 
 def _percentile(groups: list[Samples], percent: float) -> Estimate:
