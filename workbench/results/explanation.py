@@ -11,9 +11,7 @@ from workbench.analysis.placement import Placement, Prediction, Predictions, pre
 from workbench.analysis.placement.timing import sizes_of
 from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import record_of
-from workbench.analysis.roofline.peaks import measure_peaks
 from workbench.analysis.saved import check_explanation
-from workbench.config.config import usable_cores
 from workbench.errors import ProfileError
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin
@@ -78,8 +76,7 @@ class Explanation(Result):
     @cached_property
     def roofline(self) -> Roofline:
         """Each node's time against the least that this machine needs; peaks are measured at first use."""
-        threads = self.record.config.intra_op_threads or usable_cores()
-        return self.profile.roofline(measure_peaks((threads,)).rows[0])
+        return self.profile.roofline()
 
     def with_profile(self, profile: Data) -> Explanation:
         """The same with the times of a profile of this config of this model, such as `wb.profile` makes."""

@@ -38,6 +38,7 @@ class Peaks(Result):
         return "; ".join(
             f"{counted(row.threads, 'thread')}: float32 {_giga(row.float32_flops, 'GFLOP/s')}, "
             f"int8 {_giga(row.int8_flops, 'GOP/s')}, copying {_giga(row.bytes_per_s, 'GB/s')}"
+            + ("" if row.doubt is None else f" (doubtful: {row.doubt})")
             for row in self.record.rows
         )
 

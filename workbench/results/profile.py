@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import ProfileRecord, check, profile_of, record_of
-from workbench.analysis.roofline.node_limits import roofline
+from workbench.analysis.roofline.node_limits import measured_roofline, roofline
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.sharing import Sharing, sharing_of
 from workbench.records.origin import Origin
@@ -106,8 +106,10 @@ class Profile(Data, Result):
 
         config = None if self._about is None else self._about.config
         count = (config and config.intra_op_threads) or usable_cores()
-        row = peaks or measure_peaks((count,), cancel=cancel).rows[0]
-        return Roofline(roofline(self, row), self._about)
+        if peaks is not None:
+            return Roofline(roofline(self, peaks), self._about)
+        measured = measured_roofline(self, lambda: measure_peaks((count,), cancel=cancel).rows[0])
+        return Roofline(measured, self._about)
 
     def still(self) -> Scene:
         """Own time by op type, as bars."""

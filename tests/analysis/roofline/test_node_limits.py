@@ -10,8 +10,16 @@ import pytest
 from tests.analysis.profile.traces import chain, trace_of
 from workbench.analysis.profile.profile import read_profile
 from workbench.analysis.profile.running import Execution, profile_execution
-from workbench.analysis.roofline.node_limits import costs_of_profile, limit_of, roofline
-from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
+from workbench.analysis.roofline import node_limits
+from workbench.analysis.roofline.node_limits import (
+    NodeLimit,
+    RooflineRecord,
+    costs_of_profile,
+    limit_of,
+    measured_roofline,
+    roofline,
+)
+from workbench.analysis.roofline.peaks import PeakRow, PeakTable, Timing, measure_peaks
 from workbench.config import Config
 from workbench.errors import ProfileError
 
@@ -36,6 +44,40 @@ def test_a_trace_alone_has_no_costs(tmp_path: Path) -> None:
         roofline(read_profile(trace_of(chain(), tmp_path, FEED)), PEAKS)
 
 
+def limited(op_type: str, time_s: float, limit_s: float, bound: str = "compute") -> NodeLimit:
+    return NodeLimit("n", op_type, 1.0, time_s, 10**9, 10**6, limit_s, bound)  # type: ignore[arg-type]
+
+
+def test_a_node_faster_than_the_peaks_makes_them_doubtful_and_its_gain_unknown() -> None:
+    nodes = (limited("Conv", 1e-3, 1.8e-3), limited("MatMul", 2e-3, 1e-3), limited("Gemm", 1e-3, 1.02e-3))
+    record = RooflineRecord(nodes, PEAKS, 4e-3)
+    assert record.beyond_peaks == nodes[:1]
+    assert record.to_frame()["could_gain_s"].isna().tolist() == [False, True, False]
+    (doubt,) = record.doubts
+    assert "1 node ran faster than the measured peaks (Conv at 180 %)" in doubt
+    assert f"doubtful: {doubt}" in str(record)
+
+
+def test_data_in_a_cache_is_no_contradiction() -> None:
+    record = RooflineRecord((limited("Relu", 1e-3, 3e-3, "memory"),), PEAKS, 1e-3)
+    assert record.doubts == ()
+    assert record.nodes[0].could_gain_s == 0.0
+
+
+def test_peaks_that_nodes_contradict_are_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def at(_: object, peaks: PeakRow) -> RooflineRecord:
+        limit_s = 1e8 / (peaks.float32_flops or 1.0)
+        return RooflineRecord((limited("Conv", 1e-3, limit_s),), peaks, 1e-3)
+
+    monkeypatch.setattr(node_limits, "roofline", at)
+    rows = [PeakRow(1, 50e9, 400e9, 10e9, 1.5), PeakRow(1, 120e9, 300e9, 10e9)]
+    record = measured_roofline(None, lambda: rows.pop(0))  # type: ignore[arg-type]
+    assert record.peaks == PeakRow(1, 120e9, 400e9, 10e9)
+    assert record.doubts == ()
+    rows = [PeakRow(1, 120e9, 400e9, 10e9)]
+    assert measured_roofline(None, lambda: rows.pop(0)).doubts == ()  # type: ignore[arg-type]
+
+
 @pytest.mark.real
 def test_nodes_of_a_real_profile_join_their_costs(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
@@ -49,6 +91,29 @@ def test_nodes_of_a_real_profile_join_their_costs(tmp_path: Path) -> None:
     frame = found.to_frame()
     assert (frame["achieved"] > 0).all()
     assert frame["time_s"].is_monotonic_decreasing
+
+
+def measured_by(timings: list[Timing]) -> PeakRow:
+    """Peaks of one thread from these timings, in their order."""
+    table = measure_peaks((1,), side=8, pass_elements=64, time_model=lambda *_: timings.pop(0), attempts=3)
+    assert not timings
+    return table.rows[0]
+
+
+def test_a_disturbed_measurement_is_made_again_until_the_machine_is_quiet() -> None:
+    busy, quiet = Timing(2e-6, 1.5, disturbed=True), Timing(1e-6, 0.0, disturbed=False)
+    row = measured_by([busy, quiet, quiet, busy, busy, quiet])
+    assert (row.float32_flops, row.doubt) == (pytest.approx(2 * 8**3 / 1e-6), None)
+
+
+def test_peaks_of_a_machine_that_never_rests_are_marked() -> None:
+    busy, quiet = Timing(2e-6, 1.5, disturbed=True), Timing(1e-6, None, disturbed=False)
+    row = measured_by([quiet, busy, busy, Timing(1.5e-6, 0.8, disturbed=True), quiet])
+    assert row.int8_flops == pytest.approx(2 * 8**3 / 1.5e-6)
+    assert row.others_cores == 0.8
+    assert "other processes used 0.8 cores" in str(row.doubt)
+    assert PeakTable((row,)).to_frame().loc[0, "doubt"] == row.doubt
+    assert row.best_of(PeakRow(1, 1.0, 1.0, 1.0)).doubt is None
 
 
 @pytest.mark.real

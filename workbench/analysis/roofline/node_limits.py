@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Bound = Literal["compute", "memory"]
+ATTEMPTS = 2  # to measure the peaks
+BEYOND = 0.05  # of a peak; less is the noise of the profile
 _INT8_PRODUCTS = "MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul QLinearMatMul QGemm QAttention"
 _INT8_OTHERS = "ConvInteger QLinearConv DynamicQuantizeLSTM"
 HOST = frozenset({None, "CPUExecutionProvider", "XnnpackExecutionProvider", "DnnlExecutionProvider"})
@@ -40,8 +42,20 @@ class NodeLimit:
 
     @property
     def achieved(self) -> float | None:
-        """The share of the peaks that it reached; above 1 where its data was in a cache."""
+        """The share of the peaks that the node reached; above 1 where its data was in a cache."""
         return None if self.limit_s is None or not self.time_s else self.limit_s / self.time_s
+
+    @property
+    def beyond_peak(self) -> bool:
+        """Whether the node computed faster than the measured peak: then the peak was measured too low."""
+        return self.bound == "compute" and self.achieved is not None and self.achieved > 1 + BEYOND
+
+    @property
+    def could_gain_s(self) -> float | None:
+        """The time of a run above the limit; None where no limit is known, or a wrong one."""
+        if self.limit_s is None or self.beyond_peak:
+            return None
+        return max(0.0, self.time_s - self.limit_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +70,32 @@ class RooflineRecord:
     def limit_s(self) -> float:
         """A run of nodes at their limits with nothing between; those without one as they were."""
         return sum(
-            each.time_s if each.limit_s is None else min(each.limit_s, each.time_s) for each in self.nodes
+            node.time_s if node.limit_s is None else min(node.limit_s, node.time_s) for node in self.nodes
         )
 
     @property
     def unknown(self) -> tuple[NodeLimit, ...]:
         """Nodes for which no limit is known."""
-        return tuple(each for each in self.nodes if each.limit_s is None)
+        return tuple(node for node in self.nodes if node.limit_s is None)
+
+    @property
+    def beyond_peaks(self) -> tuple[NodeLimit, ...]:
+        """Nodes that computed faster than the measured peaks, the fastest first."""
+        beyond = [node for node in self.nodes if node.beyond_peak]
+        return tuple(sorted(beyond, key=lambda node: -(node.achieved or 0.0)))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why limits may be wrong."""
+        doubts = [] if self.peaks.doubt is None else [self.peaks.doubt]
+        if self.beyond_peaks:
+            count, first = counted(len(self.beyond_peaks), "node"), self.beyond_peaks[0]
+            most = f"{first.op_type} at {(first.achieved or 0.0) * 100:.0f} %"
+            doubts.append(
+                f"{count} ran faster than the measured peaks ({most}), so the peaks were measured too low "
+                "and the gain of these nodes is not known: measure again when the machine is quiet"
+            )
+        return tuple(doubts)
 
     def to_frame(self) -> pd.DataFrame:
         """A row a node, slowest first, with what it could gain at the limit."""
@@ -71,31 +104,31 @@ class RooflineRecord:
         return pd.DataFrame(
             [
                 {
-                    "node": each.node,
-                    "op_type": each.op_type,
-                    "calls_per_run": each.calls_per_run,
-                    "time_s": each.time_s,
-                    "flops": each.flops,
-                    "bytes_moved": each.bytes_moved,
-                    "limit_s": each.limit_s,
-                    "bound": each.bound,
-                    "achieved": each.achieved,
-                    "could_gain_s": None if each.limit_s is None else max(0.0, each.time_s - each.limit_s),
+                    "node": node.node,
+                    "op_type": node.op_type,
+                    "calls_per_run": node.calls_per_run,
+                    "time_s": node.time_s,
+                    "flops": node.flops,
+                    "bytes_moved": node.bytes_moved,
+                    "limit_s": node.limit_s,
+                    "bound": node.bound,
+                    "achieved": node.achieved,
+                    "could_gain_s": node.could_gain_s,
                 }
-                for each in sorted(self.nodes, key=lambda node: -node.time_s)
+                for node in sorted(self.nodes, key=lambda limit: -limit.time_s)
             ]
         )
 
     def __str__(self) -> str:
-        unknown_s = sum(each.time_s for each in self.unknown)
+        unknown_s = sum(node.time_s for node in self.unknown)
         count = "1 thread" if self.peaks.threads == 1 else f"{self.peaks.threads} threads"
         unknown = counted(len(self.unknown), "node")
         left = f"; counted as measured: {unknown} without a known limit, {in_ms(unknown_s, 3)}"
-        gap_s = max(0.0, self.run_s - sum(each.time_s for each in self.nodes))
+        gap_s = max(0.0, self.run_s - sum(node.time_s for node in self.nodes))
         return (
             f"{in_ms(self.run_s, 3)} a run under the profiler, {in_ms(gap_s, 3)} of them between "
             f"nodes; at this machine's peaks with {count} its nodes would need {in_ms(self.limit_s, 3)}"
-            f"{left if self.unknown else ''}"
+            f"{left if self.unknown else ''}" + "".join(f"; doubtful: {doubt}" for doubt in self.doubts)
         )
 
 
@@ -111,7 +144,7 @@ def costs_of_profile(profile: Profile) -> Costs:
 
 def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
     """Join time, cost and peaks by the nodes' names. The peaks are the processor's: they bind no device."""
-    costs = {each.node: each.cost for each in costs_of_profile(profile).nodes}
+    costs = {node.node: node.cost for node in costs_of_profile(profile).nodes}
     table, runs = node_table(profile.steady), profile.steady.runs
     columns: Sequence[list[object]] = [
         table[name].tolist() for name in ("node", "op_type", "provider", "calls", "self_s")
@@ -137,6 +170,20 @@ def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
         )
     run_s = float(run_seconds(profile.steady).sum()) / runs if runs else 0.0
     return RooflineRecord(tuple(nodes), peaks, run_s)
+
+
+def measured_roofline(
+    profile: Profile, measure: Callable[[], PeakRow], attempts: int = ATTEMPTS
+) -> RooflineRecord:
+    """Set the nodes against peaks, and measure the peaks again while nodes ran faster than they allow."""
+    peaks = measure()
+    record = roofline(profile, peaks)
+    for _ in range(attempts - 1):
+        if not record.beyond_peaks:
+            break
+        peaks = peaks.best_of(measure())
+        record = roofline(profile, peaks)
+    return record
 
 
 def limit_of(
