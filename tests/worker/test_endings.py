@@ -17,7 +17,7 @@ from workbench.worker.launch import Worker
     ("stage", "limit"), [("start", "start_s"), ("load", "load_s"), ("first run", "run_s"), ("run", "run_s")]
 )
 def test_a_silence_names_the_limit_of_its_stage(stage: str, limit: str) -> None:
-    error = endings.hung(stage, 7)
+    error = endings.timed_out(stage, 7)
     assert f"no answer within 7 s during {stage}" in error.problem
     assert f"wb.Limits({limit}=" in error.fix
 
@@ -32,5 +32,5 @@ def test_an_interpreter_without_onnxruntime_is_told_how_to_get_it(tmp_path: Path
 
 
 def test_any_other_death_at_the_start_blames_no_option() -> None:
-    assert "option" not in endings.died("start", 1, "unknown option -P", "/usr/bin/python3").fix
-    assert "option that B adds" in endings.died("run", -11, "", "/usr/bin/python3").fix
+    assert "option" not in endings.crashed("start", 1, "unknown option -P", "/usr/bin/python3").fix
+    assert "option that B adds" in endings.crashed("run", -11, "", "/usr/bin/python3").fix

@@ -182,7 +182,12 @@ def cold_start(
 def _start(
     model: Path, config: Config, feeds: Path, limits: Limits, cancel: threading.Event | None
 ) -> ProcessStart:
-    with WorkerFolder() as folder, Worker(folder, name="coldstart", python=config.interpreter) as worker:
+    with (
+        WorkerFolder() as folder,
+        Worker(
+            folder, name="coldstart", python=config.interpreter, memory_bytes=limits.memory_bytes
+        ) as worker,
+    ):
         hello = worker.hello(timeout_s=limits.start_s, cancel=cancel)
 
         def ask(kind: str, stage: str, limit_s: float, **body: Any) -> Any:
@@ -235,6 +240,7 @@ def _save(model: Path, config: Config, folder: Path, limits: Limits, cancel: thr
         timeout_s=limits.load_s + limits.run_s,
         cancel=cancel,
         python=config.interpreter,
+        memory_bytes=limits.memory_bytes,
     )
     return target
 

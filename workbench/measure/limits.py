@@ -11,7 +11,10 @@ from workbench.records.comparison import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds without an answer after which a worker counts as hung and is killed.
+    """Bounds of a worker process: seconds without an answer, and the memory that it may hold.
+
+    A worker beyond one of them is stopped. Without `memory_bytes` that is the memory which leaves the machine
+    usable. Mapped files do not count.
 
     >>> import workbench as wb
     >>> wb.Limits(load_s=1200).load_s
@@ -21,6 +24,7 @@ class Limits:
     start_s: float = 120.0
     load_s: float = 600.0
     run_s: float = 300.0
+    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

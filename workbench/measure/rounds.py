@@ -122,7 +122,12 @@ class Round:
 
     def _participant(self, stack: ExitStack, candidate: Candidate) -> _Participant:
         name = f"{candidate.label}-{self._number}-{self._rng.getrandbits(24):06x}"
-        worker = self._start_worker(self._setup.folder, name=name, python=candidate.interpreter)
+        worker = self._start_worker(
+            self._setup.folder,
+            name=name,
+            python=candidate.interpreter,
+            memory_bytes=self._setup.limits.memory_bytes,
+        )
         return _Participant(stack.enter_context(worker), candidate, Outcome(candidate.label))
 
     def _shuffled(self) -> list[_Participant]:

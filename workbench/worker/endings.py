@@ -21,7 +21,7 @@ def refused(answer: dict[str, Any], stage: str) -> RunFailed | WorkerError:
     return no_disk or translated(answer["type"], answer["message"], stage)
 
 
-def hung(stage: str, timeout_s: float) -> WorkerError:
+def timed_out(stage: str, timeout_s: float) -> WorkerError:
     cause = (
         "a slow disk or a virus scanner can hold up the import of onnxruntime"
         if stage == "start"
@@ -34,21 +34,33 @@ def hung(stage: str, timeout_s: float) -> WorkerError:
     )
 
 
-def chatty(stage: str, most_bytes: int) -> WorkerError:
+def log_too_large(stage: str, most_bytes: int) -> WorkerError:
     return WorkerError(
         f"the worker printed more than {most_bytes >> 20} MiB during {stage} and was stopped",
         "lower the log severity of this config or ask the author of the model's custom operators",
     )
 
 
-def senseless(stage: str) -> WorkerError:
+def needs_more_memory(stage: str, bound_bytes: int, *, asked: bool) -> WorkerError:
+    """The error for a worker that passed a bound: one that was `asked` for, or that of the machine."""
+    whose = "" if asked else ", which is all that this machine can spare,"
+    more = "allow more with limits=wb.Limits(memory_bytes=…)" if asked else "close other programs"
+    return WorkerError(
+        f"the worker needs more than {bound_bytes >> 20:,} MiB of memory during {stage}{whose} "
+        "and was stopped",
+        "use a smaller model, batch or sequence, turn off the arena (cpu_arena=False) and prepacking, "
+        f"or {more}",
+    )
+
+
+def unresponsive(stage: str) -> WorkerError:
     return WorkerError(
         f"the worker stopped making sense during {stage}: it closed its pipe or wrote nonsense to it",
         "check that the worker's interpreter is a plain Python with onnxruntime and numpy",
     )
 
 
-def died(stage: str, code: int, printed: str, python: str) -> WorkerError:
+def crashed(stage: str, code: int, printed: str, python: str) -> WorkerError:
     """`printed` is its log, `python` its interpreter."""
     last = log.tail(printed, _LAST_LINES)
     told = f"; it printed last:\n{last}" if last else ""

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from workbench.errors import Cancelled, RunFailed, WorkerError
-from workbench.worker import endings, freezing, log
+from workbench.worker import endings, freezing, log, memory
 from workbench.worker.folder import WorkerFolder, no_room
 from workbench.worker.protocol import Message, ProtocolError, read_message, write_message
 
@@ -34,12 +34,18 @@ _LAST_WORDS_S = 2.0  # from the end of its pipe to the end of the process
 class Worker:
     """One child process. Use as a context manager: leaving it kills the child, frozen or not."""
 
-    def __init__(self, folder: Path, *, name: str, python: str = sys.executable) -> None:
-        """Start the process; `hello` waits for its first word."""
+    def __init__(
+        self, folder: Path, *, name: str, python: str = sys.executable, memory_bytes: int | None = None
+    ) -> None:
+        """Start the process; `hello` waits until it is ready.
+
+        `memory_bytes` bounds what it may hold; None: what leaves the machine usable.
+        """
         self.name = name
         self.log_path = folder / f"{name}.log"
         self.can_freeze = True  # False once it could not be stopped or ran on: others were measured beside it
         self._python = python
+        self._memory_bytes = memory_bytes
         self._frozen = False
         self._closed = False
         self._last_log = ""
@@ -181,28 +187,32 @@ class Worker:
             try:
                 answer = self._answers.get(timeout=_POLL_S)
             except queue.Empty:
-                self._check_log(stage)
+                self._check_bounds(stage)
                 if time.monotonic() > deadline:
-                    raise endings.hung(stage, timeout_s) from None
+                    raise endings.timed_out(stage, timeout_s) from None
                 continue
             if answer is None or isinstance(answer, Exception):
                 raise self._dead(stage) from (answer if isinstance(answer, Exception) else None)
             if answer.kind == "failed":
                 raise endings.refused(answer.body, stage)
-            self._check_log(stage)
+            self._check_bounds(stage)
             return answer
 
-    def _check_log(self, stage: str) -> None:
+    def _check_bounds(self, stage: str) -> None:
         if self.log_path.exists() and self.log_path.stat().st_size > MAX_LOG_BYTES:
-            raise endings.chatty(stage, MAX_LOG_BYTES)
+            raise endings.log_too_large(stage, MAX_LOG_BYTES)
+        passed = memory.too_much(self._pid, self._memory_bytes)
+        if passed is not None:
+            self.kill()
+            raise endings.needs_more_memory(stage, passed, asked=self._memory_bytes is not None)
 
     def _dead(self, stage: str) -> WorkerError:
         try:
             code = self._process.wait(timeout=_LAST_WORDS_S)
         except subprocess.TimeoutExpired:
             self.close()
-            return endings.senseless(stage)
-        return endings.died(stage, code, self.log_text(), self._python)
+            return endings.unresponsive(stage)
+        return endings.crashed(stage, code, self.log_text(), self._python)
 
 
 def call_job(
@@ -212,10 +222,14 @@ def call_job(
     timeout_s: float,
     cancel: threading.Event | None = None,
     python: str = sys.executable,
+    memory_bytes: int | None = None,
     on_log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Run one named job of workbench.worker in a process of its own and give its answer."""
-    with WorkerFolder() as folder, Worker(folder, name=job, python=python) as worker:
+    with (
+        WorkerFolder() as folder,
+        Worker(folder, name=job, python=python, memory_bytes=memory_bytes) as worker,
+    ):
         try:
             worker.hello(timeout_s=timeout_s, cancel=cancel)
             answer = worker.request(

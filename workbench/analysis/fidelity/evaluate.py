@@ -175,7 +175,12 @@ class _Evaluation:
         is_baseline = not self.parts
         name = "baseline" if is_baseline else "candidate"
         self._tell(subject)
-        with Worker(self.folder, name=name, python=subject.runtime or sys.executable) as worker:
+        with Worker(
+            self.folder,
+            name=name,
+            python=subject.runtime or sys.executable,
+            memory_bytes=self.limits.memory_bytes,
+        ) as worker:
             worker.hello(timeout_s=self.limits.start_s, cancel=self.cancel)
             worker.request(
                 "load",

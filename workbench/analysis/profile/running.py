@@ -100,4 +100,5 @@ def _job(
         timeout_s=limits.load_s + limits.run_s,
         cancel=cancel,
         python=execution.config.interpreter,
+        memory_bytes=limits.memory_bytes,
     )

@@ -1,0 +1,89 @@
+"""The memory that a worker holds, what the machine has left, and when a worker is stopped for it.
+
+Counted is what only the worker itself can free: pages of mapped files (weights beside a model, libraries) are
+left out, since the system takes them back when it needs room.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+_LEAST_BYTES = 256 << 20  # a worker below this is not the one that fills a machine
+_RESERVE_SHARE = 20  # a twentieth of the memory stays free for the kernel, Jupyter and the desktop…
+_RESERVE_BYTES = (256 << 20, 2 << 30)  # …within these bounds
+_GROUP_V2, _GROUP_V1 = Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/memory")
+
+
+def held_bytes(pid: int) -> int | None:
+    """What the process holds; None once it has ended, or where the system does not say."""
+    if sys.platform == "linux":
+        try:
+            with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123 - asked ten times a second
+                _, resident, shared, *_ = file.read().split()
+        except (OSError, ValueError):
+            return None
+        return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return None
+
+
+def available_bytes() -> int:
+    """What programs can still have without swapping, in this container where there is one."""
+    import psutil
+
+    left = int(psutil.virtual_memory().available)
+    for folder, most, used in (
+        (_GROUP_V2, "memory.max", "memory.current"),
+        (_GROUP_V1, "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
+        limit, usage = _number(folder / most), _number(folder / used)
+        if limit is not None and usage is not None:
+            left = min(left, limit - usage + _reclaimable(folder))
+    return left
+
+
+@cache
+def reserve_bytes() -> int:
+    """What stays free for everything else."""
+    import psutil
+
+    least, most = _RESERVE_BYTES
+    return max(least, min(most, int(psutil.virtual_memory().total) // _RESERVE_SHARE))
+
+
+def too_much(pid: int, bound_bytes: int | None) -> int | None:
+    """The bound that the process has passed: the given one, else what the machine can spare."""
+    held = held_bytes(pid)
+    if held is None:
+        return None
+    if bound_bytes is not None:
+        return bound_bytes if held > bound_bytes else None
+    if held < _LEAST_BYTES:
+        return None
+    short = reserve_bytes() - available_bytes()
+    return max(0, held - short) if short > 0 else None
+
+
+def _number(path: Path) -> int | None:
+    """None where there is no such file, or it says "max"."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _reclaimable(folder: Path) -> int:
+    """File pages of the group, which count as used."""
+    try:
+        lines = (folder / "memory.stat").read_text().splitlines()
+    except OSError:
+        return 0
+    pairs = (line.split() for line in lines)
+    return sum(int(pair[1]) for pair in pairs if pair[0] in ("active_file", "inactive_file"))
