@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from dataclasses import dataclass
@@ -125,3 +126,10 @@ def _read_windows() -> Cpu:
         has = ctypes.windll.kernel32.IsProcessorFeaturePresent
         flags = tuple(flag for flag, number in WINDOWS_FEATURES.items() if has(number))
     return Cpu(name, flags, psutil.cpu_count(logical=False))
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -172,7 +172,7 @@ def test_html_of_hostile_names_is_text() -> None:
 
 
 def test_the_default_says_so_in_html() -> None:
-    assert "ORT does when told nothing" in Config()._repr_html_()
+    assert "ORT defaults" in Config()._repr_html_()
 
 
 def test_importing_config_imports_nothing_heavy() -> None:

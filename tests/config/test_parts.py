@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.config import KNOBS, Config, Part, defaults, part_types
+from workbench.config import Config, Knob, Part, defaults, kinds, name_kinds, part_types
 from workbench.config.isa import REASONS, family_of
 from workbench.errors import ConfigError
 
@@ -20,17 +20,19 @@ PARTS = [cls for field in ("precision", "fusion") for cls in part_types(field).v
 
 def values(knob: Any) -> st.SearchStrategy[Any]:
     names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=8)
-    kinds: dict[str, st.SearchStrategy[Any]] = {
-        "choice": st.sampled_from(knob.choices or ("",)),
-        "flag": st.none() | st.booleans(),
-        "switch": st.booleans(),
-        "count": st.integers(1, 256),
-        "number": st.none() | st.floats(1, 100),
-        "texts": st.lists(names, max_size=3),
-        "text": names,
-        "switches": st.dictionaries(st.sampled_from(knob.choices or ("",)), st.booleans(), max_size=3),
+    strategies: dict[type[Knob], st.SearchStrategy[Any]] = {
+        kinds.Choice: st.sampled_from(knob.choices or ("",)),
+        kinds.Flag: st.none() | st.booleans(),
+        kinds.Switch: st.booleans(),
+        kinds.Count: st.integers(1, 256),
+        kinds.Number: st.none() | st.floats(1, 100),
+        name_kinds.Texts: st.lists(names, max_size=3),
+        kinds.Text: names,
+        name_kinds.Switches: st.dictionaries(
+            st.sampled_from(knob.choices or ("",)), st.booleans(), max_size=3
+        ),
     }
-    return kinds[knob.kind]
+    return strategies[type(knob)]
 
 
 @st.composite
@@ -55,15 +57,12 @@ def test_it_survives_json_and_is_hashable(part: Part | None) -> None:
     assert str(part).startswith(part.LABEL)
 
 
-def test_every_field_has_its_knob_and_every_choice_its_kind() -> None:
+def test_every_field_has_its_knob() -> None:
     for cls in PARTS:
         assert [knob.field for knob in cls.KNOBS] == [one.name for one in dataclasses.fields(cls)]  # type: ignore[arg-type]
         for knob in cls.KNOBS:
             assert knob.help.endswith(".")
             assert knob.when.endswith(".")
-    for knob in KNOBS:
-        if knob.kind == "part":
-            assert set(knob.choices) == set(part_types(knob.field))
 
 
 def test_from_the_command_line() -> None:
@@ -148,9 +147,29 @@ def test_defaults_are_what_wins_on_a_processor() -> None:
 
 def test_what_is_left_for_the_session() -> None:
     config = Config(precision=wb.DynamicInt8(), level="basic", free_dimensions={"batch": 1})
-    assert config.prepares
-    assert config.left_over == Config(level="basic")
-    assert config.replace(saved_graph="ort").left_over == Config(level="disabled")
+    assert config.changes_model
+    assert config.session_config == Config(level="basic")
+    assert config.replace(saved_graph="ort").session_config == Config(level="disabled")
     plain = Config(free_dimensions={"batch": 1})
-    assert not plain.prepares
-    assert plain.left_over == plain
+    assert not plain.changes_model
+    assert plain.session_config == plain
+
+
+def test_a_new_kind_registers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench.config import parts
+
+    monkeypatch.setitem(parts._TYPES, "precision", dict(part_types("precision")))
+
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+    class Ternary(Part):
+        FIELD = "precision"
+        KIND = "ternary"
+        LABEL = "ternary"
+        KNOBS = (kinds.Switch("signed", "signed", "precision", "on", "Help.", "When."),)
+
+        signed: bool = True
+
+    config = Config.from_assignments(["precision.ternary.signed=off"])
+    assert config.precision == Ternary(signed=False)
+    assert Config.from_dict(config.to_dict()) == config
+    assert str(config.precision) == "ternary (signed off)"

@@ -207,3 +207,12 @@ def test_notes_say_what_is_legal_but_pointless() -> None:
 
 def test_notes_ask_the_machine_when_not_told() -> None:
     assert Config(intra_op_threads=2**31 - 1).notes()
+
+
+def test_a_misspelt_pass_is_refused_at_once_with_the_nearest_name() -> None:
+    error = refused(lambda: Config(disabled_passes=("GeluFusionL2", "BiasGeluFusio")))
+    assert error is not None
+    assert "'BiasGeluFusio'" in error.problem
+    assert "'BiasGeluFusion'" in error.fix
+    assert Config(disabled_passes=("MyFusion",), allow_unknown=True).disabled_passes == ("MyFusion",)
+    assert Config(disabled_passes=("MyFusion",), runtime="…/env/bin/python").disabled_passes == ("MyFusion",)

@@ -22,7 +22,7 @@ from workbench.records.run import Block, Failure, LogLine, ProcessRecord, Run
 CONFIGS = (
     Config(),
     Config(level="all", intra_op_threads=2, spinning=False),
-    Config(providers=("cuda", "cpu"), disabled_passes=("GeluFusion",), free_dimensions={"batch": 1}),
+    Config(providers=("cuda", "cpu"), disabled_passes=("GeluFusionL2",), free_dimensions={"batch": 1}),
     Config(providers=(Provider("cuda", {"device_id": "1"}),), execution_mode="parallel"),
     Config(session_entries={"session.dynamic_block_base": "4"}, affinity="1;2", intra_op_threads=3),
 )

@@ -55,7 +55,3 @@ def test_names_of_any_length_stay_short_and_harmless(tmp_path: Path) -> None:
     assert error.fix.isprintable()
     assert len(str(error)) < 2_500
     assert "12 more" in error.fix
-
-
-def test_a_pass_that_does_not_exist_is_refused() -> None:
-    assert "GeluFusion" in refused(load(tiny.mlp()), Config(disabled_passes=("GeluFusio",))).fix

@@ -34,7 +34,7 @@ def observe_prepared(
     on_first: Callable[[Observation], None] | None = None,
 ) -> Observation:
     """As `observe`, of the file that the config has made of the model."""
-    if not config.prepares:
+    if not config.changes_model:
         return observe(model, config, passes=passes, budget_s=budget_s, cancel=cancel, on_first=on_first)
     made = prepare(model, config, calibration=calibration, cancel=cancel)
     source = source_graph(named_structure(model), cancel)

@@ -175,7 +175,7 @@ def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | Non
     >>> wb.peaks.__name__
     'peaks'
     """
-    from workbench.config.config import usable_cores
+    from workbench.cpu import usable_cores
 
     counts = tuple(threads or sorted({1, usable_cores()}))
     return Peaks(measure_peaks(counts, cancel=cancel), origin_of(None))
@@ -257,7 +257,7 @@ def threads(
     'threads'
     """
     from workbench.api.comparing import compare
-    from workbench.config.config import usable_cores
+    from workbench.cpu import usable_cores
 
     first, second, *rest = thread_configs(config or Config(), most_threads or usable_cores())
     comparison = compare(

@@ -4,7 +4,8 @@ from workbench.config.catalogue import Catalogue, ProviderCard, catalogue
 from workbench.config.config import Config
 from workbench.config.difference import Change, ConfigDifference
 from workbench.config.fusion import TransformerFusion
-from workbench.config.knobs import KNOBS, Knob
+from workbench.config.knob import Knob
+from workbench.config.knobs import KNOBS
 from workbench.config.option import Option
 from workbench.config.parts import Part, part_types
 from workbench.config.passes import GraphPass, PassList, nearest_pass, pass_help, shipped_passes

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.config.catalogue import RUN, SESSION, catalogue
+from workbench.config.fields import ConfigFields
 from workbench.config.option import ELSEWHERE
 from workbench.config.provider import full_name
+from workbench.config.wire import to_dict
 from workbench.errors import ConfigError
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    from workbench.config.config import Config
 
 RUNTIME, PREPARED_MODEL = "runtime", "precision.model"
 _ENTRIES = {"session_entries": SESSION, "run_entries": RUN}
@@ -60,15 +59,13 @@ def quarantined(data: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[ForeignP
     return _changed(data, mark), tuple(paths)
 
 
-def restored(config: Config, trusted: Iterable[ForeignPath]) -> Config:
-    """The config with these paths as they were."""
+def restored(data: Mapping[str, Any], trusted: Iterable[ForeignPath]) -> dict[str, Any]:
+    """Return the JSON of a config with these paths as they were."""
     values = {(path.option, path.marked): path.value for path in trusted}
-    data = _changed(config.to_dict(), lambda option, value: values.get((option, value), value))
-    runtime = data.pop(RUNTIME, None)
-    return type(config).from_dict(data).replace(runtime=runtime)
+    return _changed(data, lambda option, value: values.get((option, value), value))
 
 
-def check_trusted(config: Config) -> None:
+def check_trusted(config: ConfigFields) -> None:
     """Refuse a config that holds a path from elsewhere which nobody trusted."""
 
     def refuse(option: str, value: str) -> str:
@@ -81,7 +78,7 @@ def check_trusted(config: Config) -> None:
             )
         return value
 
-    _changed({name: value for name, value in config.to_dict().items() if name != RUNTIME}, refuse)
+    _changed({name: value for name, value in to_dict(config).items() if name != RUNTIME}, refuse)
 
 
 def _changed(data: Mapping[str, Any], change: Change) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from workbench.config.knobs import Knob
+from workbench.config.kinds import Choice, Count
+from workbench.config.knob import Knob
+from workbench.config.name_kinds import Switches
 from workbench.config.parts import Part
 from workbench.errors import ConfigError
 
@@ -44,39 +46,35 @@ class TransformerFusion(Part):
     KIND: ClassVar[str] = "transformer"
     LABEL: ClassVar[str] = "transformer fusion"
     KNOBS: ClassVar[tuple[Knob, ...]] = (
-        Knob(
+        Choice(
             "model_type",
             "model type",
             "graph",
-            "choice",
             "found from the graph",
             "Whose patterns are looked for. Default: found from the graph, and told.",
             "The one that was found fuses nothing.",
             MODEL_TYPES,
         ),
-        Knob(
+        Count(
             "num_heads",
             "attention heads",
             "graph",
-            "count",
             "found from the graph",
             "Heads of each attention, which the optimizer cannot fuse without. Default: found there.",
             "The number that was found is wrong, or none was found.",
         ),
-        Knob(
+        Count(
             "hidden_size",
             "hidden size",
             "graph",
-            "count",
             "found from the graph",
             "Width of the hidden state. Default: found from the graph.",
             "The number that was found is wrong, or none was found.",
         ),
-        Knob(
+        Switches(
             "options",
             "options",
             "graph",
-            "switches",
             "as ORT has them",
             "Single fusions on or off, by the names of ORT's FusionOptions. Default: ORT's for the type.",
             "One of the fusions costs time or accuracy: SkipLayerNormalization often does on a CPU.",

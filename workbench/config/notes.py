@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from workbench.config import affinity
+from workbench.config.fields import ConfigFields
 from workbench.config.provider import CPU
-
-if TYPE_CHECKING:
-    from workbench.config.config import Config
 
 XNNPACK, TENSORRT = "XnnpackExecutionProvider", "TensorrtExecutionProvider"
 
 
-def notes(config: Config, cores: int) -> tuple[str, ...]:
+def notes(config: ConfigFields, cores: int) -> tuple[str, ...]:
     """One sentence for each doubt, with what to do. `cores`: what this process may run on."""
     return (*_threads(config, cores), *_graph(config), *_providers(config), *_memory(config))
 
 
-def _threads(config: Config, cores: int) -> Iterator[str]:
+def _threads(config: ConfigFields, cores: int) -> Iterator[str]:
     parallel = config.execution_mode == "parallel"
     for name, count in (("intra", config.intra_op_threads), ("inter", config.inter_op_threads)):
         if count is not None and count > cores:
@@ -43,14 +40,14 @@ def _threads(config: Config, cores: int) -> Iterator[str]:
             )
 
 
-def _graph(config: Config) -> Iterator[str]:
+def _graph(config: ConfigFields) -> Iterator[str]:
     if config.level == "disabled" and config.disabled_passes:
         yield "disabled_passes does nothing at level 'disabled': no pass runs there anyway."
     if dict(config.session_entries).get("session.disable_quant_qdq") == "1":
         yield "session.disable_quant_qdq=1 leaves a quantized (QDQ) model in float: expect it slower."
 
 
-def _providers(config: Config) -> Iterator[str]:
+def _providers(config: ConfigFields) -> Iterator[str]:
     names = [provider.name for provider in config.providers]
     if CPU in names[:-1]:
         after = ", ".join(names[names.index(CPU) + 1 :])
@@ -63,7 +60,7 @@ def _providers(config: Config) -> Iterator[str]:
             yield "XNNPACK has its own threads and ORT's spin beside them: try spinning=False or 1 thread."
 
 
-def _memory(config: Config) -> Iterator[str]:
+def _memory(config: ConfigFields) -> Iterator[str]:
     if config.memory_pattern and config.execution_mode == "parallel":
         yield "Memory patterns need the sequential mode; in the parallel one ORT does not use them."
     shrinks = dict(config.run_entries).get("memory.enable_memory_arena_shrinkage", "")

@@ -2,129 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from workbench.config.canonical import canonical
-from workbench.config.knobs import Knob
+from workbench.config.knob import Knob, Words
+from workbench.config.literals import call
 from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed, quoted
 
+_TYPES: dict[str, dict[str, type[Part]]] = {}  # field of Config → kind → class
+
 
 class Part:
-    """Base of the frozen dataclasses that a field of Config can hold; KNOBS says what each field does."""
+    """Base of the frozen dataclasses that a field of Config can hold; KNOBS says what each field does.
+
+    A subclass registers itself under its FIELD and KIND.
+    """
 
     __slots__ = ()
     FIELD: ClassVar[str]  # of Config
-    KIND: ClassVar[str]  # how texts and JSON call it
+    KIND: ClassVar[str]  # its name in texts and JSON
     LABEL: ClassVar[str]
     KNOBS: ClassVar[tuple[Knob, ...]]
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        _TYPES.setdefault(cls.FIELD, {})[cls.KIND] = cls  # a dataclass with slots is made twice: the last one
+
     def __post_init__(self) -> None:
         for knob in self.KNOBS:
-            object.__setattr__(self, knob.field, canonical(knob, getattr(self, knob.field)))
+            object.__setattr__(self, knob.field, knob.canonical(getattr(self, knob.field)))
         self.check()
 
     def check(self) -> None:
         """Refuse values that exclude each other."""
 
     def changed(self) -> dict[str, Any]:
-        """The fields that are not at their defaults, in order."""
+        """Return the fields that are not at their defaults, in order."""
         fields = self.__dataclass_fields__  # type: ignore[attr-defined]
         values = {name: getattr(self, name) for name in fields}
         return {name: value for name, value in values.items() if value != fields[name].default}
 
+    def items(self) -> Iterator[tuple[Knob, Any]]:
+        """Yield each knob that was set, and its value."""
+        changed = self.changed()
+        yield from ((knob, changed[knob.field]) for knob in self.KNOBS if knob.field in changed)
+
     def to_dict(self) -> dict[str, Any]:
-        """JSON-safe; only what was set, and which kind it is."""
-        return {"kind": self.KIND, **{name: _plain(value) for name, value in self.changed().items()}}
+        """Return what was set and which kind it is, as JSON holds it."""
+        return {"kind": self.KIND, **{knob.field: knob.to_json(value) for knob, value in self.items()}}
 
     def __str__(self) -> str:
-        told = [f"{_knob(self, name).label} {_words(value)}" for name, value in self.changed().items()]
-        return f"{self.LABEL} ({', '.join(told)})" if told else self.LABEL
+        texts = [f"{knob.label} {knob.words(value)}" for knob, value in self.items()]
+        return f"{self.LABEL} ({', '.join(texts)})" if texts else self.LABEL
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.changed().items())})"
 
 
-def part_types(field: str) -> dict[str, type[Part]]:
-    """The kinds of value that a field of Config can hold, by name."""
-    from workbench.config.fusion import TransformerFusion  # both are made of Part
-    from workbench.config.precision import (
-        BFloat16,
-        DynamicInt8,
-        Float16,
-        PreparedModel,
-        StaticInt8,
-        WeightOnly,
-    )
+class PartKnob(Knob):
+    """The kind of knob that holds a part of one of the kinds registered for its field."""
 
-    known: tuple[type[Part], ...] = (
-        DynamicInt8,
-        StaticInt8,
-        WeightOnly,
-        Float16,
-        BFloat16,
-        PreparedModel,
-        TransformerFusion,
-    )
-    return {cls.KIND: cls for cls in known if field == cls.FIELD}
+    __slots__ = ()
+
+    def canonical(self, value: object) -> Part | None:
+        if value is None:
+            return None
+        types = part_types(self.field)
+        if isinstance(value, tuple(types.values())):
+            return value  # type: ignore[return-value]
+        if isinstance(value, str) and value in types:
+            return types[value]()
+        if isinstance(value, type) and issubclass(value, Part):
+            raise ConfigError(
+                f"{self.field} cannot be the class {value.__name__}.", f"Call it: {value.__name__}()."
+            )
+        names = ", ".join(f"wb.{cls.__name__}()" for cls in types.values())
+        raise self.refused(value, f"{did_you_mean(value, types)}Use one of {names}, or None.")
+
+    def parse_inside(self, value: object, texts: Mapping[str, str]) -> Part:
+        """Read `precision.static_int8.per_channel=true`, or without the kind where the value has it."""
+        types = part_types(self.field)
+        part = self.canonical(value)
+        cls = type(part) if part else next(iter(types.values())) if len(types) == 1 else None
+        fields = part.changed() if part else {}
+        for path, text in texts.items():
+            steps = path.split(".")
+            named = types[steps.pop(0)] if steps[0] in types and len(steps) > 1 else cls
+            if named is None or (cls is not None and named is not cls):
+                raise ConfigError(
+                    f"{self.field}.{path[:100]} fits no {self.label} that was named.",
+                    f"Write {self.field}.KIND.NAME=VALUE with one of {', '.join(types)}.",
+                )
+            cls, name = named, steps[0]
+            check_fields(cls, (name,))
+            knob = next(knob for knob in cls.KNOBS if knob.field == name)
+            inner = ".".join(steps[1:])
+            fields[name] = (
+                knob.parse_inside(fields.get(name, ()), {inner: text}) if inner else knob.parse(text)
+            )
+        assert cls is not None  # there is at least one text
+        return cls(**fields)
+
+    def to_json(self, value: Part) -> dict[str, Any]:
+        return value.to_dict()
+
+    def from_json(self, data: object) -> Part:
+        types = part_types(self.field)
+        if not isinstance(data, Mapping) or data.get("kind") not in types:
+            raise self.refused(data, f"It is an object with a kind: {listed(types)}.")
+        cls = types[data["kind"]]
+        values = {name: value for name, value in data.items() if name != "kind"}
+        check_fields(cls, values)
+        return cls(**values)
+
+    def code(self, value: Part) -> str:
+        arguments = {knob.field: knob.code(item) for knob, item in value.items()}
+        return call(f"wb.{type(value).__name__}", arguments)
+
+    def changes(self, before: Part | None, after: Part | None) -> Iterator[Words]:
+        if before is None or after is None or type(before) is not type(after):
+            yield from Knob.changes(self, before, after)
+            return
+        for knob in after.KNOBS:
+            old, new = getattr(before, knob.field), getattr(after, knob.field)
+            if old != new:
+                yield f"{after.LABEL} {knob.label}", knob.words(old), knob.words(new)
 
 
-def as_part(knob: Knob, value: object) -> Part | None:
-    """The value itself, or the default of the kind that a text names."""
-    if value is None:
-        return None
-    types = part_types(knob.field)
-    if isinstance(value, tuple(types.values())):
-        return value  # type: ignore[return-value]
-    if isinstance(value, str) and value in types:
-        return types[value]()
-    names = ", ".join(f"wb.{cls.__name__}()" for cls in types.values())
-    if isinstance(value, type) and issubclass(value, Part):
-        raise ConfigError(
-            f"{knob.field} cannot be the class {value.__name__}.", f"Call it: {value.__name__}()."
-        )
-    guess = did_you_mean(value, types) if isinstance(value, str) else ""
-    raise ConfigError(f"{knob.field} cannot be {quoted(value)}.", f"{guess}Use one of {names}, or None.")
+def part_types(field: str) -> Mapping[str, type[Part]]:
+    """Return the kinds of value that a field of Config can hold, by name."""
+    return _TYPES[field]
 
 
-def read_part(field: str, data: object) -> Part:
-    """The part that `to_dict` wrote."""
-    types = part_types(field)
-    if not isinstance(data, Mapping) or data.get("kind") not in types:
-        raise ConfigError(
-            f"{field} cannot be {quoted(data)}.", f"It is an object with a kind: {listed(types)}."
-        )
-    return made(types[data["kind"]], {name: value for name, value in data.items() if name != "kind"})
-
-
-def made(cls: type[Part], values: Mapping[str, Any]) -> Part:
-    """A part from the names and values of its fields; an unknown name is refused with the nearest one."""
+def check_fields(cls: type[Part], names: Iterable[str]) -> None:
+    """Refuse a name that is no field of a part."""
     known = [knob.field for knob in cls.KNOBS]
-    for name in values:
+    for name in names:
         if name not in known:
-            guess = did_you_mean(name, known) if isinstance(name, str) else ""
             raise ConfigError(
                 f"{cls.__name__} has no field {quoted(name)}.",
-                f"{guess}Fields: {', '.join(known) or 'none'}.",
+                f"{did_you_mean(name, known)}Fields: {', '.join(known) or 'none'}.",
             )
-    return cls(**values)
-
-
-def _knob(part: Part, field: str) -> Knob:
-    return next(knob for knob in part.KNOBS if knob.field == field)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        pairs = bool(value) and all(isinstance(item, tuple) for item in value)
-        return dict(value) if pairs else list(value)
-    return value
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, tuple):
-        return ", ".join(item if isinstance(item, str) else "=".join(map(_words, item)) for item in value)
-    return str(value)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench.config.fields import ConfigFields
 from workbench.config.foreign import check_trusted
 from workbench.config.provider import CPU
-
-if TYPE_CHECKING:
-    from workbench.config.config import Config
 
 LEVELS = {
     "disabled": "ORT_DISABLE_ALL",
@@ -72,7 +70,7 @@ class SessionPlan:
         }
 
 
-def session_plan(config: Config) -> SessionPlan:
+def session_plan(config: ConfigFields) -> SessionPlan:
     """What a config says to ORT. The CPU is listed when asked for or when nothing is: ORT adds its own."""
     check_trusted(config)
     attributes: list[tuple[str, Attribute | None]] = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from workbench.config import precision_knobs
-from workbench.config.knobs import Knob
+from workbench.config.knob import Knob
 from workbench.config.parts import Part
 from workbench.config.precision_knobs import BLOCKS
 from workbench.errors import ConfigError

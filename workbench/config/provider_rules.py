@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from workbench.config.catalogue import catalogue, check_needs
+from workbench.config.fields import ConfigFields
 from workbench.config.option import ALLOW
 from workbench.config.provider import Provider
 from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed, quoted
-
-if TYPE_CHECKING:
-    from workbench.config.config import Config
 
 CUDA, DML = "CUDAExecutionProvider", "DmlExecutionProvider"
 TENSORRT, RTX = "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"
@@ -25,7 +22,7 @@ EXCLUSIVE = (  # (provider, one option, another): two ways to say the same
 _OPENVINO_DEVICE = re.compile(r"(CPU|NPU|GPU(\.[0-9]+)?)|(AUTO|HETERO|MULTI)(:[A-Z0-9.,\-]+)?")
 
 
-def check(config: Config) -> None:
+def check(config: ConfigFields) -> None:
     """Raise for the first thing that cannot work."""
     names = [provider.name for provider in config.providers]
     for provider in config.providers:
@@ -92,7 +89,7 @@ def _check_profile_shapes(provider: Provider, prefix: str) -> None:
         )
 
 
-def _check_directml(config: Config) -> None:
+def _check_directml(config: ConfigFields) -> None:
     if config.memory_pattern:
         raise ConfigError(
             "DirectML cannot use memory patterns; ORT turns them off.", "Leave memory_pattern None or False."
@@ -100,7 +97,7 @@ def _check_directml(config: Config) -> None:
     _refuse_parallel(config, "DirectML runs one operator after another; ORT ignores the parallel mode.")
 
 
-def _check_cuda_graph(config: Config) -> None:
+def _check_cuda_graph(config: ConfigFields) -> None:
     if not config.io_binding:
         raise ConfigError(
             "A CUDA graph replays the addresses that it was captured with, and io_binding is off.",
@@ -109,6 +106,6 @@ def _check_cuda_graph(config: Config) -> None:
     _refuse_parallel(config, "A CUDA graph is captured from one stream; the parallel mode breaks that.")
 
 
-def _refuse_parallel(config: Config, problem: str) -> None:
+def _refuse_parallel(config: ConfigFields, problem: str) -> None:
     if config.execution_mode == "parallel":
         raise ConfigError(problem, "Leave execution_mode None or 'sequential'.")

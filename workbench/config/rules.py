@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from workbench.config import affinity, provider_rules, runtime
+from workbench.config import affinity, provider_rules
 from workbench.config.catalogue import RUN, SESSION, catalogue, check_needs
-from workbench.config.knobs import BY_FIELD
+from workbench.config.fields import ConfigFields
 from workbench.config.option import ALLOW
+from workbench.config.passes import shipped_passes
 from workbench.config.plan import SPINNING
 from workbench.config.provider import CPU
 from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed, quoted
-
-if TYPE_CHECKING:
-    from workbench.config.config import Config
 
 MOST_KEY_CHARACTERS = 1024  # ORT refuses longer keys
 COMPILING = frozenset(
@@ -37,47 +34,46 @@ LAYERS = ("session.layer_assignment_settings", "session.name_based_layer_assignm
 Pairs = tuple[tuple[str, str], ...]
 
 
-def judged(config: Config) -> dict[str, Pairs | str]:
-    """Raise for what cannot work; else the entry fields and the runtime in their canonical texts."""
+def checked(config: ConfigFields) -> dict[str, Pairs]:
+    """Refuse what cannot work; return the fields of entries in their canonical texts."""
     if config.providers:
         provider_rules.check(config)
     if config.affinity is not None:
         affinity.check(config.affinity, config.intra_op_threads)
-    found: dict[str, Pairs | str] = {}
-    if config.runtime is not None:
-        found["runtime"] = runtime.checked(config.runtime)
+    if config.disabled_passes and config.runtime is None and not config.allow_unknown:
+        _check_passes(config.disabled_passes)
     if config.saved_graph is not None:
         _check_saving(config)
     if not config.session_entries and not config.run_entries:
-        return found
+        return {}
     texts = _texts(SESSION, config.session_entries, config.allow_unknown)
     _check_spinning(config, texts)
     _check_fallback(config, texts)
     if all(texts.get(key) for key in LAYERS):
         raise ConfigError(f"{listed(LAYERS)} exclude each other.", "Keep one of them.")
-    return found | {
+    return {
         "session_entries": tuple(texts.items()),
         "run_entries": tuple(_texts(RUN, config.run_entries, config.allow_unknown).items()),
     }
 
 
-def _check_saving(config: Config) -> None:
+def _check_passes(names: Iterable[str]) -> None:
+    known = shipped_passes()
+    for name in known.unknown(names):
+        guess = did_you_mean(name, known.names) or "See workbench.config.shipped_passes().names. "
+        raise ConfigError(
+            f"disabled_passes names {quoted(name)}, which ONNX Runtime {known.ort_version} does not have.",
+            f"{guess}Correct it, {ALLOW}.",
+        )
+
+
+def _check_saving(config: ConfigFields) -> None:
     """ORT saves no graph that holds compiled parts."""
     for provider in config.providers:
         if provider.name in COMPILING:
             raise ConfigError(
                 f"{provider.name} compiles its parts of the graph, and ORT cannot save those.",
                 "Leave saved_graph out; such providers have a cache of their own (engine cache, EPContext).",
-            )
-
-
-def check_fields(names: Iterable[str]) -> None:
-    """Refuse what is no field of Config."""
-    for name in names:
-        if name not in BY_FIELD:
-            guess = did_you_mean(name, BY_FIELD) if isinstance(name, str) else ""
-            raise ConfigError(
-                f"Config has no field {quoted(name)}.", f"{guess}Fields: {', '.join(BY_FIELD)}."
             )
 
 
@@ -101,13 +97,13 @@ def _texts(owner: str, entries: Pairs, allow_unknown: bool) -> dict[str, str]:
     return texts
 
 
-def _check_spinning(config: Config, texts: dict[str, str]) -> None:
+def _check_spinning(config: ConfigFields, texts: dict[str, str]) -> None:
     for key in SPINNING:
         if config.spinning is not None and key in texts:
             raise ConfigError(f"spinning and the session entry {key!r} are both set.", "Keep one of them.")
 
 
-def _check_fallback(config: Config, texts: dict[str, str]) -> None:
+def _check_fallback(config: ConfigFields, texts: dict[str, str]) -> None:
     if texts.get("session.disable_cpu_ep_fallback") != "1":
         return
     if config.providers and all(provider.name != CPU for provider in config.providers):

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.config import defaults
+from workbench.config.fields import ConfigFields
+from workbench.config.fusion import TransformerFusion
 from workbench.config.isa import family
+from workbench.config.plan import SessionPlan
 from workbench.config.precision import BFloat16, DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly
+from workbench.config.script import options_of, session_of
 from workbench.errors import ConfigError
-
-if TYPE_CHECKING:
-    from workbench.config.config import Config
-    from workbench.config.fusion import TransformerFusion
 
 CALIBRATION = "calibration.npz"
 _APART = "import contextlib\nimport tempfile"
@@ -84,8 +83,8 @@ class Steps:
         self.blocks.append(block)
 
 
-def steps(config: Config, model: str | os.PathLike[str]) -> Steps:
-    """The code of every step, and the file that the session loads."""
+def steps(config: ConfigFields, model: str | os.PathLike[str], plan: SessionPlan) -> Steps:
+    """Return the code of every step and the file that the session loads; `plan` optimizes a saved graph."""
     made = Steps(model)
     if isinstance(config.precision, PreparedModel):
         made.file = config.precision.model or made.file
@@ -114,7 +113,7 @@ def steps(config: Config, model: str | os.PathLike[str]) -> Steps:
             "prepare it here and copy the file: wb.prepare(model, config).model.path",
         )
     if config.saved_graph is not None:
-        _saved(made, config)
+        _saved(made, config.saved_graph, plan)
     return made
 
 
@@ -256,12 +255,9 @@ half.topological_sort()
     )
 
 
-def _saved(made: Steps, config: Config) -> None:
-    from workbench.config.script import options_of, session_of  # which prints what this begins
-
-    suffix = ".ort" if config.saved_graph == "ort" else ".onnx"
+def _saved(made: Steps, form: str, plan: SessionPlan) -> None:
+    suffix = ".ort" if form == "ort" else ".onnx"
     source, target = made.next("saved", suffix)
-    plan = config.without_preparing.plan()
     outside = (
         'if LARGE:\n    options.add_session_config_entry(\n        "session.optimized_model_external_init'
         'ializers_file_name", "model.onnx.data"\n    )'

@@ -42,7 +42,7 @@ def _candidate(
     slow_down = request.slow_downs[index] if request.slow_downs else 0.0
     model, left, preparation, failure = request.model, config, None, None
     file = request.source
-    if file is not None or config.prepares:
+    if file is not None or config.changes_model:
         try:
             prepared = _prepared(request, config, lambda step: on_step(f"{label}: {step}"), cancel)
             feeds = _feeds_for(prepared.model, request.feeds, feeds, label)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median, stdev
 
-from workbench.config.difference import in_words
 from workbench.config.knobs import BY_FIELD
 from workbench.judge.pairs import Pair
 from workbench.measure.counters import Counters
@@ -184,7 +183,7 @@ def _runtimes(runs: Sequence[Run], software: Mapping[str, Mapping[str, str]]) ->
         if not differing and (run.config.runtime == runs[0].config.runtime or not theirs):
             continue
         reason = ", ".join(f"{name} {theirs[name]} instead of {ours[name]}" for name in differing)
-        where = in_words(BY_FIELD["runtime"], run.config.runtime)
+        where = BY_FIELD["runtime"].words(run.config.runtime)
         yield Doubt(
             "runtime",
             run.label,

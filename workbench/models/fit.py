@@ -1,4 +1,4 @@
-"""Does a config fit this model and this ONNX Runtime? ORT ignores what does not, without a word."""
+"""Check that a config fits a model: ORT ignores silently what does not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
-from workbench.config.passes import nearest_pass, shipped_passes
 from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed, shorten
 
@@ -27,12 +26,7 @@ QUANTIZED = frozenset(
 
 
 def check_fit(model: Model, config: Config) -> None:
-    """Refuse names of free dimensions and passes that do not exist."""
-    _check_free_dimensions(model, config)
-    _check_passes(config)
-
-
-def _check_free_dimensions(model: Model, config: Config) -> None:
+    """Refuse names of free dimensions that the model does not have."""
     known = sorted(symbolic_dims(model))
     for name, _ in config.free_dimensions:
         if name not in known:
@@ -57,19 +51,6 @@ def symbolic_dims(model: Model) -> set[str]:
 def is_quantized(model: Model) -> bool:
     """Whether the file itself computes in integers: pairs of Q and DQ, or integer operators."""
     return any(node.op_type in QUANTIZED for node in model.structure.graph.node)
-
-
-def _check_passes(config: Config) -> None:
-    """Only where the shipped list is that of the installed ORT: of another version we do not know."""
-    known = shipped_passes()
-    if installed_ort() != known.ort_version:
-        return
-    for name in known.unknown(config.disabled_passes):
-        near = nearest_pass(name)
-        raise ConfigError(
-            f"disabled_passes names {shorten(name)!r}, which ONNX Runtime {known.ort_version} does not have",
-            f"did you mean {near!r}?" if near else "see workbench.config.shipped_passes().names",
-        )
 
 
 def installed_ort() -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import workbench as wb
+from workbench.config.literals import text_literal
 from workbench.errors import WorkbenchError
 from workbench.panels import code, running, running_precision
 from workbench.panels.core import Core
@@ -186,7 +187,7 @@ class Bench(Core):
         """
         state = self.state
         if state.result is not None and of not in state.parts:
-            opened = f"result = wb.history().open({code.quoted(state.result.record.id)})"
+            opened = f"result = wb.history().open({text_literal(state.result.record.id)})"
             return f"import workbench as wb\n\n{opened}\n{expression}"
         return code.making_code(self._question(state.subject or running.subject_of(state)), of, expression)
 

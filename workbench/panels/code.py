@@ -6,49 +6,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.config import Config, Provider
-from workbench.config.parts import Part
-
-MOST_COLUMNS = 96  # of a line, before a call is broken into one argument a line
-PAIRS = ("free_dimensions", "session_entries", "run_entries", "options")
+from workbench.config import Config
+from workbench.config.knobs import BY_FIELD
+from workbench.config.literals import call, literal, text_literal
 
 
 def config_code(config: Config) -> str:
     """`wb.Config(…)` with what was set."""
-    return call("wb.Config", {name: literal(value, name) for name, value in config.changed().items()})
-
-
-def literal(value: Any, field: str = "") -> str:
-    """A value of a config as an expression. Every text is written as a literal, so none can become code."""
-    if isinstance(value, Provider):
-        options = f", {literal(dict(value.options))}" if value.options else ""
-        return f"wb.Provider({literal(value.short_name)}{options})" if options else literal(value.short_name)
-    if isinstance(value, Part):
-        return call(f"wb.{type(value).__name__}", {k: literal(v, k) for k, v in value.changed().items()})
-    if isinstance(value, tuple) and field in PAIRS:
-        return literal(dict(value))
-    if isinstance(value, tuple):
-        return f"[{', '.join(literal(item) for item in value)}]"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{literal(key)}: {literal(one)}" for key, one in value.items()) + "}"
-    return quoted(value) if isinstance(value, str) else repr(value)
-
-
-def quoted(text: str) -> str:
-    """A text in double quotes, where that is the same text."""
-    shown = repr(text)
-    return f'"{text}"' if shown == f"'{text}'" and '"' not in text else shown
-
-
-def call(name: str, arguments: Mapping[str, str]) -> str:
-    """A call with keywords, in one line where that is short enough."""
-    flat = f"{name}({', '.join(f'{key}={value}' for key, value in arguments.items())})"
-    if len(flat) <= MOST_COLUMNS and "\n" not in flat:
-        return flat
-    rows = "".join(
-        f"    {key}={value.replace(chr(10), chr(10) + '    ')},\n" for key, value in arguments.items()
-    )
-    return f"{name}(\n{rows})"
+    return call("wb.Config", {name: BY_FIELD[name].code(value) for name, value in config.changed().items()})
 
 
 def question_code(
@@ -65,7 +30,7 @@ def question_code(
     lines = [f"model = wb.load({source_code(source)})", f"a = {config_code(a)}", f"b = {config_code(b)}", ""]
     extra = [f"{key}={literal(value)}" for key, value in (asked or {}).items() if value is not None]
     if given or dims or seed:
-        made = quoted(given) if given else f"model.inputs({inputs_code(seed, dims or {})})"
+        made = text_literal(given) if given else f"model.inputs({inputs_code(seed, dims or {})})"
         lines.append(f"inputs = {made}")
         extra.insert(0, "inputs=inputs")
     tail = "".join(f", {one}" for one in extra)
@@ -91,7 +56,7 @@ def making_code(question: str, of: str, expression: str) -> str:
     kind, _, label = of.partition("/")
     inputs = ", inputs=inputs" if "\ninputs = " in question else ""
     told = MAKING.get(kind, "result.examine({kind})").format(
-        kind=quoted(kind), config=label.lower(), label=quoted(label), inputs=inputs
+        kind=text_literal(kind), config=label.lower(), label=text_literal(label), inputs=inputs
     )
     return "\n".join([question.removesuffix("\nresult"), *([told] if of else []), expression])
 
@@ -104,7 +69,7 @@ def inputs_code(seed: int, dims: Mapping[str, int]) -> str:
 def source_code(source: Any) -> str:
     """What `wb.load` was given, or where the same file is."""
     if isinstance(source, str):
-        return quoted(source)
+        return text_literal(source)
     if isinstance(source, os.PathLike):
-        return quoted(os.fspath(source))
-    return quoted(str(source.path)) if hasattr(source, "path") else '"your-model.onnx"'
+        return text_literal(os.fspath(source))
+    return text_literal(str(source.path)) if hasattr(source, "path") else '"your-model.onnx"'

@@ -9,8 +9,8 @@ from typing import Any
 
 import ipywidgets as W
 
-from workbench.config import Knob, Option
-from workbench.config.config import usable_cores
+from workbench.config import Knob, Option, kinds, name_kinds
+from workbench.cpu import usable_cores
 from workbench.panels.options import Options
 
 MOST_COUNT = 1_000_000
@@ -56,7 +56,7 @@ def make_control(knob: Knob, changed: Changed, default: Any = None) -> Control |
 
     `default` is what the field holds when nobody set it: None where ORT or the machine then decides.
     """
-    maker = _MAKERS.get(knob.kind)
+    maker = _MAKERS.get(type(knob))
     return maker(knob, changed, default) if maker else None
 
 
@@ -195,13 +195,13 @@ def whole(text: str) -> Any:
     return int(text) if text.isdecimal() and len(text) < 20 else text
 
 
-_MAKERS: dict[str, Callable[[Knob, Changed, Any], Control]] = {
-    "choice": _choice,
-    "flag": _flag,
-    "switch": _switch,
-    "text": _text,
-    "texts": _texts,
-    "number": _number,
-    "count": _count,
-    "switches": _switches,
+_MAKERS: dict[type[Knob], Callable[[Knob, Changed, Any], Control]] = {
+    kinds.Choice: _choice,
+    kinds.Flag: _flag,
+    kinds.Switch: _switch,
+    kinds.Text: _text,
+    name_kinds.Texts: _texts,
+    kinds.Number: _number,
+    kinds.Count: _count,
+    name_kinds.Switches: _switches,
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.config import Config, DynamicInt8, Provider
-from workbench.config.config import usable_cores
+from workbench.cpu import usable_cores
 from workbench.home import cache_folder
 
 LATENCY_THREADS = 4  # more seldom helps a single request, and synchronizing them costs

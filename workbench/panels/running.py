@@ -9,6 +9,7 @@ from typing import Any
 
 import workbench as wb
 from workbench.config import Config
+from workbench.config.literals import text_literal
 from workbench.panels import code
 from workbench.panels.jobs import Job
 from workbench.panels.recent import remember
@@ -220,6 +221,6 @@ def export(result: Any, path: Path, job: Job) -> tuple[Path, bytes]:
 
 def opening_code(result: wb.Comparison) -> str:
     """The code that opens a result that was not made here, with the configs that it compares."""
-    lines = ["import workbench as wb", "", f"result = wb.history().open({code.quoted(result.record.id)})"]
+    lines = ["import workbench as wb", "", f"result = wb.history().open({text_literal(result.record.id)})"]
     named = [f"{run.label.lower()} = {code.config_code(run.config)}" for run in result.runs[:2]]
     return "\n".join([*lines, *named, "result"])

@@ -120,7 +120,7 @@ def prepare(
     check_written_names(taking.model.structure, config)
     return Prepared(
         model=taking.model,
-        config=config.left_over,
+        config=config.session_config,
         asked=_filled(config, taking.arguments),
         source=source.path,
         record=Preparation(

@@ -25,7 +25,7 @@ def fixed_dimensions(config: Config) -> Step:
 
 def saved_graph(config: Config) -> Step:
     """What ORT would make of the model at each load, made once."""
-    plan = config.without_preparing.plan().to_dict()
+    plan = config.runtime_only.plan().to_dict()
 
     def arguments(model: Model) -> dict[str, Any]:
         size = model.graph_bytes + sum(file.size_bytes for file in model.external)

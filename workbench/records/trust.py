@@ -34,7 +34,7 @@ def untrusted_note(paths: Sequence[ForeignPath]) -> str:
 def _changed(value: Any, trusted: Sequence[ForeignPath]) -> Any:
     """The same object where nothing in it changes."""
     if isinstance(value, Config):
-        config = restored(value, trusted)
+        config = Config.from_dict(restored(value.to_dict(), trusted))
         return value if config == value else config
     if isinstance(value, tuple):
         items = tuple(_changed(item, trusted) for item in value)

@@ -12,7 +12,7 @@ from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.saved import profile_of
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.config import Config
-from workbench.config.config import usable_cores
+from workbench.cpu import usable_cores
 from workbench.errors import ConfigError, ModelError, WorkbenchError
 from workbench.models import Inputs, Model
 from workbench.models.declared import declared_inputs

@@ -102,7 +102,7 @@ class Profile(Data, Result):
 
     def roofline(self, peaks: PeakRow | None = None, *, cancel: threading.Event | None = None) -> Roofline:
         """Each node against this machine's peaks, measured now with its config's threads unless given."""
-        from workbench.config.config import usable_cores
+        from workbench.cpu import usable_cores
 
         config = None if self._about is None else self._about.config
         count = (config and config.intra_op_threads) or usable_cores()

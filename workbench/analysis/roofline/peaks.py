@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from workbench.config import Config
-from workbench.config.config import usable_cores
+from workbench.cpu import usable_cores
 from workbench.errors import BundleError
 from workbench.measure import disturbance
 from workbench.measure.interference import Watch, others_cpu_s, threads_of

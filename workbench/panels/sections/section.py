@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets as W
 
 from workbench.config import KNOBS, Config, Knob
-from workbench.config.difference import in_words
+from workbench.config.parts import PartKnob
 from workbench.panels.bench import Bench
 from workbench.panels.controls import Control, make_control
 from workbench.panels.guard import shown_in
@@ -68,7 +68,7 @@ class Section:
         """The widgets of the body: a control a knob, with its help under it."""
         built: list[W.Widget] = []
         for knob in self.knobs:
-            if knob.kind == "part":
+            if isinstance(knob, PartKnob):
                 self.parts[knob.field] = part = PartControl(knob, partial(self.set, knob.field))
                 built += [part.widget, help_of(knob)]
                 continue
@@ -115,7 +115,7 @@ class Section:
     def summary(self) -> str:
         """What is set here, in a few words."""
         changed = self.config.changed()
-        said = [(knob, in_words(knob, changed[knob.field])) for knob in self.knobs if knob.field in changed]
+        said = [(knob, knob.words(changed[knob.field])) for knob in self.knobs if knob.field in changed]
         return ", ".join(
             words if knob.label == self.group or words.startswith(knob.label) else f"{knob.label} {words}"
             for knob, words in said

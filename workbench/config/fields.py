@@ -1,0 +1,52 @@
+"""The fields of a config, which everything that reads a config takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from workbench.config.fusion import TransformerFusion
+from workbench.config.precision import Precision
+from workbench.config.provider import Provider
+
+Level = Literal["disabled", "basic", "extended", "layout", "all"]
+ExecutionMode = Literal["sequential", "parallel"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigFields:
+    """Every field with its default, which leaves it to ORT. `Config` checks the values."""
+
+    level: Level | None = None
+    disabled_passes: tuple[str, ...] = ()
+    fusion: TransformerFusion | None = None
+    saved_graph: Literal["onnx", "ort"] | None = None
+    precision: Precision | None = None
+    providers: tuple[Provider, ...] = ()
+    intra_op_threads: int | None = None
+    inter_op_threads: int | None = None
+    execution_mode: ExecutionMode | None = None
+    spinning: bool | None = None
+    affinity: str | None = None
+    memory_pattern: bool | None = None
+    memory_reuse: bool | None = None
+    cpu_arena: bool | None = None
+    free_dimensions: tuple[tuple[str, int], ...] = ()
+    io_binding: bool = False
+    deterministic: bool | None = None
+    session_entries: tuple[tuple[str, str], ...] = ()
+    run_entries: tuple[tuple[str, str], ...] = ()
+    allow_unknown: bool = False
+    runtime: str | None = None
+
+    def changed(self) -> dict[str, Any]:
+        """Return the fields that were set, in order."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            field.name: values[field.name] for field in fields(self) if values[field.name] != field.default
+        }
+
+    @property
+    def changes_model(self) -> bool:
+        """Whether the model file is changed before ORT loads it."""
+        return any(part is not None for part in (self.fusion, self.precision, self.saved_graph))
