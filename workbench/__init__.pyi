@@ -8,6 +8,7 @@ from workbench.api.comparing import open as open
 from workbench.api.explaining import ablate as ablate
 from workbench.api.explaining import explain as explain
 from workbench.api.explaining import levels as levels
+from workbench.api.exporting import export_html as export_html
 from workbench.api.layers import (
     exclude_for as exclude_for,
 )
@@ -118,7 +119,6 @@ from workbench.panels.app import Workbench as Workbench
 from workbench.preparation.pictures import Pictures as Pictures
 from workbench.preparation.preparing import Prepared as Prepared
 from workbench.preparation.preparing import prepare as prepare
-from workbench.report.exporting import export_html as export_html
 from workbench.results.ablation import Ablation as Ablation
 from workbench.results.accuracy import AccuracyTable as AccuracyTable
 from workbench.results.cold_start import ColdStarts as ColdStarts

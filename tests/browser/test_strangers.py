@@ -11,7 +11,6 @@ from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.results.strangers import GOLDEN, poisoned
-from workbench.report.making import page_of
 from workbench.results.registry import KINDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -38,7 +37,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_as_a_page(name: str, pages: Pages, tmp_path: Path) -> None:
     (golden,) = (path for path in GOLDEN if path.stem == name)
     file = tmp_path / "page.html"
-    file.write_text(page_of(KINDS.result(poisoned(golden)[0])), "utf-8")
+    file.write_text(KINDS.result(poisoned(golden)[0]).page_html(), "utf-8")
     page = pages.open(file.as_uri(), offline=True)
     figures = page.locator("figure.plot")
     expect(page.locator("figure.plot .js-plotly-plot .main-svg").first).to_be_visible()

@@ -16,7 +16,6 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE, hostile
 from tests.results.test_results import RESULTS
-from workbench.report.making import page_of
 
 MOST_BYTES = 10_000_000
 
@@ -73,28 +72,28 @@ def test_a_page_of_every_result(kind: str, tmp_path: Path) -> None:
 
 def test_strangers_texts_are_texts() -> None:
     result = wb.Comparison(examples.strangers(), parts=examples.parts(hostile()))
-    read = Reader(page_of(result))
+    read = Reader(result.page_html())
     assert len(read.running) == 3, "plotly.js, the plots' start, the views"
     assert read.handlers == []
     assert any("onerror=window.hacked=1" in text for text in read.texts)
 
 
 def test_what_is_absent_says_so() -> None:
-    page = page_of(wb.Comparison(ordinary()))
+    page = wb.Comparison(ordinary()).page_html()
     for kind in ("explanation", "profile", "memory", "cold start", "roofline"):
         assert f"has no {kind}" in page or f"examine(&#x27;{kind}&#x27;)" in page
     assert "Accuracy was not measured" in page
 
 
 def test_plotly_stands_in_it_once() -> None:
-    page = page_of(RESULTS["comparison"])
+    page = RESULTS["comparison"].page_html()
     assert page.count("plotly.js v") == 1
     assert page.count('class="plot"') > 5
 
 
 def test_a_view_too_large_for_a_page_is_a_picture(monkeypatch: Any) -> None:
     monkeypatch.setattr("workbench.report.document.MOST_VIEW_BYTES", 10)
-    page = page_of(RESULTS["explanation"])
+    page = RESULTS["explanation"].page_html()
     assert "wbv-place" not in page
     assert "too large for a page" in page
     assert "<svg" in page

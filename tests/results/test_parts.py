@@ -13,7 +13,6 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from workbench.errors import WorkbenchError
-from workbench.report.making import page_of
 from workbench.results.history import History
 from workbench.results.registry import KINDS
 
@@ -85,7 +84,7 @@ def test_the_history_gets_it_too() -> None:
 
 
 def test_the_page_holds_each_of_them_and_no_strangers_script() -> None:
-    page = page_of(whole())
+    page = whole().page_html()
     told: dict[str, Any] = {
         name: page.partition(f'<section id="{name.replace(" ", "-")}">')[2].partition("</section>")[0]
         for name in SECTIONS

@@ -12,7 +12,6 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.results.warmth import Warmth, WarmthRecord
-from workbench.report.making import page_of
 from workbench.results.registry import KINDS, ResultKind
 
 OFFERED = [kind for kind in KINDS if kind.button]
@@ -41,8 +40,8 @@ def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: ResultK
     comparison.add(result, "B")
     again = wb.open(comparison.save(tmp_path / "comparison.ortbench"))
     assert again.made("warmth", "B").record == result.record
-    assert "How warm it became" in page_of(again)
-    assert "41.5" in page_of(opened)
+    assert "How warm it became" in again.page_html()
+    assert "41.5" in opened.page_html()
 
     assert warmth in KINDS.offered("threads")
     made = warmth.function("model", wb.Config(), inputs={})

@@ -14,7 +14,6 @@ import pytest
 from tests.results.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
 from workbench.errors import WorkbenchError
 from workbench.figures.scene import Scene
-from workbench.report.making import page_of
 from workbench.results.registry import KINDS
 from workbench.views.base import View
 from workbench.views.standalone import fragment
@@ -75,7 +74,7 @@ def _asked(value: Any, method: str) -> Any:
 def test_no_text_is_taken_for_markup(path: Path) -> None:
     bundle, _ = poisoned(path)
     result = KINDS.result(bundle)
-    told = [*shown(result, bundle.kind), ("the page", "html", page_of(result))]
+    told = [*shown(result, bundle.kind), ("the page", "html", result.page_html())]
     assert any("onerror=window.hacked" in text for _, _, text in told), "the attempts are there to be seen"
     for name, kind, text in told:
         if kind == "html":

@@ -10,6 +10,7 @@ from workbench.records.run import Run
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
     Samples: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -36,6 +37,21 @@ def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Esti
     """Return latency percentiles in seconds."""
     groups = _samples(run)
     return tuple(_percentile(groups, percent) for percent in wanted)
+
+
+def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
+    """Return one row per percentile in milliseconds and per throughput of each run."""
+    import pandas as pd
+
+    rows: list[tuple[object, ...]] = []
+    for run in runs:
+        for estimate in percentiles(run):
+            values = (estimate.value, estimate.low, estimate.high)
+            ms = (None if value is None else value * 1e3 for value in values)
+            rows.append((run.label, f"{estimate.name}_ms", *ms, estimate.note))
+        rate = throughput(run)
+        rows.append((run.label, "runs_per_s", rate.value, rate.low, rate.high, rate.note))
+    return pd.DataFrame(rows, columns=["label", "figure", "value", "low", "high", "note"])
 
 
 def throughput(run: Run) -> Estimate:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import one_line
@@ -20,15 +20,24 @@ if TYPE_CHECKING:
     from workbench.figures.scene import Scene
 
 MOST_ROWS = 300
+MOST_NODES = 200  # rows of a table with one row per node
 MOST_LETTERS = 300  # in a cell
 ABSENT = "–"  # noqa: RUF001  # a dash, as tables have it
 
 _asked_to_stop: ContextVar[threading.Event | None] = ContextVar("asked_to_stop", default=None)
 
 
+class Drawn(Protocol):
+    """What has a figure or a picture, and a table."""
+
+    def figure(self) -> go.Figure | None: ...
+    def still(self) -> Scene: ...
+    def to_frame(self) -> pd.DataFrame: ...
+
+
 @contextmanager
 def stopped_by(cancel: threading.Event | None) -> Iterator[None]:
-    """While a page is made in here, `cancel` ends it before its next figure, table or view."""
+    """Let `cancel` end a page that is made in this block before its next figure, table or view."""
     before = _asked_to_stop.set(cancel)
     try:
         yield
@@ -37,41 +46,41 @@ def stopped_by(cancel: threading.Event | None) -> Iterator[None]:
 
 
 def stop_if_asked() -> None:
-    """Called before each piece that takes its time."""
+    """Raise Cancelled where `cancel` is set; called before each piece that takes its time."""
     cancel = _asked_to_stop.get()
     if cancel is not None and cancel.is_set():
         raise Cancelled("The export was cancelled; no file was written.", "Export it again when you want it.")
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """A sentence; `kind` is a class of ours."""
+    """Return a paragraph; `kind` is a CSS class of ours."""
     mark = f' class="{kind}"' if kind else ""
     return f"<p{mark}>{escape(one_line(text, 4000))}</p>"
 
 
 def absent(text: str) -> str:
-    """What is not in this result, and how it would get there."""
+    """Return a paragraph about what is missing and how to get it."""
     return paragraph(text, "absent")
 
 
 def facts(rows: Iterable[tuple[str, object]]) -> str:
-    """Names and values, one under the other; None is left out."""
-    told = "".join(
+    """Return a list of names and values, without those that are None."""
+    rows_html = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(one_line(str(value), 400))}</dd>"
         for name, value in rows
         if value is not None
     )
-    return f"<dl>{told}</dl>"
+    return f"<dl>{rows_html}</dl>"
 
 
 def table(frame: pd.DataFrame, caption: str, *, most: int = MOST_ROWS, opened: bool = False) -> str:
-    """A table behind its caption; of a long one the first rows, and a sentence that says so."""
+    """Return a table that opens at its caption; a long table is cut, and a sentence says so."""
     stop_if_asked()
-    shown = frame.head(most)
+    rows = frame.head(most)
     kinds = [_is_number(frame[name]) for name in frame.columns]
     heads = "".join(f'<th scope="col">{escape(one_line(str(name), 80))}</th>' for name in frame.columns)
     body = "".join(
-        "<tr>" + "".join(map(_cell, row, kinds)) + "</tr>" for row in shown.itertuples(index=False, name=None)
+        "<tr>" + "".join(map(_cell, row, kinds)) + "</tr>" for row in rows.itertuples(index=False, name=None)
     )
     count = "1 row" if len(frame) == 1 else f"{len(frame):,} rows"
     cut = paragraph(f"The first {most:,} of {len(frame):,} rows.", "note") if len(frame) > most else ""
@@ -84,33 +93,37 @@ def table(frame: pd.DataFrame, caption: str, *, most: int = MOST_ROWS, opened: b
 
 
 def plot(figure: go.Figure, label: str) -> str:
-    """A live figure; its data waits for plotly.js, which the page holds once."""
+    """Return a live figure; its data waits for plotly.js, which the page holds once."""
     stop_if_asked()
-    told = json.dumps(json.loads(figure.to_json()), separators=(",", ":")).replace("<", "\\u003c")
-    height, said = round(figure.layout.height or 450), escape(one_line(label))
+    data = json.dumps(json.loads(figure.to_json()), separators=(",", ":")).replace("<", "\\u003c")
+    height, spoken = round(figure.layout.height or 450), escape(one_line(label))
     return (
-        f'<figure class="plot" role="group" aria-label="{said}" style="min-height:{height}px">'
-        f'<script type="application/json">{told}</script></figure>'
+        f'<figure class="plot" role="group" aria-label="{spoken}" style="min-height:{height}px">'
+        f'<script type="application/json">{data}</script></figure>'
     )
 
 
 def picture(scene: Scene) -> str:
-    """A still picture, as SVG."""
+    """Return a still picture as SVG."""
     return f'<figure class="picture">{scene.to_svg()}</figure>'
 
 
-def each(makers: Sequence[Callable[[], str]]) -> str:
-    """Pieces in order; one that cannot be made says why in its place."""
-    found = []
-    for make in makers:
-        try:
-            stop_if_asked()
-            found.append(make())
-        except Cancelled:
-            raise
-        except WorkbenchError as error:
-            found.append(absent(f"{_sentence(error.problem)} {_sentence(error.fix)}"))
-    return "".join(found)
+def figured(result: Drawn, *, most: int = MOST_ROWS) -> str:
+    """Return a result's figure, or its picture where it has none, and its table."""
+    figure = result.figure()
+    drawing = picture(result.still()) if figure is None else plot(figure, str(result))
+    return drawing + table(result.to_frame(), "In numbers", most=most)
+
+
+def attempt(make: Callable[[], str]) -> str:
+    """Return what `make` makes, or the reason why it cannot be made."""
+    try:
+        stop_if_asked()
+        return make()
+    except Cancelled:
+        raise
+    except WorkbenchError as error:
+        return absent(f"{_sentence(error.problem)} {_sentence(error.fix)}")
 
 
 def _sentence(text: str) -> str:

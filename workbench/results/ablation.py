@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from workbench.analysis.ablation import AblationRecord
 from workbench.analysis.saved import check_measured
 from workbench.records.kinds import about_comparison
+from workbench.results.measured import Measured
 from workbench.results.registry import ResultKind
-from workbench.results.result import Result
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.figures.scene import Scene
 
 
-class Ablation(Result):
+class Ablation(Measured):
     """What each pass is worth on this machine. Made by `wb.ablate`.
 
     >>> import workbench as wb
@@ -25,6 +25,7 @@ class Ablation(Result):
     """
 
     record: AblationRecord
+    title = "what each pass is worth"
 
     def figure(self) -> go.Figure:
         """The worth of each pass with its interval, and the control's."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.records.display import to_table
 from workbench.records.fidelity import AccuracyRecord, OutputFidelity, Score, check_accuracy
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
@@ -86,12 +85,6 @@ class AccuracyTable(Result):
 
         return accuracy_scene(self.record)
 
-    def to_html(self) -> str:
-        """The table, every text in it escaped."""
-        frame = self.to_frame()
-        rows = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
-        return to_table(list(frame.columns), rows, str(self.record.metric or "errors"))
-
 
 def _gap(one: Score) -> str:
     gap = one.against
@@ -124,10 +117,6 @@ def _error(row: OutputFidelity) -> str:
     if row.nan_count or row.inf_count:
         parts.append(f"{row.nan_count:,} NaN, {row.inf_count:,} Inf")
     return ", ".join(parts) or "nothing to compare"
-
-
-def _cell(value: object) -> object:
-    return None if value != value else f"{value:.4g}" if isinstance(value, float) else value
 
 
 KIND = ResultKind(

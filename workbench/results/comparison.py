@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
-from workbench.judge.percentiles import Estimate, percentiles, throughput
+from workbench.judge.percentiles import percentiles_frame
 from workbench.judge.side_by_side import precision_frame
 from workbench.judge.wording import report, sentence
 from workbench.measure.bar import bar
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from workbench.figures.scene import Scene
+    from workbench.report.document import Document
 
 
 class Comparison(ResultWithParts):
@@ -173,14 +174,7 @@ class Comparison(ResultWithParts):
 
     def percentiles(self) -> pd.DataFrame:
         """Return latency percentiles and throughput of each run, with intervals over processes."""
-        import pandas as pd
-
-        rows: list[tuple[Any, ...]] = []
-        for run in self.runs:
-            for estimate in percentiles(run):
-                rows.append((run.label, f"{estimate.name}_ms", *_scaled(estimate, 1e3), estimate.note))
-            rows.append((run.label, "runs_per_s", *_scaled(throughput(run), 1), throughput(run).note))
-        return pd.DataFrame(rows, columns=["label", "figure", "value", "low", "high", "note"])
+        return percentiles_frame(self.runs)
 
     def precision_frame(self) -> pd.DataFrame:
         """Return one row per config: latency and speed-up with intervals, file, memory, accuracy, error.
@@ -218,6 +212,20 @@ class Comparison(ResultWithParts):
 
         return precision_figure(self.record, self._kept_accuracy())
 
+    def document(self) -> Document:
+        """Return the page: what was measured, every part, and how it was measured."""
+        from workbench.report.comparison import add_measured, add_protocol, lead
+        from workbench.report.document import Document
+        from workbench.results.part_sections import add_parts
+
+        record = self.record
+        labels = " and ".join(run.label for run in self.runs)
+        page = Document(f"{record.model.name}: {labels} compared", lead(record))
+        add_measured(page, record)
+        add_parts(page, self)
+        add_protocol(page, record)
+        return page
+
     def still(self) -> Scene:
         """Draw medians with their intervals, and the verdict."""
         from workbench.figures.still import latency_scene
@@ -238,11 +246,6 @@ class Comparison(ResultWithParts):
 
     def __repr__(self) -> str:
         return f"<Comparison {self.record.id}: {sentence(self.record, self.verdict)}>"
-
-
-def _scaled(estimate: Estimate, factor: float) -> tuple[float | None, ...]:
-    values = (estimate.value, estimate.low, estimate.high)
-    return tuple(None if value is None else value * factor for value in values)
 
 
 KIND = ResultKind(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from workbench.figures.scene import Scene
+    from workbench.report.document import Document
     from workbench.views.graph import GraphView
     from workbench.views.graph.view import ColorBy
 
@@ -160,6 +161,38 @@ class Explanation(Result):
         from workbench.figures.provenance import flow_figure
 
         return flow_figure(self.record)
+
+    def document(self) -> Document:
+        """Return the page: graphs, operators, passes, nodes, and the time where it was profiled."""
+        from workbench.report.document import Document
+        from workbench.report.pieces import MOST_NODES, attempt, paragraph, plot, table
+
+        page = Document(f"{self.record.model_name}: what ONNX Runtime did", paragraph(str(self)))
+        page.add("graph", "Graph", attempt(lambda: page.view(self.graph())))
+        fusions = self.fusions()
+        page.add(
+            "operators", "Operators",
+            plot(self.histogram_figure(), "Operators before and after")
+            + table(fusions.ops_frame(), "In numbers")
+            + plot(self.flow_figure(), "From source operators to optimized operators"),
+        )  # fmt: skip
+        page.add(
+            "passes", "Passes",
+            plot(self.passes_figure(), "Nodes left after each pass")
+            + table(self.passes.to_frame(), "Passes that fired")
+            + table(fusions.to_frame(), "What was fused into what")
+            + table(self.passes.missed_frame(), "Expected fusions that did not happen", most=MOST_NODES),
+        )  # fmt: skip
+        page.add(
+            "nodes", "Nodes",
+            table(self.provenance.to_frame(), "What became of each source node", most=MOST_NODES)
+            + table(self.placement.to_frame(), "Where each node runs", most=MOST_NODES)
+            + table(self.placement.boundaries_frame(), "Tensors that cross partitions", most=MOST_NODES),
+        )  # fmt: skip
+        if any(part.name == "profile" for part in self.parts):
+            self.profile.add_time(page)
+        self._add_origin(page)
+        return page
 
     def still(self) -> Scene:
         """Operators before and after."""

@@ -1,4 +1,4 @@
-"""What was fused, before and after of each config, as notebooks hold it."""
+"""What was fused into what, in the source and under each config."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.explanation import Explained
+from workbench.results.exportable import Exportable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.figures.scene import Scene
 
 
-class Fusions:
+class Fusions(Exportable):
     """Counts of operators and of fusions: the source, and what each config made of it.
 
     >>> import workbench as wb
@@ -26,72 +27,72 @@ class Fusions:
         self.explained = dict(explained)  # by the label of the run
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pattern: the source operators, what they became, the passes, how often in each run."""
+        """Return one row per pattern: source operators, what they became, passes, the count in each run."""
         import pandas as pd
 
         rows: dict[tuple[str, str], dict[str, Any]] = {}
-        for label, told in self.explained.items():
-            for one in told.passes.statistics.fusions:
-                key = (" + ".join(one.pattern), one.into)
+        for label, explained in self.explained.items():
+            for fusion in explained.passes.statistics.fusions:
+                key = (" + ".join(fusion.pattern), fusion.into)
                 row = rows.setdefault(
                     key, {"pattern": key[0], "into": key[1], "passes": "", **dict.fromkeys(self.explained, 0)}
                 )
-                row[label] += one.count
-                passes = dict.fromkeys([*filter(None, row["passes"].split(", ")), *one.passes])
+                row[label] += fusion.count
+                passes = dict.fromkeys([*filter(None, row["passes"].split(", ")), *fusion.passes])
                 row["passes"] = ", ".join(passes)
         columns = ["pattern", "into", "passes", *self.explained]
         return pd.DataFrame(list(rows.values()), columns=columns)
 
     def ops_frame(self) -> pd.DataFrame:
-        """One row an operator: how many nodes the source has, and each run."""
+        """Return one row per operator: how many nodes the source and each run have."""
         import pandas as pd
 
         rows: dict[str, dict[str, Any]] = {}
-        for label, told in self.explained.items():
-            for one in told.passes.statistics.ops:
+        for label, explained in self.explained.items():
+            for op in explained.passes.statistics.ops:
                 row = rows.setdefault(
-                    one.op_type, {"op_type": one.op_type, "source": 0, **dict.fromkeys(self.explained, 0)}
+                    op.op_type, {"op_type": op.op_type, "source": 0, **dict.fromkeys(self.explained, 0)}
                 )
-                row["source"] = max(row["source"], one.before)
-                row[label] = one.after
+                row["source"] = max(row["source"], op.before)
+                row[label] = op.after
         frame = pd.DataFrame(list(rows.values()), columns=["op_type", "source", *self.explained])
         return frame.sort_values("source", ascending=False, ignore_index=True, kind="stable")
 
     def missed_frame(self) -> pd.DataFrame:
-        """One row an expected fusion that did not happen, and the run that it is about."""
+        """Return one row per expected fusion that did not happen, with the label of its run."""
         import pandas as pd
 
-        frames = [told.passes.missed_frame().assign(label=label) for label, told in self.explained.items()]
+        frames = [
+            explained.passes.missed_frame().assign(label=label) for label, explained in self.explained.items()
+        ]
         return pd.concat(frames, ignore_index=True)
 
     def figure(self) -> go.Figure:
-        """Operators of the source and of each run, the most frequent first."""
+        """Draw the operators of the source and of each run, the most frequent first."""
         from workbench.figures.fusions import fusions_figure
 
         return fusions_figure(self.explained, str(self))
 
     def still(self) -> Scene:
-        """Nodes before and after, and what was fused most."""
+        """Draw nodes before and after, and the most frequent fusions."""
         from workbench.figures.pictures import fusions_scene
 
-        found = {label: told.passes.statistics for label, told in self.explained.items()}
-        return fusions_scene(found, str(self))
+        statistics = {label: explained.passes.statistics for label, explained in self.explained.items()}
+        return fusions_scene(statistics, str(self))
+
+    @property
+    def subject(self) -> str:
+        """The name of its model."""
+        return next(iter(self.explained.values())).model_name
 
     def __str__(self) -> str:
-        name = next(iter(self.explained.values())).model_name
-        return f"{name}: " + "; ".join(_sentence(label, told) for label, told in self.explained.items())
-
-    def __repr__(self) -> str:
-        return f"<Fusions: {self}>"
-
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        from workbench.figures.cell import as_cell
-
-        return as_cell(str(self), self.still(), self.figure())
+        return f"{self.subject}: " + "; ".join(
+            _sentence(label, explained) for label, explained in self.explained.items()
+        )
 
 
-def _sentence(label: str, told: Explained) -> str:
-    numbers = told.passes.statistics
+def _sentence(label: str, explained: Explained) -> str:
+    numbers = explained.passes.statistics
     share = numbers.fused_share
     fused = "" if share is None else f", {numbers.fused_nodes} of them fused ({share * 100:.0f} %)"
     return f"{label}: {numbers.source_nodes} nodes became {numbers.optimized_nodes}{fused}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from workbench.analysis.levels import LevelsRecord
 from workbench.analysis.saved import check_measured
 from workbench.records.kinds import about_comparison
+from workbench.results.measured import Measured
 from workbench.results.registry import ResultKind
-from workbench.results.result import Result
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.figures.scene import Scene
 
 
-class Levels(Result):
+class Levels(Measured):
     """ORT's five levels side by side. Made by `wb.levels`.
 
     >>> import workbench as wb
@@ -25,6 +25,7 @@ class Levels(Result):
     """
 
     record: LevelsRecord
+    title = "ONNX Runtime's levels side by side"
 
     def figure(self) -> go.Figure:
         """Nodes, load time and latency of each level, and what it gains, with its interval."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from workbench.figures.scene import Scene
+    from workbench.report.document import Document
     from workbench.views.flame.view import FlameView, Way
 
 
@@ -110,6 +111,34 @@ class Profile(Data, Result):
             return Roofline(roofline(self, peaks), self._about)
         measured = measured_roofline(self, lambda: measure_peaks((count,), cancel=cancel).rows[0])
         return Roofline(measured, self._about)
+
+    def document(self) -> Document:
+        """Return the page: where the time goes, one run in time, memory."""
+        from workbench.report.document import Document
+        from workbench.report.pieces import MOST_NODES, attempt, figured, paragraph, plot
+
+        def memory() -> str:
+            by_node = self.memory()
+            return paragraph(str(by_node)) + figured(by_node, most=MOST_NODES)
+
+        name = "A trace" if self.about.model is None else self.about.model.name
+        page = Document(f"{name}: where the time goes", paragraph(str(self)))
+        self.add_time(page)
+        page.add("course", "One run in time", plot(self.timeline_figure(), "One run in time, by thread"))
+        page.add("memory", "Memory", attempt(memory))
+        self._add_origin(page)
+        return page
+
+    def add_time(self, page: Document) -> None:
+        """Add where the time goes, as a flame and as tables."""
+        from workbench.report.pieces import MOST_NODES, attempt, plot, table
+
+        flame = attempt(lambda: page.view(self.flame()))
+        body = flame + plot(self.op_type_figure(), "Own time by op type")
+        body += table(self.by("op_type"), "By op type")
+        body += table(self.by("scope"), "By module", most=MOST_NODES)
+        body += table(self.to_frame(), "By node", most=MOST_NODES)
+        page.add("time", "Where the time goes", body)
 
     def still(self) -> Scene:
         """Own time by op type, as bars."""

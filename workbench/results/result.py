@@ -1,4 +1,4 @@
-"""What every result can do: print its numbers, draw itself, be a cell's value, be saved, be exported."""
+"""A record with its origin and its parts: saved, kept in the history, opened again."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from workbench.errors import ConfigError, WorkbenchError
 from workbench.measure.machine import read_machine
 from workbench.models import Inputs, Model
 from workbench.records.atomic import write_atomically
+from workbench.records.bundle import unpack_record
 from workbench.records.kinds import Part
 from workbench.records.machine import Versions
 from workbench.records.origin import Origin, origin_now
 from workbench.records.trust import untrusted_note, with_trust
+from workbench.results.exportable import Exportable
 from workbench.results.history import History
 from workbench.results.registry import KINDS
 from workbench.results.sharing import packed
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.report.document import Document
 
 
-class Result:
+class Result(Exportable):
     """A record with its figures. `about` is its origin: model, machine, versions, when."""
 
     foreign_paths: tuple[ForeignPath, ...] = ()  # of the configs of an opened file; no run uses them
@@ -91,14 +91,6 @@ class Result:
         """Return the result as a table."""
         return self.record.to_frame()
 
-    def figure(self) -> go.Figure | None:
-        """Draw its figure; return None where it has none."""
-        return None
-
-    def still(self) -> Scene:
-        """Draw its picture without a browser."""
-        raise NotImplementedError
-
     def save(self, path: str | os.PathLike[str], *, weights: bool = False) -> Path:
         """Write a bundle that `wb.open` reads anywhere, without the model and without ONNX Runtime.
 
@@ -107,11 +99,36 @@ class Result:
         """
         return write_atomically(path, packed(self, weights=weights))
 
-    def export_html(self, path: str | os.PathLike[str], *, cancel: threading.Event | None = None) -> Path:
-        """Write it as one HTML file that opens offline, with live figures and views, and asks for nothing."""
-        from workbench.report.exporting import export_html
+    def shared(self) -> Self:
+        """Return the result that a reader of its bundle has, without any path of this machine."""
+        result: Self = KINDS.result(unpack_record(packed(self, weights=True), KINDS))
+        return result
 
-        return export_html(self, path, cancel=cancel)
+    @property
+    def subject(self) -> str:
+        """The name of its model, or this machine."""
+        return "This machine" if self.about.model is None else self.about.model.name
+
+    def document(self) -> Document:
+        """Return its page, which ends with its origin."""
+        page = super().document()
+        self._add_origin(page)
+        return page
+
+    def _add_origin(self, page: Document) -> None:
+        from workbench.report.pieces import facts
+
+        about = self.about
+        rows: list[tuple[str, object]] = [("id", about.id), ("made", about.created_utc)]
+        if about.model is not None:
+            rows += [("model", about.model.name), ("SHA-256", about.model.sha256)]
+        if about.inputs is not None:
+            rows.append(("inputs", about.inputs.made_by))
+        if about.machine is not None:
+            rows += [("processor", about.machine.cpu), ("system", about.machine.platform)]
+        if about.versions is not None:
+            rows.append(("ONNX Runtime", about.versions.onnxruntime))
+        page.add("made", "How it was made", facts(rows))
 
     def trust(self, *options: str) -> Self:
         """Let the configs of an opened file use the paths of these options, after reading `foreign_paths`."""
@@ -141,14 +158,9 @@ class Result:
     def __str__(self) -> str:
         return str(self.record)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self}>"
-
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Numbers in words, a picture that survives sharing, a live figure; never HTML."""
-        from workbench.figures.cell import as_cell
-
-        return as_cell(str(self) + untrusted_note(self.foreign_paths), self.still(), self.figure())
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        return {**data, "text/plain": data["text/plain"] + untrusted_note(self.foreign_paths)}, metadata
 
 
 def origin_of(

@@ -1,0 +1,85 @@
+"""What a notebook can show and export: numbers in words, a table, a figure, a picture, a page."""
+
+from __future__ import annotations
+
+import os
+import threading
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from workbench.text import one_line
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.report.document import Document
+
+
+class Exportable:
+    """A value of a cell that draws itself and can be written as a page."""
+
+    def to_frame(self) -> Any:
+        """Return the numbers as a table."""
+        raise NotImplementedError
+
+    def figure(self) -> go.Figure | None:
+        """Draw its figure; return None where it has none."""
+        return None
+
+    def still(self) -> Scene:
+        """Draw its picture without a browser."""
+        raise NotImplementedError
+
+    def section(self, label: str) -> str:
+        """Return its part of a comparison's page, under the label of its run."""
+        from workbench.report.pieces import MOST_NODES, figured, paragraph
+
+        heading = f"<h3>{escape(one_line(label, 40))}</h3>"
+        return heading + paragraph(str(self)) + figured(self, most=MOST_NODES)
+
+    def document(self) -> Document:
+        """Return its page."""
+        from workbench.report.document import Document
+        from workbench.report.pieces import MOST_NODES, figured, paragraph
+
+        page = Document(f"{self.subject}: {type(self).__name__}", paragraph(str(self)))
+        page.add("result", "Result", figured(self, most=MOST_NODES))
+        return page
+
+    @property
+    def subject(self) -> str:
+        """What it is about: the name of a model, or this machine."""
+        return "This machine"
+
+    def shared(self) -> Self:
+        """Return what others may see of it."""
+        return self
+
+    def page_html(self, *, cancel: threading.Event | None = None) -> str:
+        """Return the text of its page; `cancel` ends it with a Cancelled."""
+        from workbench.report.pieces import stop_if_asked, stopped_by
+
+        with stopped_by(cancel):
+            page = self.document().html()
+            stop_if_asked()
+        return page
+
+    def export_html(self, path: str | os.PathLike[str], *, cancel: threading.Event | None = None) -> Path:
+        """Write it as one HTML file that opens offline, with live figures and views, and asks for nothing.
+
+        `cancel` ends it with a Cancelled; a file that stood at `path` is left as it was.
+        """
+        from workbench.records.atomic import write_atomically
+
+        return write_atomically(path, self.shared().page_html(cancel=cancel).encode("utf-8"))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Numbers in words, a picture that survives sharing, a live figure; never HTML."""
+        from workbench.figures.cell import as_cell
+
+        return as_cell(str(self), self.still(), self.figure())

@@ -1,0 +1,37 @@
+"""A result that stands on a comparison of its own: levels, ablation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from workbench.analysis.ablation import AblationRecord
+from workbench.analysis.levels import LevelsRecord
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    from workbench.report.document import Document
+
+
+class Measured(Result):
+    """A result whose record holds the comparison that it was concluded from."""
+
+    record: AblationRecord | LevelsRecord
+    title: ClassVar[str]
+
+    def section(self, label: str) -> str:
+        """Return its part of a comparison's page, with the runs it is concluded from."""
+        from workbench.report.pieces import table
+
+        return super().section(label) + table(self.record.comparison.to_frame(), "Runs in numbers")
+
+    def document(self) -> Document:
+        """Return its page, with everything that was measured for it."""
+        from workbench.report.comparison import add_measured, add_protocol
+        from workbench.report.document import Document
+        from workbench.report.pieces import figured, paragraph
+
+        page = Document(f"{self.record.model_name}: {self.title}", paragraph(str(self)))
+        page.add("result", "Result", figured(self))
+        add_measured(page, self.record.comparison)
+        add_protocol(page, self.record.comparison)
+        return page
