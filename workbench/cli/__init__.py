@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """All commands and their options."""
+    """Return the parser of all commands."""
     top = argparse.ArgumentParser(
         prog="workbench", description="A tuning bench for ONNX Runtime: measure, compare, explain."
     )
@@ -56,5 +56,5 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _end(*_: object) -> None:
-    """Unwind, so that workers and temporary files go away."""
+    """Unwind, so that workers end and temporary files are removed."""
     sys.exit(TERMINATED)

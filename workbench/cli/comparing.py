@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from workbench.api.comparing import Comparison
     from workbench.cli.commands import Commands
     from workbench.config import Config
+    from workbench.results.comparison import Comparison
 
 LABELS = "abcdef"
 CANDIDATES = LABELS[1:]
@@ -21,7 +21,7 @@ EXAMPLE = "workbench compare bert-base --b level=all --b intra_op_threads=2"
 
 
 def add_to(commands: Commands) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     compare = commands.add_parser(
         "compare",
         help="measure configs of a model side by side",
@@ -29,18 +29,18 @@ def add_to(commands: Commands) -> None:
     )
     compare.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
     for label in LABELS:
-        told = {"a": "the baseline; left out, it is what ORT does when told nothing", "b": "the candidate"}
+        role = {"a": "the baseline, by default ORT's defaults", "b": "the candidate"}
         compare.add_argument(
             f"--{label}",
             action="append",
             metavar="KEY=VALUE",
-            help=f"one setting of {label.upper()}, {told.get(label, 'a further candidate')}; may be repeated",
+            help=f"a setting of {label.upper()}, {role.get(label, 'a further candidate')}; may be repeated",
         )
     compare.add_argument(
         "--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis"
     )
     compare.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
-    compare.add_argument("--seed", type=int, default=0, help="of the inputs and the order of measuring")
+    compare.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
     compare.add_argument("--budget", type=float, metavar="S", help="seconds that it may take")
     compare.add_argument(
         "--smallest-effect", type=percent, default=0.01, metavar="SHARE", help="what counts; default 1%%"
@@ -55,15 +55,16 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, save."""
-    import workbench as wb
+    from workbench.api.comparing import compare
     from workbench.cli.text import in_full
     from workbench.judge.compare_request import check_seed
+    from workbench.models import load
     from workbench.models.generate import random_inputs
     from workbench.text import path_text
 
     configs = read_configs(arguments)
     check_seed(arguments.seed)
-    model = wb.load(arguments.model)
+    model = load(arguments.model)
     if arguments.npz and arguments.dim:
         raise InputError(
             "--npz and --dim were both given", "sizes follow from the arrays in the file: leave out --dim"
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = arguments.npz or random_inputs(
         model.structure, model.name, arguments.seed, dims, model.usual_dims
     )
-    result = wb.compare(
+    result = compare(
         model,
         *configs,
         inputs=inputs,
@@ -91,8 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read_configs(arguments: argparse.Namespace) -> list[Config]:
-    """The baseline and every candidate that was given at least one setting."""
-    import workbench as wb
+    """Return the baseline and every candidate that was given at least one setting."""
+    from workbench.config import Config
 
     texts = {label: getattr(arguments, label) for label in LABELS}
     given = [label for label in CANDIDATES if texts[label]]
@@ -104,11 +105,11 @@ def read_configs(arguments: argparse.Namespace) -> list[Config]:
                 f"--{label} was given without --{left_out}, so its results would stand under another letter",
                 f"name the candidates in order: --{left_out} in place of --{label}",
             )
-    return [wb.Config.from_assignments(texts[label] or []) for label in ("a", *given)]
+    return [Config.from_assignments(texts[label] or []) for label in ("a", *given)]
 
 
 def read_dims(texts: list[str]) -> dict[str, int]:
-    """Sizes by the name of a symbolic axis."""
+    """Return sizes by the name of a symbolic axis."""
     dims = {}
     for text in texts:
         name, equals, size = text.rpartition("=")
@@ -121,13 +122,13 @@ def read_dims(texts: list[str]) -> dict[str, int]:
 
 
 def percent(text: str) -> float:
-    """`1%` or `0.01`."""
+    """Return the share that `1%` or `0.01` says."""
     number = text.strip()
     return float(number[:-1]) / 100 if number.endswith("%") else float(number)
 
 
 def to_json(result: Comparison) -> dict[str, Any]:
-    """What was concluded and everything that it stands on."""
+    """Return the verdicts and everything that they stand on."""
     record = result.record
     return {
         "id": record.id,
@@ -140,18 +141,18 @@ def to_json(result: Comparison) -> dict[str, Any]:
         "verdicts": [asdict(verdict) for verdict in result.verdicts],
         "runs": [
             {
-                "label": each.label,
-                "config": each.config.to_dict(),
-                "providers": each.providers,
-                "threads": each.threads,
-                "median_s": each.latency.median_s,
-                "load_s": each.load_s,
-                "first_run_s": each.first_run_s,
-                "peak_rss_bytes": each.peak_rss_bytes,
-                "failure": None if each.failure is None else asdict(each.failure),
-                "processes": [asdict(process) for process in each.processes],
+                "label": run.label,
+                "config": run.config.to_dict(),
+                "providers": run.providers,
+                "threads": run.threads,
+                "median_s": run.latency.median_s,
+                "load_s": run.load_s,
+                "first_run_s": run.first_run_s,
+                "peak_rss_bytes": run.peak_rss_bytes,
+                "failure": None if run.failure is None else asdict(run.failure),
+                "processes": [asdict(process) for process in run.processes],
             }
-            for each in result.runs
+            for run in result.runs
         ],
         "agreement": [asdict(row) for row in result.agreement],
         "doubts": [asdict(doubt) for doubt in result.doubts],

@@ -24,7 +24,7 @@ TOUR = "00_tour.ipynb"
 
 
 def add_to(commands: Commands) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     lab = commands.add_parser("lab", help="open the notebooks in JupyterLab")
     lab.add_argument("--no-browser", action="store_true", help="only print the address")
     lab.add_argument("--port", type=int, default=8888, help="default 8888, or the next free one")
@@ -34,38 +34,37 @@ def add_to(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> NoReturn:
-    """Does not return before the server stops."""
+    """Serve until the server stops, then end the process."""
     from jupyterlab.labapp import LabApp
 
     folder = writable_copy(arguments.folder)
     os.environ.update(surroundings(HERE.parents[1], os.environ))
-    told = options(folder, arguments.ip, arguments.port, not arguments.no_browser)
-    server = LabApp.initialize_server(told)
+    server = LabApp.initialize_server(options(folder, arguments.ip, arguments.port, not arguments.no_browser))
     # The page opens the workbench in the tour: see jupyter/labextensions.
     server.web_app.settings.setdefault("page_config_data", {})["workbenchTour"] = json.dumps(tour())
-    server.io_loop.add_callback(_say_where, server)  # when it listens, which is also when its port is known
+    server.io_loop.add_callback(
+        _print_address, server
+    )  # when it listens, which is also when its port is known
     server.start()
     logging.shutdown()
     sys.stdout.flush()
-    os._exit(
-        0
-    )  # kernels are stopped by now; idle threads of the server can keep a normal exit waiting for ever
+    os._exit(0)  # kernels are stopped; idle threads of the server can keep a normal exit waiting for ever
 
 
 def tour() -> dict[str, str]:
-    """Which notebook opens with the workbench, and the cell that shows it, as shipped: no other is run."""
+    """Return the notebook that opens with the workbench, and its first cell as shipped: only that is run."""
     book = json.loads((shipped_folder() / TOUR).read_text(encoding="utf-8"))
     cell = next(cell for cell in book["cells"] if cell["cell_type"] == "code")
     return {"path": TOUR, "source": "".join(cell["source"])}
 
 
-def _say_where(server: ServerApp) -> None:
+def _print_address(server: ServerApp) -> None:
     address = server.display_url.split()[0].partition("?")[0]
     print(f"Open {address}?token={server.identity_provider.token}", flush=True)
 
 
 def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:
-    """What the server and its kernels find: our defaults for JupyterLab, and us, also from a checkout."""
+    """Return the environment of server and kernels: our JupyterLab defaults, and the path of a checkout."""
     added = {"JUPYTER_CONFIG_PATH": HERE / "jupyter"}
     if "site-packages" not in place.parts and "dist-packages" not in place.parts:
         added["PYTHONPATH"] = place
@@ -76,7 +75,7 @@ def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
-    """What JupyterLab is told, as a list in this process: other users can read a process's arguments."""
+    """Return JupyterLab's settings as a list in this process: other users can read a process's arguments."""
     settings = {
         "ServerApp.ip": ip,
         "ServerApp.port": port,
@@ -84,7 +83,7 @@ def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
         "ServerApp.open_browser": browser,
         "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,  # containers
         "JupyterApp.answer_yes": True,  # Ctrl-C stops at once
-        "IdentityProvider.token": secrets.token_hex(24),  # whatever a configuration file says
+        "IdentityProvider.token": secrets.token_hex(24),  # overrides configuration files
         "LabApp.default_url": f"/lab/tree/{TOUR}",
         "LabApp.extra_labextensions_path": HERE / "jupyter" / "labextensions",
         # Nothing leaves the machine by itself: no news, no look-up of updates, no list of extensions. (That

@@ -16,7 +16,7 @@ SHIPPED = ".shipped.json"  # which cells we wrote, so that an update replaces on
 
 
 def shipped_folder() -> Path:
-    """Inside the package when installed, beside it in a checkout."""
+    """Return the folder of the notebooks: inside the package when installed, beside it in a checkout."""
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "_notebooks", package.parent / "notebooks"):
         if folder.is_dir():
@@ -27,7 +27,7 @@ def shipped_folder() -> Path:
 
 
 def writable_copy(target: Path | None = None) -> Path:
-    """The user's own notebooks: new ones are added, untouched ones updated, changed ones kept."""
+    """Update the user's notebooks: add new ones, update untouched ones, keep changed ones."""
     source, target = shipped_folder(), target or data_folder() / "notebooks"
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -57,17 +57,14 @@ def writable_copy(target: Path | None = None) -> Path:
 
 def _written(target: Path) -> dict[str, str]:
     try:
-        told = json.loads((target / SHIPPED).read_text(encoding="utf-8"))
-    except (
-        FileNotFoundError,
-        ValueError,
-    ):  # first time, or the user wrote into it: then nothing is known as ours
+        digests = json.loads((target / SHIPPED).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):  # the first time, or the user wrote into it
         return {}
-    return {str(name): str(digest) for name, digest in told.items()} if isinstance(told, dict) else {}
+    return {str(name): str(digest) for name, digest in digests.items()} if isinstance(digests, dict) else {}
 
 
 def _digest(file: Path) -> str:
-    """Of what an author writes: running a notebook, and its autosave, change no source."""
+    """Hash what an author writes: running a notebook, and its autosave, change no source."""
     content = file.read_bytes()
     book = _notebook(file)
     if book is not None:
@@ -82,7 +79,7 @@ def _was_run(file: Path) -> bool:
 
 
 def _notebook(file: Path) -> dict[str, Any] | None:
-    """A notebook's content; None for whatever is none."""
+    """Return a notebook's content, or None of another file."""
     try:
         book = json.loads(file.read_bytes()) if file.suffix == ".ipynb" else None
     except ValueError:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: Commands) -> None:
-    """The command and its options."""
+    """Add the command and its options."""
     report = commands.add_parser("report", help="write a saved result as an HTML page that opens offline")
     report.add_argument("source", help=SOURCE)
     report.add_argument("-o", "--output", required=True, type=Path, help="the .html file to write")
@@ -23,10 +23,8 @@ def add_to(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write it, and say where it is."""
-    import workbench as wb
-
-    path = wb.export_html(opened(arguments.source), arguments.output)
+    """Write the page and print its path."""
+    path = opened(arguments.source).export_html(arguments.output)
     print(path)
     if arguments.open:
         webbrowser.open(path.as_uri())

@@ -1,4 +1,4 @@
-"""The commands that only look: `show`, `history`, `samples`, `doctor`."""
+"""The commands that measure nothing: `show`, `history`, `samples`, `doctor`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "lo
 
 
 def add_to(commands: Commands) -> None:
-    """The commands and their options."""
+    """Add the commands and their options."""
     show = commands.add_parser("show", help="print a saved result")
     show.add_argument("source", help=SOURCE)
     show.set_defaults(run=run_show)
@@ -27,24 +27,24 @@ def add_to(commands: Commands) -> None:
     history = commands.add_parser("history", help="list the results made on this machine")
     history.add_argument("--model", help="part of the model's name, or the start of its hash")
     history.add_argument("--most", type=int, default=20, metavar="N", help="the newest N; default 20")
-    history.add_argument("--delete", metavar="ID", help="forget one for good")
+    history.add_argument("--delete", metavar="ID", help="delete an entry for good")
     history.set_defaults(run=run_history)
 
     samples = commands.add_parser("samples", help="list the models that come with the workbench")
     samples.set_defaults(run=run_samples)
 
-    doctor = commands.add_parser("doctor", help="say what this machine and this ONNX Runtime can do")
+    doctor = commands.add_parser("doctor", help="print what this machine and this ONNX Runtime can do")
     doctor.set_defaults(run=run_doctor)
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """A comparison in full; of any other result its sentence and its table."""
-    import workbench as wb
+    """Print a comparison in full, and of any other result its sentence and its table."""
     from workbench.cli.text import in_full
+    from workbench.results.comparison import Comparison
     from workbench.text import printable
 
     result = opened(arguments.source)
-    if isinstance(result, wb.Comparison):
+    if isinstance(result, Comparison):
         print(in_full(result.record))
     else:
         print(printable(str(result), keep="\n"))
@@ -53,24 +53,24 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def opened(source: str) -> Any:
-    """The result in a file if there is one of that name, else in the history."""
-    import workbench as wb
+    """Open the bundle of that name if there is such a file, else the entry of the history."""
+    from workbench.api.comparing import history, open
 
     path = Path(source)
     if path.exists() or path.suffix or path.name != source:
-        return wb.open(path)
-    return wb.history().open(source)
+        return open(path)
+    return history().open(source)
 
 
 def run_history(arguments: argparse.Namespace) -> int:
-    import workbench as wb
+    """List the history, or delete an entry."""
+    from workbench.api.comparing import history
 
-    history = wb.history()
     if arguments.delete:
-        history.delete(arguments.delete)
+        history().delete(arguments.delete)
         print(f"deleted {arguments.delete}")
         return 0
-    frame = history.to_frame(model=arguments.model)[HISTORY_COLUMNS]
+    frame = history().to_frame(model=arguments.model)[HISTORY_COLUMNS]
     if frame.empty:
         print("nothing yet: workbench compare adds to it")
     else:
@@ -79,11 +79,12 @@ def run_history(arguments: argparse.Namespace) -> int:
 
 
 def run_samples(arguments: argparse.Namespace) -> int:
+    """List the samples by kind and size."""
     del arguments
-    import workbench as wb
+    from workbench.models.samples import samples
 
     kind = None
-    for row in wb.samples().sort_values(["kind", "parameters"]).to_dict("records"):
+    for row in samples().sort_values(["kind", "parameters"]).to_dict("records"):
         if row["kind"] != kind:
             kind = row["kind"]
             print(f"{kind}:")
@@ -93,18 +94,19 @@ def run_samples(arguments: argparse.Namespace) -> int:
 
 
 def run_doctor(arguments: argparse.Namespace) -> int:
+    """Print what works here and what would make more work."""
     del arguments
-    import workbench as wb
+    from workbench.diagnosis import doctor
 
-    print(wb.doctor())
+    print(doctor())
     return 0
 
 
 def history_table(frame: pd.DataFrame) -> str:
-    """Names and notes are anybody's text, and no ratio stands beside outputs that differ."""
-    told = frame.map(_shortened)
-    told.loc[told["verdict"] == "outputs differ", ["ratio", "low", "high"]] = float("nan")
-    return table(told)
+    """Print entries, their texts shortened and without a ratio where outputs differ."""
+    rows = frame.map(_shortened)
+    rows.loc[rows["verdict"] == "outputs differ", ["ratio", "low", "high"]] = float("nan")
+    return table(rows)
 
 
 def _shortened(value: Any) -> Any:
@@ -114,6 +116,6 @@ def _shortened(value: Any) -> Any:
 
 
 def table(frame: pd.DataFrame) -> str:
-    """All columns, whatever the terminal's width; absent values as a dash."""
-    told = frame.astype(object).where(frame.notna(), "-")
-    return told.to_string(index=False, float_format=lambda value: f"{value:.3g}")
+    """Print all columns, whatever the terminal's width; absent values as a dash."""
+    present = frame.astype(object).where(frame.notna(), "-")
+    return present.to_string(index=False, float_format=lambda value: f"{value:.3g}")

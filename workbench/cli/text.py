@@ -21,7 +21,7 @@ FIGURES = (*(f"p{percent:g}" for percent in NEEDED), "throughput")
 
 
 def in_full(record: ComparisonRecord) -> str:
-    """Everything that a reader needs to believe the first line, or not to."""
+    """Return the verdicts with everything that a reader needs to judge them."""
     return "\n".join(shorten(line, MOST_CHARACTERS) for line in _lines(record))
 
 
@@ -45,7 +45,7 @@ def _lines(record: ComparisonRecord) -> Iterator[str]:
 
 
 def columns(rows: Sequence[Sequence[str]], *, texts: int) -> Iterator[str]:
-    """Rows with their cells under each other; the last columns are texts, the others figures."""
+    """Align the cells of rows; the last `texts` columns to the left, the others to the right."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:
         cells = [
@@ -70,7 +70,7 @@ def _row(run: Run) -> tuple[str, ...]:
 
 
 def _figures(run: Run) -> Iterator[str]:
-    """Each with its interval, or with the reason why there is none."""
+    """Format each percentile with its interval, or with the reason why there is none."""
     for percentile in percentiles(run):
         yield _estimate(percentile, 1e3, " ms")
     if all(sample > 0 for sample in run.latency.samples_s):
@@ -79,13 +79,13 @@ def _figures(run: Run) -> Iterator[str]:
         yield "not known: some runs took no time"
 
 
-def _estimate(told: Estimate, factor: float, unit: str) -> str:
-    if told.value is None:
-        return told.note
-    interval = told.note
-    if told.low is not None and told.high is not None:
-        interval = f"{_number(told.low * factor)} to {_number(told.high * factor)}"
-    return f"{_number(told.value * factor)}{unit} ({interval})"
+def _estimate(estimate: Estimate, factor: float, unit: str) -> str:
+    if estimate.value is None:
+        return estimate.note
+    interval = estimate.note
+    if estimate.low is not None and estimate.high is not None:
+        interval = f"{_number(estimate.low * factor)} to {_number(estimate.high * factor)}"
+    return f"{_number(estimate.value * factor)}{unit} ({interval})"
 
 
 def _cell(parts: Iterable[str]) -> str:
@@ -93,7 +93,7 @@ def _cell(parts: Iterable[str]) -> str:
 
 
 def _number(value: float) -> str:
-    """Four digits, and never as a power of ten."""
+    """Format four digits, never as a power of ten."""
     return f"{value:.4g}" if value < 1_000 else f"{value:,.0f}"
 
 
@@ -101,5 +101,5 @@ def _agreement(row: OutputAgreement) -> str:
     if row.agrees is None:
         return f"not known, {row.reason}"
     sqnr = "" if row.sqnr_db is None else f"SQNR {row.sqnr_db:.0f} dB"
-    told = ", ".join(part for part in (row.reason, sqnr) if part)
-    return ("agrees" if row.agrees else "DIFFERS") + (f" ({told})" if told else "")
+    details = ", ".join(part for part in (row.reason, sqnr) if part)
+    return ("agrees" if row.agrees else "DIFFERS") + (f" ({details})" if details else "")
