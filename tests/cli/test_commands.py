@@ -39,7 +39,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, result: wb.Comparison) -> dict[str, A
         calls.update(options, model=model, configs=configs)
         return result
 
-    monkeypatch.setattr(wb, "compare", compare)
+    monkeypatch.setattr("workbench.api.comparing.compare", compare)
     return calls
 
 
