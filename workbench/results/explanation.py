@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, overload
 
 from workbench.analysis.explanation import Explained, Provenance, explain
 from workbench.analysis.passes import Passes
-from workbench.analysis.placement import Placement, Prediction, Predictions, predict, predict_all
+from workbench.analysis.placement import (
+    Placement,
+    Prediction,
+    PredictionCheck,
+    Predictions,
+    compare_prediction,
+    predict,
+    predict_all,
+)
 from workbench.analysis.placement.timing import sizes_of
 from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import record_of
@@ -121,6 +129,13 @@ class Explanation(Result):
         if provider is None:
             return predict_all(told.basic, sizes)
         return predict(told.basic, provider, sizes)
+
+    def compare_prediction(self) -> PredictionCheck:
+        """The prediction for the provider of this explanation beside where its session put each node.
+
+        Predictions say how often such checks found them right.
+        """
+        return compare_prediction(self.record.placement, self.record.basic)
 
     def graph(self, what_if: str | None = None, *, color: ColorBy | None = None) -> GraphView:
         """Source and optimized graph side by side, linked; `what_if` names a provider to predict for.

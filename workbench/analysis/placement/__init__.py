@@ -1,11 +1,12 @@
 """Which node runs where, in which partitions, over which boundaries; and where it might run elsewhere."""
 
 from workbench.analysis.placement.boundaries import Boundary, boundaries
+from workbench.analysis.placement.comparing import PredictionCheck, compare_prediction
 from workbench.analysis.placement.partitions import partitions
+from workbench.analysis.placement.prediction import Prediction, Predictions, predict, predict_all
 from workbench.analysis.placement.records import Compiled, Placed, Placement, Unplaced
 from workbench.analysis.placement.resolve import place
 from workbench.analysis.placement.support import SupportTable, support_tables
-from workbench.analysis.placement.whatif import Prediction, Predictions, predict, predict_all
 
 __all__ = [
     "Boundary",
@@ -13,10 +14,12 @@ __all__ = [
     "Placed",
     "Placement",
     "Prediction",
+    "PredictionCheck",
     "Predictions",
     "SupportTable",
     "Unplaced",
     "boundaries",
+    "compare_prediction",
     "partitions",
     "place",
     "predict",

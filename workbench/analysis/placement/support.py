@@ -19,7 +19,7 @@ NAMES = {  # of onnx.TensorProto's data types, as the tables call them
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a table says of one operator. `types`: of its first input; empty: not told."""
+    """What a table says of one operator. `types`: of its first input; empty: not known."""
 
     operator: str  # with its domain
     condition: str
@@ -30,7 +30,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class SupportTable:
-    """Operators that a provider takes, some under a condition; `complete`: it takes no others."""
+    """Operators that a provider takes, some under a condition; `complete`: it takes no others.
+
+    `scalars`: the only operators that it takes where an input or output has no dims; None: not known.
+    `least_nodes`: smaller parts of a graph that it does not take whole stay on the CPU.
+    """
 
     provider: str
     variant: str  # "NeuralNetwork", "MLProgram"; "" where a provider has one way only
@@ -38,10 +42,12 @@ class SupportTable:
     version: str  # of ONNX Runtime, as far as the source tells
     complete: bool  # whether an operator that is not listed is known not to be taken
     rules: tuple[Rule, ...]
+    scalars: frozenset[str] | None = None
+    least_nodes: int = 1
 
     @property
     def name(self) -> str:
-        """As people say it: CoreML (MLProgram)."""
+        """The short name with the variant: CoreML (MLProgram)."""
         short = self.provider.removesuffix("ExecutionProvider")
         return f"{short} ({self.variant})" if self.variant else short
 
@@ -49,8 +55,8 @@ class SupportTable:
     def _by_operator(self) -> Mapping[str, Rule]:
         return {rule.operator: rule for rule in self.rules}
 
-    def says(self, graph: Graph, node: Node) -> tuple[bool | None, str]:
-        """Whether it takes a node, and why not or under which condition; None: the table does not tell."""
+    def judge(self, graph: Graph, node: Node) -> tuple[bool | None, str]:
+        """Return whether the provider takes a node, and why not or under which condition; None: not known."""
         rule = self._by_operator.get(node.kind)
         if rule is None:
             return (False, "not in the list") if self.complete else (None, "the table does not list it")
@@ -63,7 +69,19 @@ class SupportTable:
         element = NAMES.get(first.element or 0) if first else None
         if rule.types and element is not None and element not in rule.types:
             return False, f"its first input is {element}; taken: {', '.join(rule.types)}"
-        return True, rule.condition
+        scalar = self._refused_scalar(graph, node)
+        return (False, scalar) if scalar else (True, rule.condition)
+
+    def _refused_scalar(self, graph: Graph, node: Node) -> str | None:
+        """Return which input or output has no dims where the provider wants some; constants do not count."""
+        if self.scalars is None or node.kind in self.scalars:
+            return None
+        for name in (*node.inputs, *node.outputs):
+            tensor = graph.info(name) if name and name not in graph.constants else None
+            if tensor is not None and tensor.dims == ():
+                element = NAMES.get(tensor.element or 0, "some type")
+                return f"{name} is a scalar of {element}, which it takes in few operators"
+        return None
 
 
 @cache
@@ -71,27 +89,29 @@ def support_tables() -> tuple[SupportTable, ...]:
     """All tables that ship with this package."""
     folder = files("workbench.analysis").joinpath("data")
     tables = []
-    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.startswith("support-") and file.name.endswith(".json"):
             data = json.loads(file.read_text(encoding="utf-8"))
-            rules = tuple(_rule(name, said) for name, said in data["operators"].items())
+            rules = tuple(_rule(name, entry) for name, entry in data["operators"].items())
+            scalars = data.get("scalars")
             tables.append(
                 SupportTable(
                     data["provider"], data.get("variant", ""), data["source"], data["version"],
                     data["complete"], rules,
+                    None if scalars is None else frozenset(scalars.split()), data.get("least_nodes", 1),
                 )
             )  # fmt: skip
     return tuple(tables)
 
 
-def _rule(operator: str, said: str | Mapping[str, object]) -> Rule:
-    """A text is a condition; more is an object."""
-    told: Mapping[str, object] = {"condition": said} if isinstance(said, str) else said
-    since = told.get("since")
+def _rule(operator: str, entry: str | Mapping[str, object]) -> Rule:
+    """Read an entry: a text is a condition, an object holds more."""
+    fields: Mapping[str, object] = {"condition": entry} if isinstance(entry, str) else entry
+    since = fields.get("since")
     return Rule(
         operator,
-        str(told.get("condition", "")),
-        tuple(str(told.get("types", "")).split()),
+        str(fields.get("condition", "")),
+        tuple(str(fields.get("types", "")).split()),
         int(str(since)) if since is not None else None,
-        told.get("refused") is True,
+        fields.get("refused") is True,
     )

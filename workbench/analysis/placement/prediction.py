@@ -1,4 +1,4 @@
-"""What a provider that is not here would probably take. A prediction: types and shapes decide in the end."""
+"""What a provider that is not here would probably take: the provider itself decides in the end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import KERNELS
 from workbench.analysis.placement.boundaries import Boundary, boundaries
+from workbench.analysis.placement.checks import reliability, share_right
 from workbench.analysis.placement.partitions import partitions, units
 from workbench.analysis.placement.support import SupportTable, support_tables
 from workbench.errors import ConfigError
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 CPU = "CPUExecutionProvider"
 PREFERRED = "MLProgram"  # of CoreML's two formats, the newer one
 MOST_LEFT = 4
+Verdicts = dict[str, tuple[bool | None, str]]  # node → whether the provider takes it, and why or why not
 _SHORT = {"directml": "dml", "coremlmlprogram": "coreml"}
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted:
+class PredictedNode:
     """One node: `takes` is None where the table does not say."""
 
     node: str
@@ -39,13 +41,13 @@ class Predicted:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Not a measurement: nothing of this ran."""
+    """A prediction for one provider; nothing of it ran."""
 
     provider: str
     name: str  # with its variant: CoreML (MLProgram)
     source: str
     version: str
-    nodes: tuple[Predicted, ...] = field(metadata=TABLE)
+    nodes: tuple[PredictedNode, ...] = field(metadata=TABLE)
     boundaries: tuple[Boundary, ...] = field(metadata=TABLE)
 
     @property
@@ -58,13 +60,13 @@ class Prediction:
 
     @property
     def partitions(self) -> int:
-        """Of the provider alone; the rest runs on the CPU."""
+        """Partitions of the provider; the rest runs on the CPU."""
         return len({node.partition for node in self.nodes if node.takes})
 
     @property
     def boundary_bytes(self) -> int | None:
-        """What would be copied in a run; None where the size of any tensor is not known."""
-        sizes = [one.size_bytes for one in self.boundaries]
+        """Bytes copied in a run; None where the size of any tensor is not known."""
+        sizes = [boundary.size_bytes for boundary in self.boundaries]
         return None if None in sizes else sum(size for size in sizes if size is not None)
 
     def to_frame(self) -> pd.DataFrame:
@@ -77,8 +79,8 @@ class Prediction:
             None: "unknown",
         }
         rows = [
-            (one.node, one.op_type, words[one.takes], one.condition or None, one.partition, self.source)
-            for one in self.nodes
+            (node.node, node.op_type, words[node.takes], node.condition or None, node.partition, self.source)
+            for node in self.nodes
         ]
         columns = ["node", "op_type", "prediction", "condition", "partition", "source"]
         return pd.DataFrame(rows, columns=columns)
@@ -89,13 +91,13 @@ class Prediction:
         return (
             f"Prediction, nothing ran: {self.name} would take {self.taken} of {len(self.nodes)} nodes in "
             f"{self.partitions} partitions with {len(self.boundaries)} tensors of {copied} crossing; "
-            f"{self.unknown} unknown. Source: {self.source}; {self.version}"
+            f"{self.unknown} unknown. {reliability(self.provider)} Source: {self.source}; {self.version}"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """All providers that there is a table for. Not a measurement: nothing of this ran."""
+    """Predictions for all providers that there is a table for; nothing of them ran."""
 
     all: tuple[Prediction, ...]
 
@@ -103,40 +105,47 @@ class Predictions:
         """One row a provider, the one that would take most first."""
         import pandas as pd
 
+        ordered = sorted(
+            self.all, key=lambda prediction: (-prediction.taken, prediction.unknown, prediction.name)
+        )
         rows = [
             (
-                one.name, one.taken, one.taken / len(one.nodes) if one.nodes else None, one.unknown,
-                one.partitions, len(one.boundaries), one.boundary_bytes, _why_not(one), one.version,
-                one.source,
+                prediction.name, prediction.taken,
+                prediction.taken / len(prediction.nodes) if prediction.nodes else None, prediction.unknown,
+                prediction.partitions, len(prediction.boundaries), prediction.boundary_bytes,
+                _left_operators(prediction), share_right(prediction.provider), prediction.version,
+                prediction.source,
             )
-            for one in sorted(self.all, key=lambda one: (-one.taken, one.unknown, one.name))
+            for prediction in ordered
         ]  # fmt: skip
         columns = [
             "prediction_for", "nodes", "node_share", "unknown", "partitions", "tensors_crossing",
-            "bytes_crossing", "left_to_the_cpu", "table_version", "source",
+            "bytes_crossing", "left_to_the_cpu", "share_right_in_checks", "table_version", "source",
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=columns).astype(
-            {"bytes_crossing": "Int64", "node_share": "float64"}
+            {"bytes_crossing": "Int64", "node_share": "float64", "share_right_in_checks": "float64"}
         )
 
     def __str__(self) -> str:
-        told = "; ".join(f"{one.name} {one.taken} of {len(one.nodes)}" for one in self.all)
-        return f"Predictions from tables, nothing ran. Nodes that each would take: {told}"
+        counts = "; ".join(
+            f"{prediction.name} {prediction.taken} of {len(prediction.nodes)}" for prediction in self.all
+        )
+        return f"Predictions from tables, nothing ran. Nodes that each would take: {counts}"
 
     def _repr_html_(self) -> str:
-        shown = self.to_frame().drop(columns=["source"])
-        heads = [name.replace("_", " ") for name in shown.columns]
-        rows = shown.astype(object).where(shown.notna(), None).values.tolist()
+        frame = self.to_frame().drop(columns=["source"])
+        heads = [name.replace("_", " ") for name in frame.columns]
+        rows = frame.astype(object).where(frame.notna(), None).values.tolist()
         return to_table(heads, rows, str(self))
 
 
 def predict_all(graph: Graph, sizes: Mapping[str, int] | None = None) -> Predictions:
-    """A prediction from each table."""
+    """Predict from each table."""
     return Predictions(tuple(_predicted(graph, table, sizes or {}) for table in support_tables()))
 
 
 def predict(graph: Graph, provider: str, sizes: Mapping[str, int] | None = None) -> Prediction:
-    """Place a graph on a provider from its support table; what is not known counts as the CPU's.
+    """Place a graph on a provider from its support table; what is not known stays on the CPU.
 
     `sizes`: bytes of tensors as a profile saw them, where the graph leaves its dims open.
     """
@@ -144,37 +153,59 @@ def predict(graph: Graph, provider: str, sizes: Mapping[str, int] | None = None)
 
 
 def _predicted(graph: Graph, table: SupportTable, sizes: Mapping[str, int]) -> Prediction:
-    said = {node.key: table.says(graph, node) for node in graph.nodes}
-    providers: dict[str, str | None] = {
-        key: table.provider if takes else CPU for key, (takes, _) in said.items()
-    }
-    partition = (partitions if table.provider in KERNELS else units)(graph, providers)
+    verdicts = {node.key: table.judge(graph, node) for node in graph.nodes}
+    divide = partitions if table.provider in KERNELS else units
+    partition = divide(graph, _providers(table, verdicts))
+    small = _small_parts(table, verdicts, partition)
+    if small:
+        verdicts |= small
+        partition = divide(graph, _providers(table, verdicts))
     return Prediction(
         provider=table.provider,
         name=table.name,
         source=table.source,
         version=table.version,
         nodes=tuple(
-            Predicted(node.key, node.kind, *said[node.key], partition[node.key]) for node in graph.nodes
+            PredictedNode(node.key, node.kind, *verdicts[node.key], partition[node.key])
+            for node in graph.nodes
         ),
         boundaries=tuple(
-            replace(one, size_bytes=sizes.get(one.tensor, one.size_bytes))
-            for one in boundaries(graph, providers, partition)
+            replace(boundary, size_bytes=sizes.get(boundary.tensor, boundary.size_bytes))
+            for boundary in boundaries(graph, _providers(table, verdicts), partition)
         ),
     )
 
 
-def _why_not(prediction: Prediction) -> str:
-    """The operators that stay, most frequent first."""
+def _providers(table: SupportTable, verdicts: Verdicts) -> dict[str, str | None]:
+    return {key: table.provider if takes else CPU for key, (takes, _) in verdicts.items()}
+
+
+def _small_parts(table: SupportTable, verdicts: Verdicts, partition: Mapping[str, int]) -> Verdicts:
+    """Return the nodes that stay on the CPU because their part is too small for the provider."""
+    counts = Counter(partition[key] for key, (takes, _) in verdicts.items() if takes)
+    if counts.total() == len(verdicts):
+        return {}
+    return {
+        key: (
+            False,
+            f"its part has {counts[partition[key]]} nodes; smaller than {table.least_nodes} stays on the CPU",
+        )
+        for key, (takes, _) in verdicts.items()
+        if takes and counts[partition[key]] < table.least_nodes
+    }
+
+
+def _left_operators(prediction: Prediction) -> str:
+    """List the operators that stay on the CPU, most frequent first."""
     left = Counter(node.op_type for node in prediction.nodes if not node.takes)
     words = [f"{count} {op}" for op, count in left.most_common(MOST_LEFT)]
     return ", ".join(words) + (", …" if len(left) > MOST_LEFT else "")
 
 
 def _table(provider: str) -> SupportTable:
-    asked = _folded(provider)
-    for table in sorted(support_tables(), key=lambda one: one.variant != PREFERRED):
-        if asked in (_folded(table.provider), _folded(table.name), _folded(table.variant)):
+    wanted = _folded(provider)
+    for table in sorted(support_tables(), key=lambda table: table.variant != PREFERRED):
+        if wanted in (_folded(table.provider), _folded(table.name), _folded(table.variant)):
             return table
     known = ", ".join(table.name for table in support_tables())
     raise ConfigError(f"there is no support table for {provider!r}", f"tables exist for: {known}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import onnx
 import pytest
 from hypothesis import given, settings
@@ -10,11 +13,20 @@ from hypothesis import strategies as st
 from tests.analysis.conftest import Explain
 from tests.analysis.graphs import Draft, drafts, node
 from workbench.analysis.graph import Graph, TensorInfo
-from workbench.analysis.placement import predict, predict_all, support_tables
+from workbench.analysis.placement import (
+    Placed,
+    Placement,
+    compare_prediction,
+    predict,
+    predict_all,
+    support_tables,
+)
+from workbench.analysis.placement.checks import recorded_checks
 from workbench.analysis.placement.partitions import units
 from workbench.analysis.placement.support import NAMES, SupportTable
+from workbench.errors import ConfigError
 
-CPU, NPU = "CPUExecutionProvider", "NpuExecutionProvider"
+CPU, NPU, OPENVINO = "CPUExecutionProvider", "NpuExecutionProvider", "OpenVINOExecutionProvider"
 OLD_NAMES = {  # of operators that ONNX dropped before its schemas were kept, or that ORT alone has
     "ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "FusedConv", "ImageScaler",
     "ParametricSoftplus", "ScaledTanh", "SimplifiedLayerNormalization", "MemcpyFromHost", "MemcpyToHost",
@@ -73,6 +85,79 @@ def test_sizes_that_a_profile_saw_are_used_where_the_graph_leaves_them_open() ->
     assert [(one.tensor, one.size_bytes) for one in told.boundaries] == [("ta", 999)]
     assert told.boundary_bytes == 999
     assert predict(graph_of(1), "CoreML NeuralNetwork").boundary_bytes == 24
+
+
+def scalar_graph(element: int = 7) -> Graph:
+    """Float nodes with a Mod and a Sub of integer scalars between them, as in a Swin's padding."""
+    nodes = (
+        node("a", "Relu", ("x",), "ta"), node("b", "Erf", ("ta",), "tb"), node("c", "Sqrt", ("tb",), "tc"),
+        node("gather", "Gather", ("tc", "i"), "s"), node("mod", "Mod", ("s", "seven"), "m"),
+        node("sub", "Sub", ("seven", "m"), "d"), node("again", "Mod", ("d", "seven"), "n"),
+        node("d", "Add", ("tc", "n"), "td"),
+        node("e", "Relu", ("td",), "te"), node("f", "Erf", ("te",), "tf"),
+    )  # fmt: skip
+    scalar = TensorInfo(element, ())
+    infos = {"x": TensorInfo(1, (2, 3)), "s": scalar, "m": scalar, "d": scalar, "n": scalar}
+    return Graph(nodes, ("x",), ("tf",), {"seven": scalar, "i": TensorInfo(7, ())}, infos, (("", 17),))
+
+
+def test_openvino_leaves_scalars_of_some_operators_and_small_parts_to_the_cpu() -> None:
+    found = predict(scalar_graph(), "openvino")
+    left = {one.node: one.condition for one in found.nodes if not one.takes}
+    assert set(left) == {"mod", "sub", "again"}
+    assert left["mod"] == "s is a scalar of int64, which it takes in few operators"
+    assert left["sub"] == "its part has 1 nodes; smaller than 3 stays on the CPU"
+    assert found.partitions == 2
+
+
+def test_a_graph_taken_whole_may_be_small() -> None:
+    nodes = (node("a", "Relu", ("x",), "ta"),)
+    whole = predict(Graph(nodes, ("x",), ("ta",), {}, {}), "openvino")
+    assert [one.takes for one in whole.nodes] == [True]
+
+
+def test_a_prediction_says_how_often_it_was_right() -> None:
+    assert "nodes right" in str(predict(graph_of(1), "openvino"))
+    assert "Never checked against a real run" in str(predict(graph_of(1), "nnapi"))
+    frame = predict_all(graph_of(1)).to_frame().set_index("prediction_for")
+    assert 0.9 < frame.share_right_in_checks["OpenVINO"] <= 1
+    assert math.isnan(frame.share_right_in_checks["Nnapi"])
+
+
+def test_recorded_checks_count_what_they_say() -> None:
+    for check in recorded_checks():
+        assert 0 < check.right <= check.nodes
+        assert check.provider in {table.provider for table in support_tables()}
+
+
+def placement_of(graph: Graph, cpu: set[str]) -> Placement:
+    providers = {one.key: CPU if one.key in cpu else OPENVINO for one in graph.nodes}
+    part = units(graph, providers)
+    return Placement(
+        nodes=tuple(
+            Placed(one.key, one.op_type, providers[one.key], part[one.key], inserted=False, reason=None)
+            for one in graph.nodes
+        ),
+        boundaries=(), sources=(), requested=(OPENVINO,), in_effect=(OPENVINO, CPU), not_loaded=(),
+        of_basic_graph=True,
+    )  # fmt: skip
+
+
+def test_a_prediction_is_set_beside_a_real_placement() -> None:
+    graph = scalar_graph()
+    check = compare_prediction(placement_of(graph, {"mod", "sub", "again"}), graph)
+    assert (check.right, check.predicted_partitions, check.partitions) == (10, 2, 2)
+    check = compare_prediction(placement_of(graph, {"mod", "sub", "again", "f"}), graph)
+    assert [one.node for one in check.wrong] == ["f"]
+    assert not check.to_frame().set_index("node").right["f"]
+    assert "9 of 10 nodes ran where predicted" in str(check)
+    assert "Erf" in check._repr_html_()
+
+
+def test_a_session_on_the_cpu_has_no_prediction_to_compare() -> None:
+    placement = replace(placement_of(scalar_graph(), set()), in_effect=(CPU,))
+    with pytest.raises(ConfigError, match="CPU alone"):
+        compare_prediction(placement, scalar_graph())
 
 
 @pytest.mark.real

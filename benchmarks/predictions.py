@@ -1,0 +1,67 @@
+"""Check predictions of a provider against its real sessions, and record them with the package.
+
+    python -m benchmarks.predictions --runtime /path/to/env --provider openvino [MODEL …]
+
+MODEL is a sample or a path; without any, every sample is checked. A model that the provider cannot load is
+left out, and said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import workbench as wb
+from workbench.analysis.placement.checks import RecordedCheck, recorded_checks
+
+
+@dataclass(frozen=True)
+class Target:
+    """A provider in the environment of an interpreter."""
+
+    runtime: str
+    provider: str
+    version: str
+
+
+def check(model: str, target: Target) -> RecordedCheck:
+    """Explain the model in a real session of the provider and compare."""
+    config = wb.Config(runtime=target.runtime, providers=[target.provider])
+    found = wb.explain(model, config, passes=False, keep=False).compare_prediction()
+    return RecordedCheck(
+        provider=found.provider,
+        version=target.version,
+        model=Path(model).stem,
+        nodes=len(found.nodes),
+        right=found.right,
+        predicted_partitions=found.predicted_partitions,
+        partitions=found.partitions,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--runtime", required=True)
+    parser.add_argument("--provider", required=True)
+    parser.add_argument("--version", required=True, help="package and version, for the record")
+    options = parser.parse_args()
+    target = Target(options.runtime, options.provider, options.version)
+    rows = {(row.provider, row.model): row for row in recorded_checks()}
+    for model in options.models or list(wb.samples()["name"]):
+        try:
+            row = check(model, target)
+        except wb.WorkbenchError as error:
+            print(f"{model}: {error.problem[:200]}")
+            continue
+        rows[row.provider, row.model] = row
+        print(f"{row.model}: {row.right} of {row.nodes}, {row.predicted_partitions} / {row.partitions} parts")
+    path = Path(str(files("workbench.analysis").joinpath("data", "prediction-checks.json")))
+    path.write_text(json.dumps([asdict(row) for _, row in sorted(rows.items())], indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
