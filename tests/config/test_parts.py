@@ -121,6 +121,17 @@ def test_what_excludes_each_other_is_refused(make: Any) -> None:
         make()
 
 
+@pytest.mark.parametrize("model", [None, ""])
+def test_a_prepared_model_without_a_file_is_refused_at_once(model: str | None) -> None:
+    with pytest.raises(ConfigError, match="names no file") as caught:
+        wb.Config(precision=wb.PreparedModel(model))
+    assert "wb.PreparedModel('model.onnx')" in caught.value.fix
+    with pytest.raises(ConfigError, match="names no file"):
+        Config.from_assignments(["precision=prepared_model"])
+    texts = ["precision=prepared_model", "precision.model=other.onnx"]
+    assert Config.from_assignments(texts).precision == wb.PreparedModel("other.onnx")
+
+
 def test_differences_name_what_changed() -> None:
     static = Config(precision=wb.StaticInt8())
     assert str(Config().diff(static)) == (

@@ -1,4 +1,4 @@
-"""Every value of a config that names a program, a library or a file is known as one."""
+"""Every option of the catalogue whose value names a library or a file is known as one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-import workbench as wb
 from workbench.config import Option, catalogue
-from workbench.config.paths import path_options, path_values, without_path_values
+from workbench.config.foreign import is_path
 
 SPEAKS_OF_FILES = re.compile(
     r"path|file|folder|director|_dir\b|\blib|plugin|packag|cache|csv|json|dump|write|serializ", re.IGNORECASE
@@ -39,12 +38,13 @@ NO_PATH = frozenset(  # texts that speak of files or libraries and hold no name 
 
 
 def test_the_known_ones_are_among_them() -> None:
-    opens = {option.name: option.opens for option in path_options()}
+    opens = {option.name: option.opens for option in catalogue().all_options}
     assert KNOWN.items() <= opens.items()
 
 
 @pytest.mark.parametrize("option", catalogue().all_options, ids=lambda option: option.name)
 def test_every_text_of_the_catalogue_that_can_hold_a_path_is_one_of_them(option: Option) -> None:
+    assert is_path(option.owner, option.name) == (option.opens is not None)
     if option.type in ("bool", "int", "float", "enum", "address"):
         assert option.opens is None
     elif option.type == "path" or (
@@ -53,45 +53,6 @@ def test_every_text_of_the_catalogue_that_can_hold_a_path_is_one_of_them(option:
         assert option.opens is not None
 
 
-def test_all_of_a_config_are_found_and_dropped() -> None:
-    kept = wb.Config(
-        level="basic",
-        providers=[wb.Provider("qnn", htp_arch="73"), "cpu"],
-        session_entries={"session.disable_prepacking": True},
-    )
-    config = kept.replace(
-        precision=wb.PreparedModel("stranger.onnx"),
-        providers=[wb.Provider("qnn", htp_arch="73", backend_path="/tmp/evil.so"), "cpu"],
-        session_entries={
-            "session.disable_prepacking": True,
-            "session.collect_node_memory_stats_to_file": "run.sh",
-        },
-        run_entries={"qnn.lora_config": "x"},
-    )
-    values = {value.label: (value.value, value.opens) for value in path_values(config)}
-    assert values == {
-        "precision": ("stranger.onnx", "model"),
-        "QNNExecutionProvider backend_path": ("/tmp/evil.so", "library"),
-        "session.collect_node_memory_stats_to_file": ("run.sh", "path"),
-        "qnn.lora_config": ("x", "path"),
-    }
-    assert without_path_values(config) == kept
-
-
 def test_what_the_catalogue_does_not_know_can_be_a_path() -> None:
-    config = wb.Config(
-        providers=[wb.Provider("StrangeExecutionProvider", library="x.so"), "cpu"],
-        session_entries={"session.newer": "y"},
-        allow_unknown=True,
-    )
-    assert [(value.label, value.opens) for value in path_values(config)] == [
-        ("StrangeExecutionProvider library", "unknown"),
-        ("session.newer", "unknown"),
-    ]
-    assert path_values(without_path_values(config)) == ()
-
-
-def test_an_interpreter_is_one() -> None:
-    config = wb.Config.from_dict({"runtime": "…/openvino/bin/python"})
-    assert [(value.label, value.opens) for value in path_values(config)] == [("runtime", "program")]
-    assert without_path_values(config) == wb.Config()
+    assert is_path("StrangeExecutionProvider", "library")
+    assert is_path("session", "session.newer")

@@ -91,6 +91,18 @@ def test_an_error_stands_where_it_belongs(bench: wb.Workbench, column: Configure
     assert threads.controls["affinity"].widget.value == ""
 
 
+def test_a_kind_that_needs_a_file_shows_its_knob_before_it_has_one(
+    bench: wb.Workbench, column: Configure
+) -> None:
+    precision = section(column, Precision)
+    part = precision.parts["precision"]
+    part.kind.value = "prepared_model"
+    assert "names no file" in precision.status.value
+    part.controls["model"].widget.value = "digits-conv-qat"
+    assert bench.b.precision == wb.PreparedModel("digits-conv-qat")
+    assert not precision.status.value
+
+
 def test_precision_brings_its_own_knobs(bench: wb.Workbench, column: Configure) -> None:
     precision = section(column, Precision)
     part = precision.parts["precision"]

@@ -18,12 +18,12 @@ def test_a_given_file_takes_the_place_of_the_models_own():
 
 def test_it_reads_and_writes_like_any_precision():
     assert wb.Config.from_dict(GIVEN.to_dict()) == GIVEN
-    assert "given file" in str(wb.Config().diff(GIVEN))
+    assert "prepared file" in str(wb.Config().diff(GIVEN))
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [("char-gpt", "has the inputs"), ("no-such-file.onnx", "does not exist"), (None, "names no file")],
+    [("char-gpt", "has the inputs"), ("no-such-file.onnx", "does not exist")],
 )
 def test_another_model_is_refused(given, said):
     with pytest.raises(wb.PrepareError, match=said):

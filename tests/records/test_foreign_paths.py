@@ -90,7 +90,9 @@ def test_an_option_that_nobody_knows_counts_as_a_path(monkeypatch: pytest.Monkey
 
 
 def test_a_prepared_model_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    config, foreign = opened({"precision": {"kind": "given", "model": "https://evil/x.onnx"}}, monkeypatch)
+    config, foreign = opened(
+        {"precision": {"kind": "prepared_model", "model": "https://evil/x.onnx"}}, monkeypatch
+    )
     assert foreign == (ForeignPath("precision.model", "https://evil/x.onnx"),)
     assert config.precision == PreparedModel("…/https://evil/x.onnx")
     with pytest.raises(ConfigError, match="no run uses"):

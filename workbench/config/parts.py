@@ -83,8 +83,11 @@ class PartKnob(Knob):
     def parse_inside(self, value: object, texts: Mapping[str, str]) -> Part:
         """Read `precision.static_int8.per_channel=true`, or without the kind where the value has it."""
         types = part_types(self.field)
-        part = self.canonical(value)
-        cls = type(part) if part else next(iter(types.values())) if len(types) == 1 else None
+        named_alone = (
+            types.get(value) if isinstance(value, str) else None
+        )  # it may be none without its fields
+        part = None if named_alone else self.canonical(value)
+        cls = named_alone or (type(part) if part else next(iter(types.values())) if len(types) == 1 else None)
         fields = part.changed() if part else {}
         for path, text in texts.items():
             steps = path.split(".")

@@ -165,11 +165,18 @@ class PreparedModel(Part):
 
     LEAST_SQNR_DB: ClassVar[float] = INTEGER_LEAST_SQNR_DB
     FIELD: ClassVar[str] = "precision"
-    KIND: ClassVar[str] = "given"
-    LABEL: ClassVar[str] = "given file"
+    KIND: ClassVar[str] = "prepared_model"
+    LABEL: ClassVar[str] = "prepared file"
     KNOBS: ClassVar[tuple[Knob, ...]] = precision_knobs.GIVEN
 
-    model: str | None = None  # None is refused when it is prepared
+    model: str | None = None
+
+    def check(self) -> None:
+        if not self.model:
+            raise ConfigError(
+                "wb.PreparedModel names no file.",
+                "Give a path or a sample's name: wb.PreparedModel('model.onnx').",
+            )
 
 
 Precision = DynamicInt8 | StaticInt8 | WeightOnly | Float16 | BFloat16 | PreparedModel

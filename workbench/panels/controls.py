@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets as W
 
 from workbench.config import Knob, Option, kinds, name_kinds
+from workbench.config.runtime import Interpreter
 from workbench.cpu import usable_cores
 from workbench.panels.options import Options
 
@@ -200,6 +201,7 @@ _MAKERS: dict[type[Knob], Callable[[Knob, Changed, Any], Control]] = {
     kinds.Flag: _flag,
     kinds.Switch: _switch,
     kinds.Text: _text,
+    Interpreter: _text,
     name_kinds.Texts: _texts,
     kinds.Number: _number,
     kinds.Count: _count,

@@ -28,14 +28,11 @@ def given(source: Model, asked: PreparedModel) -> tuple[Model, StepRecord]:
     """The file as it is, once it is known to take the same inputs and give the same outputs."""
     from workbench.models import load
 
-    if not asked.model:
-        raise PrepareError(
-            "wb.PreparedModel names no file", "give a path or a sample's name: wb.PreparedModel('model.onnx')"
-        )
+    assert asked.model  # checked by the config
     try:
         loaded = load(asked.model)
     except ModelError as error:
-        raise PrepareError(f"given file: {error.problem}", error.fix) from error
+        raise PrepareError(f"prepared file: {error.problem}", error.fix) from error
     _check_same("input", source, loaded)
     _check_same("output", source, loaded)
     usual = {**source.usual_dims, **loaded.usual_dims}

@@ -47,6 +47,7 @@ class PartControl:
 
     def _picked(self, name: str) -> None:
         if not self._showing:
+            self.body.children = self._body(name)  # some kinds need a value at once, such as a file's path
             self._changed(self.kinds[name] if name else None)
 
     def _body(self, name: str) -> list[W.Widget]:
@@ -67,9 +68,9 @@ class PartControl:
         return self._made.get(name, [])
 
     def _set(self, field: str, value: Any) -> None:
-        part = self.part
-        if part is not None:
-            self._changed(lambda: type(part)(**{**part.changed(), field: value}))
+        kind, part = self.kinds[self.kind.value], self.part
+        changed = part.changed() if isinstance(part, kind) else {}
+        self._changed(lambda: kind(**{**changed, field: value}))
 
 
 def first_line(part: Part) -> str:
