@@ -17,18 +17,18 @@ def start(load_s: float) -> ProcessStart:
 
 
 def test_load_splits_into_read_optimize_and_prepack() -> None:
-    found = ColdStartRecord("A", (start(1.0),) * 3, (start(0.9),) * 3, (start(0.4),) * 3)
-    steps = dict(found.steps)
+    record = ColdStartRecord("A", (start(1.0),) * 3, (start(0.9),) * 3, (start(0.4),) * 3)
+    steps = dict(record.steps)
     assert steps["prepack"] == pytest.approx(0.1)
     assert steps["optimize"] == pytest.approx(0.6)
     assert steps["read"] == pytest.approx(0.3)
-    assert found.until_first_answer_s == pytest.approx(1.33)
-    assert found.to_frame()["run_bytes"].isna().all()
-    assert found.first_answer_s("saved_ahead") == pytest.approx(0.73)
-    assert dict(found.resident()) == {
+    assert record.until_first_answer_s == pytest.approx(1.33)
+    assert record.to_frame()["run_bytes"].isna().all()
+    assert record.first_answer_s("saved_ahead") == pytest.approx(0.73)
+    assert dict(record.resident()) == {
         "process start": 5, "import": 10, "load": 100, "first run": None, "steady run": None,
     }  # fmt: skip
-    assert (found.prepack_bytes, found.optimize_bytes) == (10, 60)
+    assert (record.prepack_bytes, record.optimize_bytes) == (10, 60)
 
 
 def test_without_a_saved_graph_optimizing_is_not_known() -> None:
@@ -42,12 +42,12 @@ def test_without_a_saved_graph_optimizing_is_not_known() -> None:
 def test_real_starts_of_three_kinds(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(chain(2).SerializeToString())
-    found = cold_start(path, Config(intra_op_threads=1), [{"x": np.ones((2, 16), np.float32)}], repeats=1)
-    frame = found.to_frame()
+    record = cold_start(path, Config(intra_op_threads=1), [{"x": np.ones((2, 16), np.float32)}], repeats=1)
+    frame = record.to_frame()
     assert frame["start"].tolist() == ["as_asked", "without_prepacking", "saved_ahead"]
     times = ["process_s", "import_s", "load_s", "first_run_s", "steady_s"]
     assert (frame[times] > 0).all().all()
     sizes = ["bare_bytes", "import_bytes", "load_bytes", "run_bytes", "steady_bytes"]
     assert (frame[sizes].astype(float).diff(axis=1).iloc[:, 1:3] > 0).all().all()  # import and load take some
-    assert "saved ahead" in str(found)
-    assert found.until_first_answer_s > found.load_s
+    assert "pre-optimized graph" in str(record)
+    assert record.until_first_answer_s > record.load_s

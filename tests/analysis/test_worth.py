@@ -27,9 +27,9 @@ def _verdict(label: str, kind: str, low: float | None, ratio: float | None, high
 
 
 def _record(verdicts: list[Verdict]) -> ComparisonRecord:
-    labels = ["A", *(one.label for one in verdicts)]
-    made = comparison(*(run(label, [[[0.001, 0.0012]]]) for label in labels))
-    return replace(made, verdicts=tuple(verdicts))
+    labels = ["A", *(verdict.label for verdict in verdicts)]
+    record = comparison(*(run(label, [[[0.001, 0.0012]]]) for label in labels))
+    return replace(record, verdicts=tuple(verdicts))
 
 
 def _ablation(explained: Explain, name: str = "conv") -> ablation.AblationRecord:
@@ -43,32 +43,34 @@ def _ablation(explained: Explain, name: str = "conv") -> ablation.AblationRecord
 
 
 @pytest.mark.real
-def test_each_pass_is_switched_off_alone_beside_a_control(explained: Explain) -> None:
+def test_each_pass_is_disabled_alone_beside_a_control(explained: Explain) -> None:
     passes = explained("conv").passes
     base = Config(disabled_passes=("ConstantSharing",))
     first, *rest = ablation.configs(base, passes)
     assert first == base
-    assert [set(one.disabled_passes) for one in rest] == [{"ConstantSharing", name} for name in passes.names]
+    assert [set(config.disabled_passes) for config in rest] == [
+        {"ConstantSharing", name} for name in passes.names
+    ]
 
 
 @pytest.mark.real
-def test_worth_is_what_the_model_takes_longer_without(explained: Explain) -> None:
-    told = _ablation(explained)
+def test_worth_is_the_share_by_which_a_run_takes_longer_without_the_pass(explained: Explain) -> None:
+    record = _ablation(explained)
     names = explained("conv").passes.names
-    by_name = {one.name: one for one in told.rows}
+    by_name = {row.name: row for row in record.rows}
     helps, hurts = by_name[names[0]], by_name[names[1]]
     assert (helps.effect, hurts.effect) == ("helps", "hurts")
     assert helps.worth == pytest.approx(1.0)
     assert hurts.worth == pytest.approx(-0.5)
     assert hurts.low < hurts.worth < hurts.high  # type: ignore[operator]
-    assert told.hurts == (names[1],)
+    assert record.hurts == (names[1],)
     assert {by_name[name].effect for name in names[2:]} <= {"no effect"}
-    assert told.control.effect == "no effect"
-    assert f"Slower here because of {names[1]}" in str(told)
-    note = ablation_figure(told).layout.title.text
+    assert record.control.effect == "no effect"
+    assert f"Slower here because of {names[1]}" in str(record)
+    note = ablation_figure(record).layout.title.text
     assert "make the model slower here:" in note
     assert names[1] in note
-    assert told.to_frame()["pass"].tolist()[-1].startswith("control")
+    assert record.to_frame()["pass"].tolist()[-1].startswith("control")
 
 
 @pytest.mark.real
@@ -79,10 +81,10 @@ def test_a_pass_that_others_build_on_says_so(explained: Explain) -> None:
     assert ablation.built_on(passes, "BiasGeluFusion") == ()
     verdicts = [_verdict("B", "tie", 0.99, 1.0, 1.01)]
     verdicts += [_verdict(chr(ord("C") + i), "tie", 0.99, 1.0, 1.01) for i, _ in enumerate(passes.names)]
-    told = ablation.ablation("gelu", Config(), passes, _record(verdicts))
-    said = {one.name: one.reason for one in told.rows}
-    assert said[gelu].endswith("BiasGeluFusion")
-    assert "BiasGeluFusion" not in said["BiasGeluFusion"]
+    record = ablation.ablation("gelu", Config(), passes, _record(verdicts))
+    reasons = {row.name: row.reason for row in record.rows}
+    assert reasons[gelu].endswith("BiasGeluFusion")
+    assert "BiasGeluFusion" not in reasons["BiasGeluFusion"]
 
 
 @pytest.mark.real
@@ -90,8 +92,8 @@ def test_an_effect_that_the_control_shows_too_is_not_claimed(explained: Explain)
     passes = explained("conv").passes
     verdicts = [_verdict("B", "unknown", 0.8, 0.9, 1.25)]
     verdicts += [_verdict(chr(ord("C") + i), "slower", 0.9, 0.92, 0.94) for i, _ in enumerate(passes.names)]
-    told = ablation.ablation("conv", Config(), passes, _record(verdicts))
-    assert {one.effect for one in told.rows} == {"unknown"}
+    record = ablation.ablation("conv", Config(), passes, _record(verdicts))
+    assert {row.effect for row in record.rows} == {"unknown"}
 
 
 @pytest.mark.real
@@ -100,21 +102,21 @@ def test_what_was_not_measured_is_absent(explained: Explain) -> None:
     verdicts = [
         _verdict(chr(ord("B") + i), "unknown", None, None, None) for i in range(len(passes.names) + 1)
     ]
-    told = ablation.ablation("conv", Config(), passes, _record(verdicts))
-    assert {(one.effect, one.worth, one.low) for one in told.rows} == {("unknown", None, None)}
-    assert ablation_data(told)[0].worth is None
-    assert "not measured" in ablation_figure(told).to_json()
+    record = ablation.ablation("conv", Config(), passes, _record(verdicts))
+    assert {(row.effect, row.worth, row.low) for row in record.rows} == {("unknown", None, None)}
+    assert ablation_data(record)[0].worth is None
+    assert "not measured" in ablation_figure(record).to_json()
 
 
 @pytest.mark.real
 def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
-    told = explained("conv")
-    seen = _observation(told)
+    conv_model = explained("conv")
+    observation = _observation(conv_model)
     verdicts = [_verdict(label, "faster", 1.9, 2.0, 2.1) for label in "BCDE"]
-    record = levels.levels("conv", seen, _record(verdicts))
+    record = levels.levels("conv", observation, _record(verdicts))
     assert [row.level for row in record.rows] == ["disabled", "basic", "extended", "layout", "all"]
-    assert record.rows[0].nodes == len(told.source.nodes)
-    assert record.rows[-1].nodes == len(told.optimized.nodes)
+    assert record.rows[0].nodes == len(conv_model.source.nodes)
+    assert record.rows[-1].nodes == len(conv_model.optimized.nodes)
     assert record.rows[0].verdict is None
     assert record.rows[4].speedup == 2.0
     data = levels_data(record)
@@ -122,44 +124,53 @@ def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
     assert data.load_ms == tuple((row.load_s or 0) * 1e3 for row in record.rows)
     assert (data.ratio[4], data.low[4], data.high[4]) == (2.0, 1.9, 2.1)
     assert data.outputs == "Outputs agree at every level"
-    told_of = replace(record, rows=(*record.rows[:3], replace(record.rows[3], outputs_agree=False),
+    changed = replace(record, rows=(*record.rows[:3], replace(record.rows[3], outputs_agree=False),
                                     replace(record.rows[4], outputs_agree=None)))  # fmt: skip
-    assert levels_data(told_of).outputs == "Outputs differ at layout. Outputs were not compared at all"
-    assert "Outputs differ at layout" in levels_figure(told_of).to_json()
+    assert levels_data(changed).outputs == "Outputs differ at layout. Outputs were not compared at all"
+    assert "Outputs differ at layout" in levels_figure(changed).to_json()
     assert [config.level for config in levels.configs(Config())] == [row.level for row in record.rows]
 
 
-def _observation(told: Explained) -> Observation:
+@pytest.mark.real
+def test_a_level_without_an_interval_says_why(explained: Explain) -> None:
+    reason = "the interval spans more than a factor of 100"
+    verdicts = [replace(_verdict(label, "unknown", None, 2.0, None), reason=reason) for label in "BCDE"]
+    record = levels.levels("conv", _observation(explained("conv")), _record(verdicts))
+    assert [row.reason for row in record.rows] == [None, *[reason] * 4]
+    assert levels_data(record).speedup == ("baseline", *["unknown"] * 4)
+
+
+def _observation(explained: Explained) -> Observation:
     from workbench.analysis.observe import Snapshot
 
     return Observation(
-        told.source, (Snapshot("required", 0, told.source), Snapshot("x", 2, told.optimized)),
+        explained.source, (Snapshot("required", 0, explained.source), Snapshot("x", 2, explained.optimized)),
         True, True, True, None, (), ("CPUExecutionProvider",), (), (), (), 0.1, 4,
     )  # fmt: skip
 
 
 @pytest.mark.real
 def test_figures_hold_what_the_tables_hold(explained: Explain) -> None:
-    told = explained("conv")
-    data = histogram_data(told)
-    assert sum(row[1] for row in data.ops) == len(told.source.nodes)
-    assert sum(row[2] for row in data.ops) == len(told.optimized.nodes)
-    short = histogram_data(told, most=3)
+    conv_model = explained("conv")
+    data = histogram_data(conv_model)
+    assert sum(row[1] for row in data.ops) == len(conv_model.source.nodes)
+    assert sum(row[2] for row in data.ops) == len(conv_model.optimized.nodes)
+    short = histogram_data(conv_model, most=3)
     assert len(short.ops) == 3
-    assert sum(row[1] for row in short.ops) == len(told.source.nodes)
+    assert sum(row[1] for row in short.ops) == len(conv_model.source.nodes)
     assert short.ops[-1][0] == "all others"
-    assert sum(count for _, _, count in flow_data(told).flows) == len(told.source.nodes)
-    assert sum(count for _, _, count in flow_data(told, most=1).flows) == len(told.source.nodes)
+    assert sum(count for _, _, count in flow_data(conv_model).flows) == len(conv_model.source.nodes)
+    assert sum(count for _, _, count in flow_data(conv_model, most=1).flows) == len(conv_model.source.nodes)
 
 
 @pytest.mark.real
 def test_hostile_names_are_text_in_every_figure(explained: Explain) -> None:
-    told = replace(explained("conv"), model_name=HOSTILE)
+    hostile = replace(explained("conv"), model_name=HOSTILE)
     record = replace(_ablation(explained), model_name=HOSTILE)
     verdicts = [_verdict(label, "tie", 0.99, 1.0, 1.01) for label in "BCDE"]
-    by_level = levels.levels(HOSTILE, _observation(told), _record(verdicts))
+    by_level = levels.levels(HOSTILE, _observation(hostile), _record(verdicts))
     for figure in (
-        histogram_figure(told), passes_figure(told), flow_figure(told), ablation_figure(record),
+        histogram_figure(hostile), passes_figure(hostile), flow_figure(hostile), ablation_figure(record),
         levels_figure(by_level),
     ):  # fmt: skip
         assert "<img" not in figure.layout.title.text
@@ -173,15 +184,15 @@ def test_explain_ablate_and_levels_for_real(tmp_path: Path) -> None:
     import workbench as wb
 
     path = tiny.save(conv(), tmp_path)
-    told = wb.explain(path)
-    assert told.provenance.to_frame()["fate"].isin(["kept", "fused", "folded", "eliminated"]).all()
-    assert "source nodes" in str(told)
-    assert told._repr_mimebundle_()[0]["application/vnd.plotly.v1+json"]["data"]
-    assert told.what_if("nnapi").nodes
+    explained = wb.explain(path)
+    assert explained.provenance.to_frame()["fate"].isin(["kept", "fused", "folded", "eliminated"]).all()
+    assert "source nodes" in str(explained)
+    assert explained._repr_mimebundle_()[0]["application/vnd.plotly.v1+json"]["data"]
+    assert explained.what_if("nnapi").nodes
     worth = wb.ablate(path, wb.Config(intra_op_threads=1), budget_s=1.0, progress=False)
-    assert set(worth.to_frame()["pass"][:-1]) == set(told.passes.names)
+    assert set(worth.to_frame()["pass"][:-1]) == set(explained.passes.names)
     assert worth.to_frame()["outputs_agree"].all()
     side = wb.levels(path, wb.Config(intra_op_threads=1), budget_s=1.0, progress=False).to_frame()
     assert side["level"].tolist() == ["disabled", "basic", "extended", "layout", "all"]
     assert side["nodes"].tolist() == sorted(side["nodes"], reverse=True)
-    assert side["nodes"].iloc[-1] == len(told.provenance.optimized_frame())
+    assert side["nodes"].iloc[-1] == len(explained.provenance.optimized_frame())

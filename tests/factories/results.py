@@ -78,7 +78,18 @@ def ablation() -> AblationRecord:
 
 def levels() -> LevelsRecord:
     row = LevelRow(
-        "disabled", 12, (("Add", 3),), ("CPUExecutionProvider",), 0.1, 0.002, None, None, None, None, None
+        "disabled",
+        12,
+        (("Add", 3),),
+        ("CPUExecutionProvider",),
+        0.1,
+        0.002,
+        None,
+        None,
+        None,
+        None,
+        None,
+        None,
     )
     more = replace(row, level="all", speedup=1.5, low=1.4, high=1.6, verdict="faster", outputs_agree=True)
     return LevelsRecord("model", (row, more), ordinary())

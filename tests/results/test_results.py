@@ -266,5 +266,5 @@ def test_words_of_peaks_and_starts() -> None:
         "2 threads: float32 not measured, int8 not measured, copying 20.0 GB/s"
     )
     first, second = str(RESULTS["cold start"]).splitlines()
-    assert first.startswith("A: 610 ms to the first answer, 410 ms with the optimized graph saved ahead")
+    assert first.startswith("A: 610 ms to the first answer, 410 ms with the pre-optimized graph")
     assert second.startswith("B: ")

@@ -1,4 +1,4 @@
-"""What each pass is worth: from a comparison in which each was switched off alone, beside an A/A control."""
+"""The worth of each pass: a comparison in which each is disabled alone, beside an A/A control."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Effect = Literal["helps", "hurts", "no effect", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """One pass off alone. `worth` is the share of time that it takes longer without: 0.3 is 30 %."""
+    """One pass disabled alone. `worth` is the share by which a run takes longer without it: 0.3 is 30 %."""
 
     name: str
     levels: tuple[int, ...]
@@ -36,7 +36,7 @@ class Worth:
 
 @dataclass(frozen=True, slots=True)
 class AblationRecord:
-    """All passes that fired, and the control: the same config twice, whose worth should be nothing."""
+    """All passes that fired, and the control: the same config twice, whose worth should be 0."""
 
     model_name: str
     config: Config
@@ -45,7 +45,7 @@ class AblationRecord:
     comparison: ComparisonRecord
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pass, and the control last; shares of time, not percent."""
+        """One row per pass, and the control last; shares of time, not percent."""
         import pandas as pd
 
         columns = [
@@ -54,10 +54,10 @@ class AblationRecord:
         ]  # fmt: skip
         rows = [
             (
-                one.name, ", ".join(map(str, one.levels)), one.effect, one.worth, one.low, one.high,
-                one.nodes_removed, one.nodes_added, one.outputs_agree, one.relative_error, one.reason,
+                row.name, ", ".join(map(str, row.levels)), row.effect, row.worth, row.low, row.high,
+                row.nodes_removed, row.nodes_added, row.outputs_agree, row.relative_error, row.reason,
             )
-            for one in (*self.rows, self.control)
+            for row in (*self.rows, self.control)
         ]  # fmt: skip
         floats = dict.fromkeys(("worth", "low", "high", "relative_error"), "float64")
         return pd.DataFrame(rows, columns=columns).astype(floats)
@@ -65,59 +65,59 @@ class AblationRecord:
     @property
     def hurts(self) -> tuple[str, ...]:
         """Passes that make this model slower on this machine."""
-        return tuple(one.name for one in self.rows if one.effect == "hurts")
+        return tuple(row.name for row in self.rows if row.effect == "hurts")
 
     def __str__(self) -> str:
-        told = [
-            f"{shorten(one.name)} {one.effect} ({_percent(one)})"
-            for one in self.rows
-            if one.effect in ("helps", "hurts")
+        effects = [
+            f"{shorten(row.name)} {row.effect} ({_percent(row)})"
+            for row in self.rows
+            if row.effect in ("helps", "hurts")
         ]
-        words = "; ".join(told) or "none changes the time measurably"
+        text = "; ".join(effects) or "none changes the time measurably"
         if self.hurts:
             names = ", ".join(map(shorten, self.hurts))
-            words += f". Slower here because of {names}: disabled_passes switches them off"
-        return f"{counted(len(self.rows), 'pass', 'passes')} switched off alone: {words}"
+            text += f". Slower here because of {names}: disabled_passes switches them off"
+        return f"{counted(len(self.rows), 'pass', 'passes')} disabled alone: {text}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
 
 
 def configs(config: Config, passes: Passes) -> tuple[Config, ...]:
-    """The control, and the config without each pass that fired."""
-    off = config.disabled_passes
-    return (config, *(config.replace(disabled_passes=(*off, name)) for name in passes.names))
+    """Return the control, and the config without each pass that fired."""
+    disabled = config.disabled_passes
+    return (config, *(config.replace(disabled_passes=(*disabled, name)) for name in passes.names))
 
 
 def ablation(model_name: str, config: Config, passes: Passes, record: ComparisonRecord) -> AblationRecord:
     """Read the comparison of the config with those of `configs`, in their order."""
     control, *verdicts = record.verdicts
-    nothing = _worth("control: the same config again", (), control, record.agreement, None)
+    same = _worth("control: the same config again", (), control, record.agreement, None)
     rows = []
     for name, verdict in zip(passes.names, verdicts, strict=True):
-        fired = tuple(one for one in passes.fired if one.name == name)
-        row = _worth(name, fired, verdict, record.agreement, nothing)
+        fired = tuple(step for step in passes.fired if step.name == name)
+        row = _worth(name, fired, verdict, record.agreement, same)
         others = built_on(passes, name)
         if others:
-            said = (
-                f"{row.reason}; its worth holds that of what works on the nodes it makes: {', '.join(others)}"
+            text = (
+                f"{row.reason}; includes the worth of passes on the nodes that it makes: {', '.join(others)}"
             )
-            row = replace(row, reason=said)
+            row = replace(row, reason=text)
         rows.append(row)
-    rows.sort(key=lambda one: -abs(one.worth or 0.0))
-    return AblationRecord(model_name, config, tuple(rows), nothing, record)
+    rows.sort(key=lambda row: -abs(row.worth or 0.0))
+    return AblationRecord(model_name, config, tuple(rows), same, record)
 
 
 def built_on(passes: Passes, name: str) -> tuple[str, ...]:
-    """Passes that worked on nodes that this one made: with it off, they may find nothing to do."""
+    """Return the passes that changed nodes made by this one: without it they may not fire."""
     made: set[str] = set()
-    found: dict[str, None] = {}
-    for one in passes.fired:
-        if one.name == name:
-            made.update(one.change.added)
-        elif made.intersection((*one.change.removed, *one.change.rewired)):
-            found[one.name] = None
-    return tuple(found)
+    others: dict[str, None] = {}
+    for fired in passes.fired:
+        if fired.name == name:
+            made.update(fired.change.added)
+        elif made.intersection((*fired.change.removed, *fired.change.rewired)):
+            others[fired.name] = None
+    return tuple(others)
 
 
 def _worth(
@@ -132,13 +132,13 @@ def _worth(
     worth, low, high = _inverse(verdict.ratio), _inverse(verdict.high), _inverse(verdict.low)
     return Worth(
         name=name,
-        levels=tuple(dict.fromkeys(one.level for one in fired)),
+        levels=tuple(dict.fromkeys(step.level for step in fired)),
         effect=_effect(verdict, worth, control),
         worth=worth,
         low=low,
         high=high,
-        nodes_removed=sum(len(one.change.removed) for one in fired),
-        nodes_added=sum(len(one.change.added) for one in fired),
+        nodes_removed=sum(len(step.change.removed) for step in fired),
+        nodes_added=sum(len(step.change.added) for step in fired),
         outputs_agree=_agree(outputs),
         relative_error=max(errors, default=None),
         reason=verdict.reason,
@@ -146,37 +146,37 @@ def _worth(
 
 
 def _effect(verdict: Verdict, worth: float | None, control: Worth | None) -> Effect:
-    """The verdict is on the config without the pass. What the control shows too is no effect of a pass."""
+    """Return the effect of a pass from the verdict on the config without it, if it exceeds the control's."""
     if verdict.low is None or verdict.high is None or worth is None:
         return "unknown"
     if verdict.kind == "tie":
         return "no effect"
     beyond = 1 + verdict.smallest_effect
-    found: Effect = "unknown"
+    effect: Effect = "unknown"
     if verdict.high < 1 / beyond:
-        found = "helps"
+        effect = "helps"
     elif verdict.low > beyond:
-        found = "hurts"
+        effect = "hurts"
     noise = (
         max((abs(bound) for bound in (control.low, control.high) if bound is not None), default=0.0)
         if control
         else 0
     )
-    return found if abs(worth) > noise else "unknown"
+    return effect if abs(worth) > noise else "unknown"
 
 
 def _agree(outputs: list[OutputAgreement]) -> bool | None:
-    said = [row.agrees for row in outputs]
-    if not said or None in said:
-        return False if False in said else None
-    return all(said)
+    agree = [row.agrees for row in outputs]
+    if not agree or None in agree:
+        return False if False in agree else None
+    return all(agree)
 
 
 def _inverse(ratio: float | None) -> float | None:
     return None if not ratio else 1 / ratio - 1
 
 
-def _percent(one: Worth) -> str:
-    if one.worth is None or one.low is None or one.high is None:
+def _percent(row: Worth) -> str:
+    if row.worth is None or row.low is None or row.high is None:
         return "not known"
-    return f"{one.worth * 100:+.1f} %, 95 % CI {one.low * 100:+.1f} to {one.high * 100:+.1f}"
+    return f"{row.worth * 100:+.1f} %, 95 % CI {row.low * 100:+.1f} to {row.high * 100:+.1f}"

@@ -1,4 +1,4 @@
-"""Cold start, step by step, in fresh processes: as asked, without prepacking, from a graph saved ahead."""
+"""Cold start, step by step, in fresh processes: as asked, without prepacking, from a pre-optimized graph."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ NO_PREPACKING = ("session.disable_prepacking", "1")
 
 @dataclass(frozen=True, slots=True)
 class ProcessStart:
-    """One process from its start to its steady state. Resident memory None: the system does not tell."""
+    """One process from its start to its steady state. Resident memory is None where it is not known."""
 
-    process_s: float  # starting the interpreter, up to its first word, without the import
+    process_s: float  # from its start to its first message, without the import
     import_s: float
     load_s: float
     first_run_s: float
@@ -61,48 +61,48 @@ class ColdStartRecord:
 
     @property
     def load_s(self) -> float:
-        return median(each.load_s for each in self.as_asked)
+        return median(start.load_s for start in self.as_asked)
 
     @property
     def prepack_s(self) -> float:
-        """What loading takes longer for prepacking; never below 0, which is noise."""
-        return max(0.0, self.load_s - median(each.load_s for each in self.without_prepacking))
+        """The time that prepacking adds to loading; a negative difference is noise and counts as 0."""
+        return max(0.0, self.load_s - median(start.load_s for start in self.without_prepacking))
 
     @property
     def optimize_s(self) -> float | None:
-        """What loading takes longer than from a graph saved ahead."""
+        """The time that loading takes longer than from a pre-optimized graph."""
         if not self.saved_ahead:
             return None
-        return max(0.0, self.load_s - median(each.load_s for each in self.saved_ahead))
+        return max(0.0, self.load_s - median(start.load_s for start in self.saved_ahead))
 
     @property
     def steps(self) -> tuple[tuple[str, float | None], ...]:
-        """Seconds of each step in order; reading the file is what optimizing and prepacking leave of load."""
+        """Seconds of each step in order; reading the file is loading less optimizing and prepacking."""
         read_s = None if self.optimize_s is None else max(0.0, self.load_s - self.optimize_s - self.prepack_s)
         return (
-            ("process start", median(each.process_s for each in self.as_asked)),
-            ("import", median(each.import_s for each in self.as_asked)),
+            ("process start", median(start.process_s for start in self.as_asked)),
+            ("import", median(start.import_s for start in self.as_asked)),
             ("read", read_s),
             ("optimize", self.optimize_s),
             ("prepack", self.prepack_s),
-            ("first run", median(each.first_run_s for each in self.as_asked)),
-            ("steady run", median(each.steady_s for each in self.as_asked)),
+            ("first run", median(start.first_run_s for start in self.as_asked)),
+            ("steady run", median(start.steady_s for start in self.as_asked)),
         )
 
     def resident(self, way: Way = "as_asked") -> tuple[tuple[str, int | None], ...]:
-        """Resident memory after each stage, the median of the starts; None where the system does not tell."""
+        """Return resident memory after each stage, the median of the starts; None where it is not known."""
         starts: tuple[ProcessStart, ...] = getattr(self, way)
-        found = [(stage, _median(starts, field) if starts else None) for stage, field in _MEMORY]
-        return tuple((stage, None if size is None else int(size)) for stage, size in found)
+        sizes = [(stage, _median(starts, field) if starts else None) for stage, field in _MEMORY]
+        return tuple((stage, None if size is None else int(size)) for stage, size in sizes)
 
     @property
     def prepack_bytes(self) -> int | None:
-        """What prepacked weights hold after loading; negative where prepacking freed more than it took."""
+        """The memory of prepacked weights after loading; negative where prepacking freed more."""
         return _less(self._loaded("as_asked"), self._loaded("without_prepacking"))
 
     @property
     def optimize_bytes(self) -> int | None:
-        """What is still held after loading because the graph was optimized here and not ahead."""
+        """The memory still held after loading because the graph was optimized here and not ahead."""
         return _less(self._loaded("as_asked"), self._loaded("saved_ahead"))
 
     def _loaded(self, way: Way) -> int | None:
@@ -115,15 +115,15 @@ class ColdStartRecord:
         return self.first_answer_s("as_asked") or 0.0
 
     def first_answer_s(self, way: Way) -> float | None:
-        """The same for one way of starting; None where it was not tried."""
+        """Return the time to the first output for one way of starting; None where it was not tried."""
         starts: tuple[ProcessStart, ...] = getattr(self, way)
-        return median(e.process_s + e.import_s + e.load_s + e.first_run_s for e in starts) if starts else None
+        return median(map(_first_answer_s, starts)) if starts else None
 
     def __str__(self) -> str:
         ahead_s, peak = self.first_answer_s("saved_ahead"), dict(self.resident())["first run"]
         parts = [f"{self.label}: {in_ms(self.until_first_answer_s)} to the first answer"]
         if ahead_s is not None:
-            parts.append(f"{in_ms(ahead_s)} with the optimized graph saved ahead")
+            parts.append(f"{in_ms(ahead_s)} with the pre-optimized graph")
         if peak is not None:
             parts.append(f"then {peak / (1 << 20):,.4g} MiB resident")
         if self.prepack_bytes is not None:
@@ -131,7 +131,7 @@ class ColdStartRecord:
         return ", ".join(parts)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a way of starting: medians of the steps and of resident memory after them."""
+        """One row per way of starting: medians of the steps and of resident memory after them."""
         import pandas as pd
 
         rows = []
@@ -139,7 +139,8 @@ class ColdStartRecord:
             starts: tuple[ProcessStart, ...] = getattr(self, name)
             if starts:
                 fields = ProcessStart.__dataclass_fields__
-                rows.append({"label": self.label, "start": name, **{f: _median(starts, f) for f in fields}})
+                medians = {field: _median(starts, field) for field in fields}
+                rows.append({"label": self.label, "start": name, **medians})
         frame = pd.DataFrame(rows)
         sizes = [name for name in ProcessStart.__dataclass_fields__ if name.endswith("_bytes")]
         frame[sizes] = frame[sizes].astype("Float64").round().astype("Int64")
@@ -163,20 +164,23 @@ def cold_start(
     limits: Limits | None = None,
     cancel: threading.Event | None = None,
 ) -> ColdStartRecord:
-    """Start processes by turns, so that a drift of the machine falls on all ways alike."""
+    """Start processes in turns, so that a drift of the machine affects all ways alike."""
     limits = limits or Limits()
     bare = config.replace(session_entries=dict([*config.session_entries, NO_PREPACKING]))
-    found: dict[str, list[ProcessStart]] = {"as_asked": [], "without_prepacking": [], "saved_ahead": []}
+    starts: dict[Way, list[ProcessStart]] = {way: [] for way in WAYS}
     with WorkerFolder() as folder:
         write_values(folder / "feeds", feeds)
-        ways = {"as_asked": (model, config), "without_prepacking": (model, bare)}
+        ways: dict[Way, tuple[Path, Config]] = {
+            "as_asked": (model, config),
+            "without_prepacking": (model, bare),
+        }
         if savable:
             saved = _save(model, config, folder, limits, cancel)
             ways["saved_ahead"] = (saved, config.replace(level="disabled", disabled_passes=()))
         for _ in range(repeats):
-            for way, (path, each) in ways.items():
-                found[way].append(_start(path, each, folder / "feeds", limits, cancel))
-    return ColdStartRecord(label, *(tuple(starts) for starts in found.values()))
+            for way, (path, session_config) in ways.items():
+                starts[way].append(_start(path, session_config, folder / "feeds", limits, cancel))
+    return ColdStartRecord(label, *(tuple(starts[way]) for way in WAYS))
 
 
 def _start(
@@ -245,10 +249,14 @@ def _save(model: Path, config: Config, folder: Path, limits: Limits, cancel: thr
     return target
 
 
+def _first_answer_s(start: ProcessStart) -> float:
+    return start.process_s + start.import_s + start.load_s + start.first_run_s
+
+
 def _median(starts: tuple[ProcessStart, ...], name: str) -> float | None:
-    values = [getattr(each, name) for each in starts]
+    values = [getattr(start, name) for start in starts]
     return None if None in values else float(median(values))
 
 
-def _less(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one - other
+def _less(size: int | None, other: int | None) -> int | None:
+    return None if size is None or other is None else size - other

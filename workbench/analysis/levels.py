@@ -1,4 +1,4 @@
-"""ORT's five levels side by side: what each leaves of the graph, and how long it takes."""
+"""ORT's five graph optimization levels side by side: nodes left, and latency."""
 
 from __future__ import annotations
 
@@ -34,38 +34,41 @@ class LevelRow:
     high: float | None
     verdict: str | None  # None: this is the baseline
     outputs_agree: bool | None  # with those of the level "disabled"
+    reason: str | None  # why this verdict, and why there is no interval
 
 
 @dataclass(frozen=True, slots=True)
 class LevelsRecord:
-    """The article's first table, on this machine."""
+    """All levels of one model on this machine, measured in one comparison."""
 
     model_name: str
     rows: tuple[LevelRow, ...]
     comparison: ComparisonRecord
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a level."""
+        """One row per level."""
         import pandas as pd
 
         columns = [
             "level", "nodes", "op_types", "providers", "load_s", "median_s", "speedup", "low", "high",
-            "verdict", "outputs_agree",
+            "verdict", "outputs_agree", "reason",
         ]  # fmt: skip
         rows = [
             (
-                one.level, one.nodes, len(one.ops), ", ".join(one.providers), one.load_s, one.median_s,
-                one.speedup, one.low, one.high, one.verdict, one.outputs_agree,
+                row.level, row.nodes, len(row.ops), ", ".join(row.providers), row.load_s, row.median_s,
+                row.speedup, row.low, row.high, row.verdict, row.outputs_agree,
+                row.reason,
             )
-            for one in self.rows
+            for row in self.rows
         ]  # fmt: skip
         floats = dict.fromkeys(("load_s", "median_s", "speedup", "low", "high"), "float64")
         return pd.DataFrame(rows, columns=columns).astype({**floats, "nodes": "Int64"})
 
     def __str__(self) -> str:
         return "; ".join(
-            f"{one.level}: {one.nodes:,} nodes, " + (in_ms(one.median_s) or "not measured")
-            for one in self.rows
+            f"{row.level}: {'? ' if row.nodes is None else f'{row.nodes:,} '}nodes, "
+            + (in_ms(row.median_s) or "not measured")
+            for row in self.rows
         )
 
     def _repr_html_(self) -> str:
@@ -73,12 +76,12 @@ class LevelsRecord:
 
 
 def configs(config: Config) -> tuple[Config, ...]:
-    """The config at each level, "disabled" first."""
+    """Return the config at each level, "disabled" first."""
     return tuple(config.replace(level=name) for name in LEVELS)
 
 
 def levels(model_name: str, observation: Observation, record: ComparisonRecord) -> LevelsRecord:
-    """`observation` is of the highest level: its snapshots hold the graph after each of the others."""
+    """Read the comparison of `configs`; the observation of the highest level has the graph of each."""
     verdicts = {verdict.label: verdict for verdict in record.verdicts}
     rows = []
     for (name, number), run in zip(NUMBERS.items(), record.runs, strict=True):
@@ -100,6 +103,7 @@ def levels(model_name: str, observation: Observation, record: ComparisonRecord) 
                 high=verdict.high if verdict else None,
                 verdict=verdict.kind if verdict else None,
                 outputs_agree=(all(agree) if None not in agree else None) if agree else None,
+                reason=verdict.reason if verdict else None,
             )
         )
     return LevelsRecord(model_name, tuple(rows), record)

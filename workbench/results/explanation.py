@@ -19,7 +19,7 @@ from workbench.analysis.placement import (
 from workbench.analysis.placement.timing import sizes_of
 from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import record_of
-from workbench.analysis.saved import check_explanation
+from workbench.analysis.record_checks import check_explanation
 from workbench.errors import ProfileError
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin

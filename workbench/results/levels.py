@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.analysis.levels import LevelsRecord
-from workbench.analysis.saved import check_measured
+from workbench.analysis.record_checks import check_measured
 from workbench.records.kinds import about_comparison
 from workbench.results.measured import Measured
 from workbench.results.registry import ResultKind

@@ -1,4 +1,4 @@
-"""Memory of a run: the arena as the profiler saw it, and what lives when by the graph's own account."""
+"""Memory of a run, node by node: the arena from the profiler, live activations from the graph."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ MEMORY_BUDGET_S = 0.1  # every run allocates alike
 
 @dataclass(frozen=True, slots=True)
 class NodeMemory:
-    """One node at its turn in the last run. None: the trace does not tell."""
+    """One node of the last run. None: the trace does not say."""
 
     position: int
     node: str
     op_type: str | None
-    allocated_bytes: int | None = field(metadata=SIGNED)  # by the node, from the arena; frees count against
+    allocated_bytes: int | None = field(metadata=SIGNED)  # from the arena, less what the node freed
     in_use_bytes: int | None = field(metadata=SIGNED)  # after it ran
     held_bytes: int | None = field(metadata=SIGNED)  # by the arena, from the system
     output_bytes: int | None = field(metadata=SIGNED)
@@ -36,7 +36,7 @@ class NodeMemory:
 
     @property
     def temporary_bytes(self) -> int | None:
-        """Allocated beyond its outputs: scratch space. None where a planned block hides it."""
+        """Scratch space: allocated beyond the outputs. None where a planned block hides it."""
         if self.allocated_bytes is None or self.output_bytes is None or not self.allocated_bytes:
             return None
         return max(0, self.allocated_bytes - self.output_bytes)
@@ -44,7 +44,7 @@ class NodeMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """The last run of a profile, node by node, and its totals. None: not told."""
+    """The last run of a profile, node by node, and its totals. None: not known."""
 
     nodes: tuple[NodeMemory, ...] = field(metadata=TABLE)
     weights_bytes: int | None
@@ -53,12 +53,12 @@ class MemoryRecord:
     arena_held_bytes: int | None = field(metadata=SIGNED)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a node, in the order they ran."""
+        """One row per node, in the order of execution."""
         import pandas as pd
 
         names = ("position", "node", "op_type", "allocated_bytes", "temporary_bytes", "in_use_bytes",
                  "held_bytes", "output_bytes", "live_bytes")  # fmt: skip
-        return pd.DataFrame({name: [getattr(each, name) for each in self.nodes] for name in names})
+        return pd.DataFrame({name: [getattr(node, name) for node in self.nodes] for name in names})
 
     def __str__(self) -> str:
         parts = (
@@ -71,7 +71,7 @@ class MemoryRecord:
 
 
 def memory_of(profile: Profile) -> MemoryRecord:
-    """Read from the last run. Each node's own allocations show when the memory pattern was off."""
+    """Read the last run. Each node's own allocations show only without the memory pattern."""
     trace, tree = profile.trace, profile.tree
     last = len(tree.runs) - 1
     events = np.flatnonzero((tree.kind == Kind.NODE) & (tree.run == last)) if last >= 0 else np.array([], int)
@@ -93,7 +93,7 @@ def memory_of(profile: Profile) -> MemoryRecord:
                 live_bytes=live.get(name),
             )
         )
-    states = [state for each in range(len(trace)) if (state := trace.arena_of(each)) is not None]
+    states = [state for event in range(len(trace)) if (state := trace.arena_of(event)) is not None]
     return MemoryRecord(
         nodes=tuple(nodes),
         weights_bytes=None if profile.optimized is None else _weights(profile.optimized),
@@ -104,7 +104,7 @@ def memory_of(profile: Profile) -> MemoryRecord:
 
 
 def memory_as_asked(by_node: Profile, as_asked: Profile) -> MemoryRecord:
-    """Nodes from a run without the memory pattern, the arena's totals from one of the config as it is.
+    """Join the nodes of a run without the memory pattern with the arena's totals of the config as it is.
 
     With the pattern ORT plans one block, so nodes allocate nothing that shows; without it the arena holds
     more than the user's session would.
@@ -116,10 +116,10 @@ def memory_as_asked(by_node: Profile, as_asked: Profile) -> MemoryRecord:
 
 
 def live_bytes(profile: Profile) -> dict[str, int]:
-    """By node of the main graph: the bytes of activations alive while it runs. Empty without the graph.
+    """Return the bytes of live activations by node of the main graph; empty without the graph.
 
-    A tensor lives from the node that makes it to the last that reads it; the graph's outputs to the end. A
-    tensor of unknown size makes the account wrong, so then there is none.
+    A tensor lives from the node that makes it to the last node that reads it, an output of the graph to the
+    end. Where the size of a tensor is not known the sums would be wrong, so the result is empty.
     """
     if profile.optimized is None:
         return {}
@@ -141,7 +141,7 @@ def live_bytes(profile: Profile) -> dict[str, int]:
 
 
 def _read(node: Any) -> list[str]:
-    """What a node reads, its subgraphs included."""
+    """Return the tensors that a node reads, those of its subgraphs included."""
     names = [name for name in node.input if name]
     for attribute in node.attribute:
         if attribute.HasField("g"):

@@ -1,4 +1,4 @@
-"""What memory pattern, arena and prepacking are worth: one comparison, latency and memory of each."""
+"""The worth of memory pattern, arena and prepacking: latency and memory of each from one comparison."""
 
 from __future__ import annotations
 
@@ -23,19 +23,17 @@ _WORDS = {"faster": "faster", "slower": "slower", "tie": "as fast"}
 
 @dataclass(frozen=True, slots=True)
 class MemorySetting:
-    """One setting turned over. Sizes are resident memory above what the imported library takes."""
+    """One setting toggled. Sizes are resident memory above that of the imported library."""
 
     name: str
     loaded_bytes: int | None = field(metadata=SIGNED)  # after the session was made
     ran_bytes: int | None = field(metadata=SIGNED)  # at the end
     peak_bytes: int | None = field(metadata=SIGNED)
-    arena_peak_bytes: int | None = field(
-        metadata=SIGNED
-    )  # in use, at its peak; None: there is no arena, or nothing told
+    arena_peak_bytes: int | None = field(metadata=SIGNED)  # None: there is no arena, or no figure of it
     arena_held_bytes: int | None = field(metadata=SIGNED)
     latency_s: float | None
     verdict: str | None  # None: this is the baseline
-    ratio: float | None  # the baseline's time over this one's
+    ratio: float | None  # the baseline's time over the time with this setting
     low: float | None
     high: float | None
     failure: str | None
@@ -49,7 +47,7 @@ class MemorySettingsRecord:
     rows: tuple[MemorySetting, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a setting."""
+        """One row per setting."""
         import pandas as pd
 
         names = list(MemorySetting.__dataclass_fields__)
@@ -69,7 +67,7 @@ def check_settings(record: MemorySettingsRecord, fix: str) -> None:
 
 
 def settings_of(config: Config) -> tuple[tuple[str, Config], ...]:
-    """The config, and it with each of its three memory settings turned over."""
+    """Return the config, and the config with each of its three memory settings toggled."""
     pattern, arena = config.memory_pattern is not False, config.cpu_arena is not False
     entries = dict(config.session_entries)
     packed = entries.get(PREPACKING) != "1"
@@ -87,7 +85,7 @@ def settings_of(config: Config) -> tuple[tuple[str, Config], ...]:
 def settings_seen(
     model_name: str, names: tuple[str, ...], record: ComparisonRecord, arenas: tuple[Any, ...]
 ) -> MemorySettingsRecord:
-    """From a comparison of `settings_of` and, a setting, the arena's (peak, held) of a profile."""
+    """Read a comparison of `settings_of`, with the arena's (peak, held) bytes of each from a profile."""
     verdicts = {verdict.label: verdict for verdict in record.verdicts}
     rows = []
     for name, run, (peak, held) in zip(names, record.runs, arenas, strict=True):
@@ -112,9 +110,9 @@ def settings_seen(
 
 
 def _above(run: Run, name: str) -> int | None:
-    """The median over the processes of what lies above the memory before loading."""
-    found = [_grown(process, name) for process in run.processes]
-    known = [size for size in found if size is not None]
+    """Return the growth since before loading, the median over the processes."""
+    sizes = [_grown(process, name) for process in run.processes]
+    known = [size for size in sizes if size is not None]
     return int(median(known)) if known else None
 
 

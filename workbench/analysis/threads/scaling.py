@@ -14,12 +14,12 @@ from workbench.text import in_ms
 if TYPE_CHECKING:
     import pandas as pd
 
-CLOSE = 0.05  # of the best: what more threads gain beyond the knee is no more than this
+CLOSE = 0.05  # of the best latency: more threads than at the knee gain less than this
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadPoint:
-    """One thread count. None: nothing was measured, or the system does not tell."""
+    """One thread count. None: nothing was measured, or the system does not report it."""
 
     threads: int
     spinning: bool
@@ -42,29 +42,29 @@ class ThreadScalingRecord:
     points: tuple[ThreadPoint, ...]
 
     def knee(self, *, spinning: bool = True) -> ThreadPoint | None:
-        """The fewest threads that come within 5 % of the best latency; None when nothing was measured."""
-        known = [each for each in self.points if each.spinning is spinning and each.latency_s is not None]
-        best = min((each.latency_s or 0.0 for each in known), default=0.0)
-        near = [each for each in known if (each.latency_s or 0.0) <= best * (1 + CLOSE)]
-        return min(near, key=lambda each: each.threads, default=None)
+        """Return the fewest threads within 5 % of the best latency; None when nothing was measured."""
+        known = [point for point in self.points if point.spinning is spinning and point.latency_s is not None]
+        best = min((point.latency_s or 0.0 for point in known), default=0.0)
+        near = [point for point in known if (point.latency_s or 0.0) <= best * (1 + CLOSE)]
+        return min(near, key=lambda point: point.threads, default=None)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a point: threads, spinning, latency_s, cpu_s, busy_threads, knee, failure."""
+        """One row per point: threads, spinning, latency_s, cpu_s, busy_threads, knee, failure."""
         import pandas as pd
 
         knees = (self.knee(spinning=True), self.knee(spinning=False))
         return pd.DataFrame(
             [
                 {
-                    "threads": each.threads,
-                    "spinning": each.spinning,
-                    "latency_s": each.latency_s,
-                    "cpu_s": each.cpu_s,
-                    "busy_threads": each.busy_threads,
-                    "knee": each in knees,
-                    "failure": each.failure,
+                    "threads": point.threads,
+                    "spinning": point.spinning,
+                    "latency_s": point.latency_s,
+                    "cpu_s": point.cpu_s,
+                    "busy_threads": point.busy_threads,
+                    "knee": point in knees,
+                    "failure": point.failure,
                 }
-                for each in self.points
+                for point in self.points
             ]
         )
 
@@ -73,7 +73,7 @@ class ThreadScalingRecord:
 
 
 def thread_configs(config: Config, most_threads: int) -> tuple[Config, ...]:
-    """1, 2, 4… and the most threads, each with and without spinning."""
+    """1, 2, 4… and the most threads, point with and without spinning."""
     counts = sorted({most_threads, *(1 << power for power in range(most_threads.bit_length()))})
     return tuple(
         config.replace(intra_op_threads=count, spinning=spinning)
@@ -84,7 +84,7 @@ def thread_configs(config: Config, most_threads: int) -> tuple[Config, ...]:
 
 
 def scaling_of(record: ComparisonRecord) -> ThreadScalingRecord:
-    """From a comparison of `thread_configs`."""
+    """Read the points from a comparison of `thread_configs`."""
     return ThreadScalingRecord(
         tuple(
             ThreadPoint(
@@ -102,8 +102,8 @@ def scaling_of(record: ComparisonRecord) -> ThreadScalingRecord:
 def _cpu_s(run: Run) -> float | None:
     blocks = [block for process in run.processes for block in process.blocks]
     clean = [block for block in blocks if run.counts(block)] or blocks
-    each = [block.own_cpu_s / len(block.samples_s) for block in clean if block.own_cpu_s is not None]
-    return median(each) if each else None
+    per_run_s = [block.own_cpu_s / len(block.samples_s) for block in clean if block.own_cpu_s is not None]
+    return median(per_run_s) if per_run_s else None
 
 
 def _sentence(scaling: ThreadScalingRecord, spinning: bool) -> str:

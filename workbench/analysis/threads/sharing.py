@@ -1,4 +1,4 @@
-"""How the nodes of a profile shared the thread pool, from ORT's scheduling statistics, in words."""
+"""How evenly the thread pool shared each node of a profile, from ORT's scheduling statistics."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class NodeSharing:
 
     node: str
     op_type: str | None
-    calls: int  # that told anything
+    calls: int  # with scheduling statistics
     time_s: float
-    run_s: float  # working on its part
-    wait_s: float  # for the others to finish theirs
+    run_s: float  # of the calling thread on its part
+    wait_s: float  # for the other threads
     distribute_s: float  # handing the work out
     helpers: int  # other threads of the pool
-    helped: float | None  # of these, the share that took any work; None: there are none
+    helped: float | None  # the share of these that took any work; None: there are none
 
     @property
     def words(self) -> str:
-        """What that means, shortly."""
+        """The meaning of the figures, in short."""
         if not self.time_s:
-            return "too short to tell"
+            return "too short to measure"
         if self.helped is None:
             return "runs on one thread, as configured"
         if self.helped == 0:
@@ -57,34 +57,42 @@ class NodeSharing:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """Every node that told anything, slowest first."""
+    """Every node with scheduling statistics, slowest first."""
 
     nodes: tuple[NodeSharing, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a node with its words."""
+        """One row per node, with its `words`."""
         import pandas as pd
 
         names = (*NodeSharing.__dataclass_fields__, "words")
-        return pd.DataFrame({name: [getattr(each, name) for each in self.nodes] for name in names})
+        return pd.DataFrame({name: [getattr(node, name) for node in self.nodes] for name in names})
 
 
 def sharing_of(profile: Profile) -> Sharing:
-    """Only calls with a parallel section long enough to be timed (1 µs) tell anything."""
+    """Sum the statistics by node; ORT writes them for parallel sections of 1 µs and more."""
     trace = profile.trace
     counted = set(profile.measured.events.tolist())
     sums: dict[str, list[float]] = {}
     kinds: dict[str, str | None] = {}
-    for each in trace.scheduling:
-        if each.event not in counted:
+    for record in trace.scheduling:
+        if record.event not in counted:
             continue
-        name = node_name(trace.name_of(each.event))
-        call = trace.call_of(each.event)
+        name = node_name(trace.name_of(record.event))
+        call = trace.call_of(record.event)
         kinds[name] = None if call is None else call.op_type
         row = sums.setdefault(name, [0.0] * 7)
-        duration = float(trace.duration_us[each.event])
-        helping = sum(1 for count in each.others_ran if count > 0)
-        new = (1, duration, each.run_us, each.wait_us, each.distribute_us, len(each.others_ran), helping)
+        duration = float(trace.duration_us[record.event])
+        helping = sum(1 for count in record.others_ran if count > 0)
+        new = (
+            1,
+            duration,
+            record.run_us,
+            record.wait_us,
+            record.distribute_us,
+            len(record.others_ran),
+            helping,
+        )
         sums[name] = [old + more for old, more in zip(row, new, strict=True)]
     nodes = [
         NodeSharing(
