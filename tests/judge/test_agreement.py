@@ -15,7 +15,7 @@ from workbench.judge.agreement import compare_outputs
 from workbench.records.comparison import OutputAgreement
 
 FLOATS = hnp.arrays(
-    np.float32, hnp.array_shapes(max_dims=3, max_side=5), elements=st.floats(-100, 100, width=32)
+    np.float32, hnp.array_shapes(max_dims=3, min_side=1, max_side=5), elements=st.floats(-100, 100, width=32)
 )
 
 
@@ -80,11 +80,22 @@ def test_what_differs_is_said(ours: Any, theirs: Any, reason: str) -> None:
         [np.arange(3), np.zeros((0, 2))],
         {1: 0.5},
         None,
-        np.zeros((0, 4), np.float32),
     ],
 )
 def test_equal_values_of_every_type_agree(value: Any) -> None:
     assert compared(value, value).agrees is True
+
+
+@pytest.mark.parametrize("value", [np.full(3, np.nan), np.zeros((0, 4), np.float32), [np.zeros(0)]])
+def test_equal_outputs_without_a_value_are_no_agreement(value: Any) -> None:
+    row = compared(value, value)
+    assert row.agrees is None
+    assert "NaN or empty" in row.reason
+
+
+def test_a_single_output_with_values_is_enough() -> None:
+    outputs = [{"boxes": np.zeros((0, 4)), "scores": np.ones(2)}]
+    assert [row.agrees for row in compare_outputs("B", outputs, outputs)] == [True, True]
 
 
 def test_nan_and_infinity_are_counted() -> None:

@@ -80,3 +80,11 @@ def test_configs_that_memory_cannot_hold_together_are_measured_in_pairs(tmp_path
     world = World({"A": 0.001, "B": 0.001, "C": 0.001})
     world.compare(tmp_path, budget_s=0.1, model_bytes=1 << 30)
     assert world.workers == ["A", "B", "A", "C"]
+
+
+def test_a_machine_that_is_always_busy_gets_an_answer_from_all_rounds(tmp_path: Path) -> None:
+    """It used to end as unknown: all rounds were disturbed and set aside."""
+    world = World({"A": 0.001, "B": 0.0005}, scatter=0.05, others_cores=1.0)
+    measuring = world.compare(tmp_path, budget_s=40.0)
+    assert measuring.verdicts[0].kind == "faster"
+    assert {run.population for run in measuring.evidence.runs()} == {"all"}

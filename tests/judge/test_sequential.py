@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from workbench.judge.sequential import SPENT_AT, error_at, interval, is_look, student_t, total_error
+from workbench.judge.sequential import REPEATED, SPENT_AT, error_at, interval, is_look, student_t, total_error
 
 RATIOS = st.lists(st.floats(-2, 2), min_size=2, max_size=40).filter(lambda ratios: stats.tstd(ratios) > 1e-6)
 
@@ -29,24 +29,41 @@ def test_no_interval_from_fewer_than_two(ratios: list[float]) -> None:
     assert interval(ratios) is None
 
 
-@pytest.mark.parametrize("last", [3, 5, 7, 8, 10, 12, 18, 22, 27, 40])
-def test_looking_often_does_not_spend_more_than_five_per_cent(last: int) -> None:
-    """Whatever look is the last: simulated, with three standard errors of room for the simulation."""
+@pytest.mark.parametrize(
+    "finals",
+    [
+        *([last] for last in (3, 5, 7, 8, 10, 12, 18, 22, 27, 40, 60, 90)),
+        [6, 12],
+        [9, 10, 11, 12],
+        [4, 7, 10, 15, 20, 30, 50, 80],
+        [4, 6, 9, 13, 19, 28, 41, 61, 91],
+    ],
+)
+def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int]) -> None:
+    """However often measuring went on: simulated, with three standard errors of room for the simulation."""
     repeats = 20_000
     room = 3 * math.sqrt(0.05 * 0.95 / repeats)
-    assert total_error(last, repeats=repeats) <= 0.05 + room
+    assert total_error(finals, repeats=repeats) <= 0.05 + room
 
 
 def test_every_look_spends_something() -> None:
     assert all(0 < error < 0.05 for error in SPENT_AT.values())
-    assert total_error(12, repeats=20_000) > total_error(3, repeats=20_000) > 0
+    assert total_error([12], repeats=20_000) > total_error([3], repeats=20_000) > 0
 
 
 def test_between_two_looks_the_next_one_is_spent() -> None:
     assert error_at(6) == SPENT_AT[8]
-    assert error_at(1_000) == min(SPENT_AT.values())
+    assert error_at(1_000) == SPENT_AT[max(SPENT_AT)]
     assert is_look(8)
     assert not is_look(7)
+
+
+def test_a_part_that_a_final_look_spent_is_not_spent_again() -> None:
+    assert not is_look(8, looks=[6])
+    assert error_at(8, looks=[6]) == REPEATED
+    assert is_look(12, looks=[6])
+    assert is_look(12, looks=[8])
+    assert error_at(8, looks=[8]) == SPENT_AT[8], "the look itself, judged again"
 
 
 def test_student_t_against_scipy() -> None:

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.factories.runs import pairs
+from workbench.judge.pairs import Pair, population_of
 from workbench.judge.sequential import Interval
-from workbench.judge.verdict import is_enough, judge, kind_of
+from workbench.judge.verdict import Criteria, is_enough, judge, kind_of
 from workbench.records.comparison import OutputAgreement, Verdict
 
 
 def verdict(
     ratios: list[float | None], *, final: bool = True, agreement: tuple[OutputAgreement, ...] = ()
 ) -> Verdict:
-    return judge("B", pairs(ratios), agreement, smallest_effect=0.01, final=final)
+    return judge("B", pairs(ratios), agreement, Criteria(), final=final)
 
 
 def agreement(agrees: bool | None) -> OutputAgreement:
@@ -44,19 +45,59 @@ def test_the_same_is_a_tie() -> None:
     assert verdict([1.001, 0.999, 1.0, 1.002, 0.998]).kind == "tie"
 
 
-def test_wide_is_unknown_with_the_interval_in_the_reason() -> None:
-    concluded = verdict([1.2, 0.9, 1.1])
+def test_an_unknown_verdict_says_what_it_excludes() -> None:
+    concluded = verdict([1.04, 0.98, 1.02, 0.97, 1.01, 0.98, 1.02, 1.0])
     assert concluded.kind == "unknown"
+    assert concluded.high is not None
     assert concluded.low is not None
-    assert f"{concluded.low:.3f}" in concluded.reason
+    most = max(concluded.high - 1, 1 / concluded.low - 1)
+    assert concluded.reason == (
+        f"no difference of {most * 100:.1f} % or more ({concluded.low:.3f} to {concluded.high:.3f})"
+    )
 
 
-def test_disturbed_rounds_do_not_count() -> None:
-    concluded = verdict([1.5, 1.5, None, None, None])
+def test_an_interval_on_one_side_of_none_says_so() -> None:
+    concluded = verdict([1.018, 1.012, 1.016, 1.02, 1.01])
     assert concluded.kind == "unknown"
-    assert concluded.rounds == 2
-    assert "3 of 5 rounds were disturbed" in concluded.reason
-    assert concluded.ratio == pytest.approx(1.5)
+    assert concluded.reason.startswith("faster by at most ")
+    assert "maybe by less than 1.0 %" in concluded.reason
+
+
+@pytest.mark.parametrize(
+    ("scatter", "words"),
+    [(0.03, "; about 20 s more would settle 1.0 %"), (0.3, "; more than 10 minutes would be needed")],
+)
+def test_how_much_longer_follows_from_the_scatter(scatter: float, words: str) -> None:
+    ratios = [math.exp(scatter * step) for step in (-1, 1, -1, 1, -1, 1, -1, 1)]
+    concluded = judge("B", pairs(ratios), (), Criteria(round_s=2.0), final=True)
+    assert words in concluded.reason
+
+
+def test_beyond_a_hundredfold_there_is_no_interval_and_a_reason() -> None:
+    concluded = verdict([1e-6, 1.0, 1e6])
+    assert (concluded.kind, concluded.low, concluded.high) == ("unknown", None, None)
+    assert "more than a hundredfold" in concluded.reason
+
+
+def test_disturbed_rounds_count_when_there_are_too_few_others() -> None:
+    """Such a comparison used to end as unknown, however large the effect."""
+    ratios = [2.1, 1.9, 2.0, 2.05, 1.95]
+    busy = [Pair(number, None, math.log(ratio), 3, 0) for number, ratio in enumerate(ratios, 1)]
+    assert population_of([busy]) == "all"
+    concluded = judge("B", busy, (), Criteria(population="all"), final=True)
+    assert (concluded.kind, concluded.rounds) == ("faster", 5)
+
+
+@pytest.mark.parametrize(
+    ("clean", "rounds", "population"),
+    [(1, 1, "undisturbed"), (0, 1, "all"), (2, 4, "all"), (3, 6, "undisturbed"), (3, 7, "all")],
+)
+def test_the_population_follows_from_how_many_rounds_are_clean(
+    clean: int, rounds: int, population: str
+) -> None:
+    some = [Pair(number, 0.0 if number < clean else None, 0.1, 3, 3) for number in range(rounds)]
+    assert population_of([some]) == population
+    assert population_of([some, [Pair(0, None, 0.1, 3, 0)] * rounds]) == "all"
 
 
 def test_no_pairs_have_no_ratio() -> None:
@@ -89,7 +130,7 @@ def test_unknown_agreement_is_no_difference() -> None:
 
 
 def test_a_failure_is_unknown_with_its_reason() -> None:
-    concluded = judge("B", (), (), smallest_effect=0.01, final=True, failure="load: no kernel")
+    concluded = judge("B", (), (), Criteria(), final=True, failure="load: no kernel")
     assert concluded.kind == "unknown"
     assert "no kernel" in concluded.reason
 
@@ -102,10 +143,10 @@ def test_provisional_until_a_planned_look() -> None:
 
 def test_stops_only_at_a_planned_look_when_decided_and_narrow() -> None:
     close = [2.0, 2.001, 1.999, 2.0, 2.001]
-    assert is_enough(verdict(close, final=False), pairs(close))
-    assert not is_enough(verdict(close[:4], final=False), pairs(close[:4]))
+    assert is_enough(pairs(close), Criteria())
+    assert not is_enough(pairs(close[:4]), Criteria())
     wide = [2.0, 1.6, 2.5]
-    assert not is_enough(verdict(wide, final=False), pairs(wide))
+    assert not is_enough(pairs(wide), Criteria())
 
 
 @given(st.floats(-1, 1), st.floats(0, 0.5), st.floats(0.001, 0.1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from workbench.records.comparison import OutputAgreement
 from workbench.worker.values import NOT_COMPARABLE
 
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
+NO_VALUES = "every output is NaN or empty, so there is nothing to compare"
 DIFFERING_SHARE = 0.05  # of integers (class indices, tokens) that other arithmetic may change
 TOLERANCE = 1e-3  # of the largest magnitude of the baseline's output: what reordered float32 sums stay below
 
@@ -32,7 +33,7 @@ def compare_outputs(
     """
     tolerance_asked = Tolerance(tolerance, least_sqnr_db)
     names = list(baseline[0]) if baseline else []
-    return tuple(
+    rows = tuple(
         _agreement_of(
             label,
             name,
@@ -43,6 +44,9 @@ def compare_outputs(
         )
         for name in names
     )
+    if any(_has_values(outputs) for outputs in baseline):
+        return rows
+    return tuple(replace(row, agrees=None, reason=NO_VALUES) if row.agrees else row for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +150,16 @@ def _compare(
         inf_count=infs,
         least_sqnr_db=tolerance.least_sqnr_db,
     )
+
+
+def _has_values(outputs: Mapping[str, Any]) -> bool:
+    """Return whether any output of a run holds a value that is not NaN."""
+    for leaf in _leaves(list(outputs.values())):
+        if not isinstance(leaf, np.ndarray) or (leaf.size and leaf.dtype.kind not in "fc"):
+            return True
+        if leaf.size and not np.isnan(_wide(leaf)).all():
+            return True
+    return False
 
 
 def _energy(array: np.ndarray[Any, Any]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 import time
@@ -11,6 +12,7 @@ from datetime import UTC, datetime
 from workbench.judge.candidates import make_candidates
 from workbench.judge.compare_request import CompareRequest, check
 from workbench.judge.doubts import doubts_of
+from workbench.judge.load_doubts import Circumstances
 from workbench.judge.measuring import Measuring, Surroundings
 from workbench.measure.counters import Counters, read_counters
 from workbench.measure.interference import Watch
@@ -19,6 +21,8 @@ from workbench.measure.machine import read_machine
 from workbench.measure.rounds import BLOCK_S, StartWorker
 from workbench.records.comparison import ComparisonRecord, Protocol
 from workbench.worker.launch import Worker, WorkerFolder
+
+HUB_VARIABLES = ("JUPYTERHUB_API_URL", "JUPYTERHUB_USER")  # other users measure and work on this machine too
 
 
 def compare(
@@ -86,10 +90,15 @@ def _record(
         verdicts=measuring.verdicts,
         doubts=doubts_of(
             runs,
+            measuring.verdicts,
             [evidence.pairs(label) for label in request.labels[1:]],
-            surroundings.machine,
-            counters=counters,
-            elapsed_s=measuring.elapsed_s,
-            software=evidence.software(),
+            evidence.agreement,
+            Circumstances(
+                machine=surroundings.machine,
+                counters=counters,
+                elapsed_s=measuring.elapsed_s,
+                software=evidence.software(),
+                shared=any(name in os.environ for name in HUB_VARIABLES),
+            ),
         ),
     )

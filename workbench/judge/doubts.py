@@ -1,51 +1,62 @@
-"""Reasons not to trust a comparison fully: typed, with the evidence and what to do."""
+"""Reasons not to trust a comparison fully: typed, with the evidence and a fix."""
 
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean, median, stdev
+from statistics import median, stdev
 
 from workbench.config.knobs import BY_FIELD
+from workbench.judge.agreement import NO_VALUES
+from workbench.judge.load_doubts import MORE_TIME, Circumstances, blocks_of, counted, other_load
 from workbench.judge.pairs import Pair
-from workbench.measure.counters import Counters
-from workbench.records.comparison import Doubt
+from workbench.records.comparison import Doubt, OutputAgreement, Verdict
 from workbench.records.machine import Machine
-from workbench.records.run import Block, Run
+from workbench.records.run import Run
 from workbench.text import in_ms
 
-DISTURBED_SHARE = 0.10  # of the blocks
 FEW_ROUNDS = 5
 PAIR_SPREAD = 0.03  # standard deviation of the log ratio between process pairs
 DRIFT = 0.10  # change of the baseline's latency from the first to the last third
-STEAL_SHARE = 0.02
+_PROVIDER_LIST = re.compile(r"\s*(when using|Falling back to|using) \[")
+_BACKENDS = ("TensorRT", "CUDA", "cuDNN", "OpenVINO", "DirectML", "ROCm", "QNN")
 CLOCK_STEPS = 50  # a median of fewer clock ticks cannot resolve 2 %
 
 
 def doubts_of(
     runs: Sequence[Run],
+    verdicts: Sequence[Verdict],
     pairs: Sequence[Sequence[Pair]],
-    machine: Machine,
-    *,
-    counters: Counters,
-    elapsed_s: float,
-    software: Mapping[str, Mapping[str, str]] | None = None,
+    agreement: Sequence[OutputAgreement],
+    circumstances: Circumstances,
 ) -> tuple[Doubt, ...]:
-    """Return the doubts of a comparison."""
+    """Return the doubts of a comparison; verdicts and pairs are those of the candidates, in their order."""
     doubts: list[Doubt] = []
-    doubts += _other_load(runs)
-    doubts += _spread(runs, pairs)
+    doubts += other_load(runs, circumstances)
+    doubts += _spread(runs, verdicts, pairs)
     doubts += _drift(runs[0])
     doubts += _fallbacks(runs)
-    doubts += _runtimes(runs, software or {})
+    doubts += _runtimes(runs, circumstances.software)
+    doubts += _outputs(agreement)
     doubts += _unsteady(runs)
-    doubts += _threads(runs, machine)
+    doubts += _threads(runs, circumstances.machine)
     doubts += _clock(runs)
     doubts += _preparation(runs)
-    doubts += _config_notes(runs, machine)
-    doubts += _system(counters, elapsed_s)
+    doubts += _config_notes(runs, circumstances.machine)
+    doubts += counted(circumstances)
     return tuple(doubts)
+
+
+def _outputs(agreement: Sequence[OutputAgreement]) -> Iterable[Doubt]:
+    for label in dict.fromkeys(row.label for row in agreement if row.reason == NO_VALUES):
+        yield Doubt(
+            "outputs",
+            label,
+            f"every output of A and {label} is NaN or empty, so that they are equal says nothing",
+            "give inputs that the model answers with numbers: inputs=…",
+        )
 
 
 def _preparation(runs: Sequence[Run]) -> Iterable[Doubt]:
@@ -65,83 +76,29 @@ def _preparation(runs: Sequence[Run]) -> Iterable[Doubt]:
             )
 
 
-def _other_load(runs: Sequence[Run]) -> Iterable[Doubt]:
-    blocks = [block for run in runs for block in _blocks(run)]
-    if not blocks:
-        return
-    if all(block.run_delay_s is None and block.others_cpu_s is None for block in blocks):
-        yield Doubt(
-            "other load",
-            None,
-            "this system does not report what other processes use, so disturbed blocks could not be found",
-            "close other programs while measuring, or measure on Linux",
-        )
-        return
-    if all(block.others_cpu_s is None for block in blocks):
-        yield Doubt(
-            "other load",
-            None,
-            "this container hides the machine's other processes: only blocks that waited long for a core "
-            "could be found",
-            "measure outside of the container, or start it with the host's process namespace",
-        )
-    disturbed = [block for block in blocks if block.disturbed]
-    if len(disturbed) > DISTURBED_SHARE * len(blocks):
-        cores = [block.others_cpu_s / block.wall_s for block in disturbed if block.others_cpu_s is not None]
-        used = f"; others used {fmean(cores):.1f} cores meanwhile" if cores else ""
-        yield Doubt(
-            "other load",
-            None,
-            f"{len(disturbed)} of {len(blocks)} blocks were disturbed by other work and set aside{used}",
-            "close other programs and notebooks, then compare again",
-        )
-
-
-def _system(counters: Counters, elapsed_s: float) -> Iterable[Doubt]:
-    if counters.steal_s is not None and elapsed_s > 0 and counters.steal_s / elapsed_s > STEAL_SHARE:
-        yield Doubt(
-            "steal",
-            None,
-            f"the hypervisor gave {counters.steal_s / elapsed_s * 100:.0f} % of a core to other guests",
-            "use a machine of your own, or repeat at another time",
-        )
-    if counters.thermal_throttles:
-        yield Doubt(
-            "throttling",
-            None,
-            f"the processor slowed down {counters.thermal_throttles} times because of heat",
-            "let it cool, or measure with fewer threads",
-        )
-    if counters.quota_throttles:
-        yield Doubt(
-            "quota",
-            None,
-            f"the container's CPU quota stopped work {counters.quota_throttles} times while measuring",
-            "set intra_op_threads to the quota or below, or raise the quota",
-        )
-
-
-def _spread(runs: Sequence[Run], pairs: Sequence[Sequence[Pair]]) -> Iterable[Doubt]:
-    for run, rounds in zip(runs[1:], pairs, strict=True):
-        ratios = [pair.log_ratio for pair in rounds if pair.log_ratio is not None]
-        if 0 < len(ratios) < FEW_ROUNDS:
+def _spread(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], pairs: Sequence[Sequence[Pair]]
+) -> Iterable[Doubt]:
+    for run, verdict, rounds in zip(runs[1:], verdicts, pairs, strict=True):
+        ratios = [ratio for pair in rounds if (ratio := pair.of(run.population)) is not None]
+        if 0 < len(ratios) < FEW_ROUNDS and verdict.kind == "unknown":
             yield Doubt(
                 "few rounds",
                 run.label,
                 f"the interval stands on {len(ratios)} rounds only",
-                "give more time with budget_s=…",
+                MORE_TIME,
             )
         if len(ratios) >= 3 and stdev(ratios) > PAIR_SPREAD:
             yield Doubt(
                 "noise",
                 run.label,
-                f"the ratio varies by {stdev(ratios) * 100:.1f} % from one pair of processes to the next",
-                "give more time with budget_s=…, or set intra_op_threads so that no core is shared",
+                f"the ratio varies by {stdev(ratios) * 100:.1f} % from one round to the next",
+                f"{MORE_TIME}, or set intra_op_threads so that no core is shared",
             )
 
 
 def _drift(baseline: Run) -> Iterable[Doubt]:
-    blocks = sorted((b for b in _blocks(baseline) if not b.disturbed), key=lambda block: block.start_s)
+    blocks = sorted((b for b in blocks_of(baseline) if not b.disturbed), key=lambda block: block.start_s)
     third = len(blocks) // 3
     if third >= 3:
         first = median(block.median_s for block in blocks[:third])
@@ -161,10 +118,7 @@ def _fallbacks(runs: Sequence[Run]) -> Iterable[Doubt]:
         asked = [provider.name for provider in run.config.providers]
         missing = [name for name in asked if run.providers and name not in run.providers]
         if missing:
-            reason = next(
-                (line.message for line in run.log if any(name in line.message for name in missing)),
-                "ORT gave no reason",
-            )
+            reason = _fallback_reason(run, missing)
             yield Doubt(
                 "fallback",
                 run.label,
@@ -172,6 +126,25 @@ def _fallbacks(runs: Sequence[Run]) -> Iterable[Doubt]:
                 f"{', '.join(run.providers)}: {reason}",
                 "see wb.doctor() for what this provider needs; until then the figures are of the fallback",
             )
+
+
+def _fallback_reason(run: Run, missing: Sequence[str]) -> str:
+    """Return what ORT said of providers that did not load.
+
+    Its Python layer prints one sentence over three lines, whose last two only list providers.
+    """
+    lines = [
+        line.message.strip().removeprefix("EP Error ")
+        for line in run.log
+        if not _PROVIDER_LIST.match(line.message)
+    ]
+    for named in (
+        [line for line in lines if any(name in line for name in missing)],
+        [line for line in lines if any(word in line for word in _BACKENDS)],
+    ):
+        if named:
+            return named[0]
+    return "ORT gave no reason"
 
 
 def _runtimes(runs: Sequence[Run], software: Mapping[str, Mapping[str, str]]) -> Iterable[Doubt]:
@@ -202,7 +175,7 @@ def _unsteady(runs: Sequence[Run]) -> Iterable[Doubt]:
                 run.label,
                 f"in {unsteady} of {len(run.processes)} processes the latency was still falling when "
                 "measuring began",
-                "give more time with budget_s=…; a model that keeps getting faster may be caching shapes",
+                f"{MORE_TIME}; a model that keeps getting faster may be caching shapes",
             )
 
 
@@ -251,7 +224,3 @@ def _config_notes(runs: Sequence[Run], machine: Machine) -> Iterable[Doubt]:
                 f"{run.label}: {note}",
                 "change it with config.replace(…), or keep it knowingly",
             )
-
-
-def _blocks(run: Run) -> list[Block]:
-    return [block for process in run.processes for block in process.blocks]

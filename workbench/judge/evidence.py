@@ -9,12 +9,12 @@ from pathlib import Path
 
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.compare_request import CompareRequest
-from workbench.judge.pairs import Pair, pairs_of
+from workbench.judge.pairs import Pair, pairs_of, population_of
 from workbench.measure.candidate import Candidate
 from workbench.measure.rounds import Outcome
 from workbench.records.comparison import OutputAgreement
 from workbench.records.machine import Versions
-from workbench.records.run import Failure, LogLine, Run
+from workbench.records.run import Failure, LogLine, Population, Run
 from workbench.worker import log
 from workbench.worker.values import read_values
 
@@ -64,7 +64,12 @@ class Evidence:
         """Return the rounds of the baseline and this candidate."""
         return pairs_of(self.run("A"), self.run(label))
 
-    def run(self, label: str) -> Run:
+    def population(self) -> Population:
+        """Return which blocks count, in all runs alike."""
+        candidates = [candidate.label for candidate in self.alive() if candidate.label != "A"]
+        return population_of(self.pairs(label) for label in candidates)
+
+    def run(self, label: str, population: Population = "undisturbed") -> Run:
         """Return the record of one config."""
         outcomes = self._outcomes[label]
         last = next((outcome for outcome in reversed(outcomes) if outcome.providers), None)
@@ -79,11 +84,13 @@ class Evidence:
             log=tuple(LogLine(line.severity, line.message) for line in lines[:MAX_LOG_LINES]),
             failure=self.failure(label),
             preparation=self._candidates[label].preparation,
+            population=population,
         )
 
     def runs(self) -> tuple[Run, ...]:
         """Return the records of all configs, the baseline first."""
-        return tuple(self.run(label) for label in self._candidates)
+        population = self.population()
+        return tuple(self.run(label, population) for label in self._candidates)
 
     def versions(self) -> Versions:
         """Return the software that took part, as the first worker reported it."""

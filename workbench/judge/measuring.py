@@ -13,7 +13,7 @@ from statistics import median
 from workbench.errors import RunFailed
 from workbench.judge.compare_request import DEFAULT_BUDGET_S, CompareRequest, default_budget_s
 from workbench.judge.evidence import Evidence
-from workbench.judge.verdict import is_enough, judge
+from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measure.candidate import Candidate
 from workbench.measure.interference import Watch
 from workbench.measure.limits import OnProgress, Progress
@@ -65,6 +65,7 @@ class Measuring:
         self._rng = random.Random(request.seed)
         self._passes = 0  # over all configs; several rounds each where memory is short
         self._settled: set[str] = set()
+        self._round_s: float | None = None
         self._setup = Setup(
             folder=surroundings.folder,
             usable_cores=surroundings.machine.usable_cores,
@@ -87,6 +88,7 @@ class Measuring:
             costs_s.append(self.elapsed_s - round_began_s)
             if self._request.budget_s is None:
                 self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
+            self._round_s = median(costs_s)
             out_of_time = self.elapsed_s + median(costs_s) > self.budget_s and not self._must_repeat()
             self.verdicts = self._judge(final=out_of_time)
             self._report("judging")
@@ -142,11 +144,18 @@ class Measuring:
                 label,
                 self.evidence.pairs(label),
                 self.evidence.agreement,
-                smallest_effect=self._request.smallest_effect,
+                self._criteria(),
                 final=final,
                 failure=_in_words(self.evidence.failure(label)) or self._baseline_failure(),
             )
             for label in self._request.labels[1:]
+        )
+
+    def _criteria(self) -> Criteria:
+        return Criteria(
+            smallest_effect=self._request.smallest_effect,
+            population=self.evidence.population(),
+            round_s=self._round_s,
         )
 
     def _baseline_failure(self) -> str | None:
@@ -155,7 +164,7 @@ class Measuring:
 
     def _is_enough(self, verdict: Verdict) -> bool:
         failed = self.evidence.failure(verdict.label) or self.evidence.failure("A")
-        return failed is not None or is_enough(verdict, self.evidence.pairs(verdict.label))
+        return failed is not None or is_enough(self.evidence.pairs(verdict.label), self._criteria())
 
     def _report(self, doing: str) -> None:
         elapsed_s = self.elapsed_s

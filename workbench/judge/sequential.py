@@ -1,8 +1,9 @@
-"""An interval that may be looked at while it is still being measured.
+"""An interval that may be looked at while it is still being measured, also after it was final once.
 
-One number for each pair of processes, Student's t over the pairs, and a part of the 5 % error spent at each
-planned look. The parts come from a simulation (`total_error` repeats it): whatever look is the last, the
-chance that the interval ever missed the truth stays at or below 5 %.
+One number for each round, Student's t over the rounds, and a part of the 5 % error spent at each planned
+look. The parts come from a simulation (`total_error` repeats it): whatever look is the last, the chance that
+the interval ever missed the truth stays at or below 5 %. A final look between two planned ones spends the
+part of the next; measuring on from there skips that one.
 """
 
 from __future__ import annotations
@@ -22,8 +23,14 @@ SPENT_AT: dict[int, float] = {
     27: 0.006,
     40: 0.004,
     60: 0.002,
+    90: 0.0006,
+    135: 0.0004,
+    200: 0.0002,
+    300: 0.0001,
 }
-MIN_PAIRS = min(SPENT_AT)
+MIN_ROUNDS = min(SPENT_AT)
+REPEATED = 0.0003  # what a look may spend when a final one has spent its part already
+WIDEST = math.log(100.0)  # beyond a hundredfold an interval says nothing, and its ends are absurd
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +45,57 @@ class Interval:
     def half_width(self) -> float:
         return (self.high - self.low) / 2
 
+    @property
+    def excluded(self) -> float:
+        """The least log ratio, in either direction, that the interval excludes."""
+        return max(self.high, -self.low)
 
-def interval(log_ratios: Sequence[float], *, error: float | None = None) -> Interval | None:
-    """Return Student's t interval; `error` defaults to what this number of pairs may spend."""
-    pairs = len(log_ratios)
-    if pairs < 2:
+
+def interval(
+    log_ratios: Sequence[float], *, error: float | None = None, looks: Sequence[int] = ()
+) -> Interval | None:
+    """Return Student's t interval; `error` defaults to what this number of rounds may spend."""
+    rounds = len(log_ratios)
+    if rounds < 2:
         return None
-    spent = error_at(pairs) if error is None else error
+    spent = error_at(rounds, looks) if error is None else error
     middle = fmean(log_ratios)
-    half = student_t(1 - spent / 2, pairs - 1) * stdev(log_ratios) / math.sqrt(pairs)
+    half = student_t(1 - spent / 2, rounds - 1) * stdev(log_ratios) / math.sqrt(rounds)
     return Interval(middle, middle - half, middle + half)
 
 
-def error_at(pairs: int) -> float:
-    """Return the error that a look at this many pairs may spend: that of the next planned look."""
-    return next((error for look, error in SPENT_AT.items() if pairs <= look), min(SPENT_AT.values()))
+def error_at(rounds: int, looks: Sequence[int] = ()) -> float:
+    """Return the error that a look at this many rounds may spend: the part of the next planned look.
+
+    `looks` are the rounds at which an earlier verdict was final.
+    """
+    planned = planned_look(rounds)
+    if any(planned_look(look) == planned and look < rounds for look in looks):
+        return REPEATED
+    return SPENT_AT[planned]
 
 
-def is_look(pairs: int) -> bool:
-    """Return whether a decision may be taken at this many pairs although measuring goes on."""
-    return pairs in SPENT_AT
+def is_look(rounds: int, looks: Sequence[int] = ()) -> bool:
+    """Return whether a decision may be taken at this many rounds although measuring goes on."""
+    return rounds in SPENT_AT and error_at(rounds, looks) == SPENT_AT[rounds]
+
+
+def planned_look(rounds: int) -> int:
+    """Return the planned look at or after this many rounds; the last one for all beyond."""
+    return next((look for look in SPENT_AT if rounds <= look), max(SPENT_AT))
+
+
+def rounds_to_reach(half_width: float, log_ratios: Sequence[float], looks: Sequence[int] = ()) -> int | None:
+    """Return the planned look at which this scatter gives such an interval, or None."""
+    if len(log_ratios) < 2:
+        return None
+    scatter = stdev(log_ratios)
+    for rounds in SPENT_AT:
+        if rounds <= len(log_ratios) or not is_look(rounds, (*looks, len(log_ratios))):
+            continue
+        if student_t(1 - SPENT_AT[rounds] / 2, rounds - 1) * scatter / math.sqrt(rounds) <= half_width:
+            return rounds
+    return None
 
 
 def student_t(probability: float, degrees: int) -> float:
@@ -66,18 +104,20 @@ def student_t(probability: float, degrees: int) -> float:
     return float(stdtrit(degrees, probability))
 
 
-def total_error(last: int, *, repeats: int, seed: int = 0) -> float:
-    """Return the simulated chance that any interval up to the look at `last` pairs misses the truth."""
+def total_error(finals: Sequence[int], *, repeats: int, seed: int = 0) -> float:
+    """Return the simulated chance that any interval misses the truth.
+
+    `finals` are the rounds at which a verdict was final; measuring went on after all but the last.
+    """
     import numpy as np
 
-    values = np.random.default_rng(seed).standard_normal((repeats, last))
+    values = np.random.default_rng(seed).standard_normal((repeats, finals[-1]))
     missed = np.zeros(repeats, dtype=bool)
-    for pairs in [look for look in SPENT_AT if look < last] + [last]:
-        values_so_far = values[:, :pairs]
-        half = (
-            student_t(1 - error_at(pairs) / 2, pairs - 1)
-            * values_so_far.std(axis=1, ddof=1)
-            / math.sqrt(pairs)
-        )
-        missed |= np.abs(values_so_far.mean(axis=1)) > half
+    for rounds in range(2, finals[-1] + 1):
+        looks = tuple(final for final in finals if final < rounds)
+        if rounds not in finals and not is_look(rounds, looks):
+            continue
+        so_far = values[:, :rounds]
+        half = student_t(1 - error_at(rounds, looks) / 2, rounds - 1) * so_far.std(axis=1, ddof=1)
+        missed |= np.abs(so_far.mean(axis=1)) > half / math.sqrt(rounds)
     return float(missed.mean())

@@ -4,61 +4,94 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from workbench.judge.pairs import Pair
-from workbench.judge.sequential import CONFIDENCE, MIN_PAIRS, Interval, interval, is_look
+from workbench.judge.pairs import Clock, Pair
+from workbench.judge.sequential import (
+    CONFIDENCE,
+    MIN_ROUNDS,
+    WIDEST,
+    Interval,
+    interval,
+    is_look,
+    rounds_to_reach,
+)
 from workbench.records.comparison import Kind, OutputAgreement, Verdict
+from workbench.records.run import Population
 from workbench.text import shorten
 
 NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
+LEAST_MARGIN_SHARE = 0.5  # of the smallest effect: to settle less would take for ever
+LONGEST_S = 600.0  # a longer time is not advised
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """By what the rounds of a candidate are judged."""
+
+    smallest_effect: float = 0.01
+    population: Population = "undisturbed"
+    clock: Clock = "wall"
+    looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final
+    round_s: float | None = None  # what another round takes; None: unknown
+
+    def ratios(self, pairs: Sequence[Pair]) -> list[float]:
+        """Return the log ratios that count."""
+        log_ratios = (pair.of(self.population) for pair in pairs)
+        return [log_ratio for log_ratio in log_ratios if log_ratio is not None]
 
 
 def judge(
     label: str,
     pairs: Sequence[Pair],
     agreement: Sequence[OutputAgreement],
+    criteria: Criteria,
     *,
-    smallest_effect: float,
     final: bool,
     failure: str | None = None,
 ) -> Verdict:
-    """The verdict on one candidate from its pairs so far. `final`: no more will be measured."""
-    usable = [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
-    estimate = interval(usable) or interval([pair.log_ratio_all for pair in pairs])
-    settled = final or is_look(len(usable))
-    kind, reason = _conclude(label, usable, pairs, estimate, smallest_effect, failure)
+    """Return the verdict on one candidate from its pairs so far. `final`: no more will be measured now."""
+    ratios = criteria.ratios(pairs)
+    estimate = interval(ratios, looks=criteria.looks)
+    settled = final or is_look(len(ratios), criteria.looks)
+    kind, reason = _conclude(label, ratios, estimate, criteria, failure)
     if differing := [row for row in agreement if row.label == label and row.agrees is False]:
         kind = "outputs differ"
         output, why = shorten(differing[0].output), differing[0].reason
         reason = f"{label}'s outputs differ from A's ({output}: {why})"
+    shown = None if estimate is None or _is_absurd(estimate) else estimate
     return Verdict(
         label=label,
         kind=kind,
         ratio=math.exp(estimate.middle) if estimate else _single(pairs),
-        low=math.exp(estimate.low) if estimate else None,
-        high=math.exp(estimate.high) if estimate else None,
+        low=math.exp(shown.low) if shown else None,
+        high=math.exp(shown.high) if shown else None,
         confidence=CONFIDENCE,
-        smallest_effect=smallest_effect,
-        rounds=len(usable),
+        smallest_effect=criteria.smallest_effect,
+        rounds=len(ratios),
         provisional=not settled,
         reason=reason,
+        looks=criteria.looks,
+        clock=criteria.clock,
     )
 
 
-def is_enough(verdict: Verdict, pairs: Sequence[Pair]) -> bool:
-    """Whether measuring on would only confirm what is known: decided at a planned look, and narrow."""
-    usable = [pair.log_ratio for pair in pairs if pair.log_ratio is not None]
-    if not is_look(len(usable)):
+def is_enough(pairs: Sequence[Pair], criteria: Criteria) -> bool:
+    """Return whether measuring on would only confirm what is known: decided at a planned look, and narrow."""
+    ratios = criteria.ratios(pairs)
+    estimate = interval(ratios, looks=criteria.looks)
+    if estimate is None or not is_look(len(ratios), criteria.looks):
         return False
-    estimate = interval(usable)
-    if estimate is None or kind_of(estimate, verdict.smallest_effect) == "unknown":
+    if kind_of(estimate, criteria.smallest_effect) == "unknown":
         return False
-    return estimate.half_width <= max(verdict.smallest_effect, NARROW_SHARE * abs(estimate.middle))
+    return estimate.half_width <= max(criteria.smallest_effect, NARROW_SHARE * abs(estimate.middle))
 
 
 def kind_of(estimate: Interval, smallest_effect: float) -> Kind:
-    """Where the interval lies: beyond the smallest effect, within twice that, or neither."""
+    """Return where the interval lies: beyond the smallest effect, within twice that, or neither."""
     effect = math.log1p(smallest_effect)
+    if _is_absurd(estimate):
+        return "unknown"
     if estimate.low > effect:
         return "faster"
     if estimate.high < -effect:
@@ -70,39 +103,66 @@ def kind_of(estimate: Interval, smallest_effect: float) -> Kind:
 
 def _conclude(
     label: str,
-    usable: Sequence[float],
-    pairs: Sequence[Pair],
+    ratios: Sequence[float],
     estimate: Interval | None,
-    smallest_effect: float,
+    criteria: Criteria,
     failure: str | None,
 ) -> tuple[Kind, str]:
     if failure is not None:
         return "unknown", f"{label} could not be measured: {failure}"
-    if len(usable) < MIN_PAIRS:
-        disturbed = len(pairs) - len(usable)
-        if disturbed:
-            return "unknown", (
-                f"{disturbed} of {len(pairs)} rounds were disturbed by other work on this machine "
-                f"and set aside; "
-                f"{MIN_PAIRS} undisturbed rounds are needed"
-            )
-        count = "1 round is" if len(usable) == 1 else f"{len(usable)} rounds are"
-        return "unknown", f"{count} too few for an interval; {MIN_PAIRS} are needed"
-    if estimate is None:
-        return "unknown", "nothing was measured"
-    kind = kind_of(estimate, smallest_effect)
-    if kind == "unknown":
-        return kind, (
-            f"the interval of the ratio, {math.exp(estimate.low):.3f} to {math.exp(estimate.high):.3f}, "
-            f"allows both an effect of {smallest_effect * 100:.1f} % and none: it needs more rounds "
-            "or a quieter machine"
+    if estimate is None or len(ratios) < MIN_ROUNDS:
+        rounds = "1 round is" if len(ratios) == 1 else f"{len(ratios)} rounds are"
+        return (
+            "unknown",
+            f"{rounds} too few for an interval; {MIN_ROUNDS} are needed{_more(ratios, criteria)}",
         )
+    if _is_absurd(estimate):
+        return "unknown", (
+            f"the {len(ratios)} rounds differ so much that an interval would span more than a hundredfold"
+            f"{_more(ratios, criteria)}"
+        )
+    kind = kind_of(estimate, criteria.smallest_effect)
+    if kind == "unknown":
+        return kind, f"{_excluded(estimate, criteria.smallest_effect)}{_more(ratios, criteria)}"
     if kind == "tie":
-        return kind, f"any difference is smaller than {2 * smallest_effect * 100:.1f} %"
-    return (
-        kind,
-        f"the whole interval lies beyond the smallest effect of interest, {smallest_effect * 100:.1f} %",
-    )
+        return kind, f"any difference is smaller than {_percent(math.expm1(estimate.excluded))}"
+    least = estimate.low if kind == "faster" else -estimate.high
+    return kind, f"the difference is at least {_percent(math.expm1(least))}"
+
+
+def _excluded(estimate: Interval, smallest_effect: float) -> str:
+    """Say what an interval rules out that leaves both an effect and none possible."""
+    ends = f"({math.exp(estimate.low):.3f} to {math.exp(estimate.high):.3f})"
+    most = _percent(math.expm1(estimate.excluded))
+    if estimate.low > 0 or estimate.high < 0:
+        side = "faster" if estimate.low > 0 else "slower"
+        return f"{side} by at most {most} {ends}, maybe by less than {_percent(smallest_effect)}"
+    return f"no difference of {most} or more {ends}"
+
+
+def _more(ratios: Sequence[float], criteria: Criteria) -> str:
+    """Say how long it would take to settle the smallest effect, from the scatter so far."""
+    estimate = interval(ratios)
+    if estimate is None or criteria.round_s is None:
+        return ""
+    effect = math.log1p(criteria.smallest_effect)
+    distance = abs(estimate.middle)
+    margin = max(2 * effect - distance, distance - effect, LEAST_MARGIN_SHARE * effect)
+    needed = rounds_to_reach(margin, ratios, criteria.looks)
+    percent = _percent(criteria.smallest_effect)
+    if needed is None or (needed - len(ratios)) * criteria.round_s > LONGEST_S:
+        return f"; more than {LONGEST_S / 60:.0f} minutes would be needed to settle {percent}"
+    seconds = max(1.0, float(f"{(needed - len(ratios)) * criteria.round_s:.1g}"))
+    return f"; about {seconds:.0f} s more would settle {percent}"
+
+
+def _is_absurd(estimate: Interval) -> bool:
+    return estimate.high - estimate.low > WIDEST
+
+
+def _percent(share: float) -> str:
+    """Write 0.026 as 2.6 %, and more than double as a factor."""
+    return f"{share * 100:.1f} %" if share < 1 else f"{share + 1:.1f} times"
 
 
 def _single(pairs: Sequence[Pair]) -> float | None:

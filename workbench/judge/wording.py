@@ -1,4 +1,4 @@
-"""A comparison in one sentence that a manager understands, and in a few lines for a terminal."""
+"""A comparison in one sentence, and in a few lines for a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOTABLE_LOAD_SHARE = 0.2
 
 
 def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
-    """The verdict with its interval, then the outputs, then memory and, where it matters, load time."""
+    """Say the verdict with its interval, then the outputs, then memory and, where it matters, load time."""
     candidate = next(run for run in record.runs if run.label == verdict.label)
     parts = [headline(verdict), outputs_in_words(verdict.label, record.agreement)]
     parts.append(memory_in_words(record.runs[0], candidate))
@@ -22,12 +22,14 @@ def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
 
 
 def headline(verdict: Verdict) -> str:
-    """B is 1.83× faster (95 % CI 1.79 to 1.88); a provisional one says so first."""
+    """Say how fast the candidate is, or what is excluded; a provisional verdict is marked first."""
     label, start = verdict.label, "provisional: " if verdict.provisional else ""
     ratio, low, high = verdict.ratio, verdict.low, verdict.high
     if verdict.kind == "outputs differ":
         return f"{start}{verdict.reason}"  # how fast a wrong answer comes is not discussed
-    if ratio is None:
+    if verdict.clock == "cpu":
+        start += "by processor time at one thread, "
+    if ratio is None or (verdict.kind == "unknown" and low is None):
         return f"{start}{label} against A is unknown: {verdict.reason}"
     interval = "" if low is None or high is None else _interval(low, high, inverse=ratio < 1)
     if verdict.kind == "faster":
@@ -38,7 +40,7 @@ def headline(verdict: Verdict) -> str:
         return (
             f"{start}{label} and A are a tie: {verdict.reason}{_interval(low or ratio, high or ratio, False)}"
         )
-    return f"{start}{label} against A is unknown: {verdict.reason}"
+    return f"{start}{label} against A: {verdict.reason}"
 
 
 def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
@@ -70,7 +72,7 @@ def memory_in_words(baseline: Run, candidate: Run) -> str:
 
 
 def load_in_words(baseline: Run, candidate: Run) -> str:
-    """Nothing where the difference would not be felt."""
+    """Say the load times where they differ so much that users notice."""
     before_s, after_s = baseline.load_s, candidate.load_s
     if before_s is None or after_s is None:
         return ""
@@ -80,7 +82,7 @@ def load_in_words(baseline: Run, candidate: Run) -> str:
 
 
 def report(record: ComparisonRecord) -> str:
-    """For a terminal and for text/plain: each verdict, then the doubts with their fixes."""
+    """Return each verdict, then the doubts with their fixes, for a terminal and for text/plain."""
     lines = [sentence(record, verdict) for verdict in record.verdicts]
     for doubt in record.doubts:
         lines.append(f"  doubt ({doubt.kind}): {doubt.evidence}")
@@ -96,5 +98,5 @@ def _interval(low: float, high: float, inverse: bool) -> str:
 
 
 def _digits(ratio: float) -> int:
-    """Three decimals where per cents matter, fewer for large factors."""
+    """Return three decimals where per cents matter, fewer for large factors."""
     return 3 if ratio < 1.2 else 2 if ratio < 10 else 1
