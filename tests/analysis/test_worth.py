@@ -15,9 +15,11 @@ from workbench.analysis import ablation, levels
 from workbench.analysis.explanation import Explained
 from workbench.analysis.observe import Observation
 from workbench.config import Config
-from workbench.figures.ablation import ablation_data, ablation_figure
-from workbench.figures.levels import levels_data, levels_figure
-from workbench.figures.passes import histogram_data, histogram_figure, passes_figure
+from workbench.figures.ablation import ablation_chart, ablation_figure
+from workbench.figures.chart import GREY
+from workbench.figures.levels import levels_chart, levels_figure
+from workbench.figures.operators import OTHERS, explanation_chart, histogram_figure, operators_chart
+from workbench.figures.passes import passes_figure
 from workbench.figures.provenance import flow_data, flow_figure
 from workbench.records.comparison import ComparisonRecord, Verdict
 
@@ -104,7 +106,7 @@ def test_what_was_not_measured_is_absent(explained: Explain) -> None:
     ]
     record = ablation.ablation("conv", Config(), passes, _record(verdicts))
     assert {(row.effect, row.worth, row.low) for row in record.rows} == {("unknown", None, None)}
-    assert ablation_data(record)[0].worth is None
+    assert ablation_chart(record).rows[0].values[0][0].value is None
     assert "not measured" in ablation_figure(record).to_json()
 
 
@@ -119,15 +121,16 @@ def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
     assert record.rows[-1].nodes == len(conv_model.optimized.nodes)
     assert record.rows[0].verdict is None
     assert record.rows[4].speedup == 2.0
-    data = levels_data(record)
-    assert data.speedup[:2] == ("baseline", "2.00× (1.90 to 2.10)")
-    assert data.load_ms == tuple((row.load_s or 0) * 1e3 for row in record.rows)
-    assert (data.ratio[4], data.low[4], data.high[4]) == (2.0, 1.9, 2.1)
-    assert data.outputs == "Outputs agree at every level"
+    chart = levels_chart(record)
+    loads, speedups = ([row.values[axis][0] for row in chart.rows] for axis in (1, 3))
+    assert [value.text for value in speedups[:2]] == ["baseline", "2.00× (1.90 to 2.10)"]
+    assert [value.value for value in loads] == [row.load_s and row.load_s * 1e3 for row in record.rows]
+    assert (speedups[4].value, speedups[4].interval) == (2.0, (1.9, 2.1))
+    assert chart.note.endswith("outputs agree at every level")
     changed = replace(record, rows=(*record.rows[:3], replace(record.rows[3], outputs_agree=False),
                                     replace(record.rows[4], outputs_agree=None)))  # fmt: skip
-    assert levels_data(changed).outputs == "Outputs differ at layout. Outputs were not compared at all"
-    assert "Outputs differ at layout" in levels_figure(changed).to_json()
+    assert levels_chart(changed).note.endswith("outputs differ at layout; outputs were not compared at all")
+    assert "outputs differ at layout" in levels_figure(changed).to_json()
     assert [config.level for config in levels.configs(Config())] == [row.level for row in record.rows]
 
 
@@ -152,13 +155,13 @@ def _observation(explained: Explained) -> Observation:
 @pytest.mark.real
 def test_figures_hold_what_the_tables_hold(explained: Explain) -> None:
     conv_model = explained("conv")
-    data = histogram_data(conv_model)
-    assert sum(row[1] for row in data.ops) == len(conv_model.source.nodes)
-    assert sum(row[2] for row in data.ops) == len(conv_model.optimized.nodes)
-    short = histogram_data(conv_model, most=3)
-    assert len(short.ops) == 3
-    assert sum(row[1] for row in short.ops) == len(conv_model.source.nodes)
-    assert short.ops[-1][0] == "all others"
+    chart = explanation_chart(conv_model)
+    before, after = (sum(row.values[0][at].value or 0 for row in chart.rows) for at in (0, 1))
+    assert (before, after) == (len(conv_model.source.nodes), len(conv_model.optimized.nodes))
+    short = operators_chart({GREY: conv_model.passes.statistics}, "", most=3)
+    assert len(short.rows) == 3
+    assert sum(row.values[0][0].value or 0 for row in short.rows) == len(conv_model.source.nodes)
+    assert short.rows[-1].label == OTHERS
     assert sum(count for _, _, count in flow_data(conv_model).flows) == len(conv_model.source.nodes)
     assert sum(count for _, _, count in flow_data(conv_model, most=1).flows) == len(conv_model.source.nodes)
 

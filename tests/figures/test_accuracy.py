@@ -1,8 +1,9 @@
-"""The accuracy figure's data by equality; its drawings render, whatever the names are."""
+"""The accuracy chart by equality; its drawings render, whatever the names are."""
 
 import math
 
-from workbench.figures.accuracy import EQUAL_DB, Row, accuracy_data, accuracy_figure, accuracy_scene, headline
+from workbench.figures.accuracy import EQUAL_DB, accuracy_chart, accuracy_figure, accuracy_scene, headline
+from workbench.figures.chart import ChartRow, Value, run_look
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
@@ -54,11 +55,17 @@ def record(*, labelled=True, config="level basic"):
     )
 
 
-def test_data_are_percent_and_decibels():
-    assert accuracy_data(record()) == (
-        Row("A", "ORT told nothing", 99.0, 98.0, 100.0, None, ""),
-        Row("B", "level basic", 97.0, 95.0, 99.0, 20.0, ""),
-        Row("C", "broken", None, None, None, None, "it broke"),
+def test_values_are_percent_and_decibels():
+    a, b, c = (run_look(index) for index in range(3))
+    assert accuracy_chart(record()).rows == (
+        ChartRow(
+            "A ORT told nothing",
+            ((Value(99.0, "99 % (98 to 100)", a, 98.0, 100.0),), (Value(None, "baseline", a),)),
+        ),
+        ChartRow(
+            "B level basic", ((Value(97.0, "97 % (95 to 99)", b, 95.0, 99.0),), (Value(20.0, "20 dB", b),))
+        ),
+        ChartRow("C broken", ((Value(None, "it broke", c),), (Value(None, "not known", c),))),
     )
 
 
@@ -66,10 +73,10 @@ def test_equal_outputs_have_a_place_and_endless_errors_have_none():
     from dataclasses import replace
 
     equal = replace(record(), fidelity=(fidelity("B", rms=0.0, largest=0.0), fidelity("C", problem="shape")))
-    rows = accuracy_data(equal)
-    assert rows[1].sqnr_db == EQUAL_DB
-    assert rows[2].sqnr_db is None
-    assert "shape" in rows[2].note
+    errors = [row.values[1][0] for row in accuracy_chart(equal).rows]
+    assert (errors[1].value, errors[1].text) == (EQUAL_DB, "equal outputs")
+    assert errors[2].value is None
+    assert "shape" in errors[2].text
 
 
 def test_the_headline_is_accuracy_or_the_error():

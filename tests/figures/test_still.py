@@ -10,10 +10,15 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
-from workbench.figures.still import BAR_END, MARGIN, latency_scene, latency_svg, main
+from workbench.figures.still import latency_scene, main
 from workbench.records.bundle import write_bundle
+from workbench.records.comparison import ComparisonRecord
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def latency_svg(record: ComparisonRecord) -> str:
+    return latency_scene(record).to_svg()
 
 
 def written(svg: str) -> list[str]:
@@ -30,7 +35,6 @@ def test_verdict_bars_and_figures() -> None:
     assert any(text.startswith("1.994 ms (") for text in written(svg))
     first, second = bars(svg)
     assert second / first == pytest.approx(1.102 / 1.994, rel=0.01)
-    assert first <= BAR_END - MARGIN
 
 
 def test_a_failed_run_has_words_and_no_bar() -> None:
@@ -41,7 +45,7 @@ def test_a_failed_run_has_words_and_no_bar() -> None:
 
 def test_nothing_clean_says_so() -> None:
     svg = latency_svg(comparison(drawn_run("A", 0.002), drawn_run("B", 0.002, aside=range(40))))
-    assert "B the same config as A; all samples were disturbed by other work" in written(svg)
+    assert "B the same config as A; all samples were disturbed by other work" in " ".join(written(svg))
 
 
 def test_too_few_samples_have_words_and_no_bar() -> None:

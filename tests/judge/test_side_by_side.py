@@ -72,7 +72,7 @@ def test_latency_has_its_interval_and_the_picture_every_column():
     row = standings(record, two())[0]
     (middle,) = percentiles(record.runs[0], (50.0,))
     assert (row.median_low_s, row.median_high_s) == (middle.low, middle.high)
-    told = [mark.text for mark in precision_scene(record, two()).marks if isinstance(mark, Text)]
+    told = [mark.text for mark in precision_scene(record, two()).shapes if isinstance(mark, Text)]
     for head in ("latency (95 % CI)", "speed-up (95 % CI)", "file", "memory", "error", "accuracy (95 % CI)"):
         assert head in told
     assert in_mib(row.peak_rss_bytes) in told

@@ -198,7 +198,7 @@ def test_runs_stand_side_by_side_on_the_same_axes_also_when_reopened(kind: str, 
         assert figure.layout.yaxis2.matches == "y"
         names = [trace.name for trace in figure.data if trace.showlegend]
         assert len(names) == len(set(names)) == len(figure.data) / 2  # the legend says each once
-        texts = [mark.text for mark in one.still().marks if isinstance(mark, Text)]
+        texts = [mark.text for mark in one.still().shapes if isinstance(mark, Text)]
         assert [text for text in texts if text == "B" or text.startswith("B: ")]
 
 

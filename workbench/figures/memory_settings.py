@@ -1,74 +1,63 @@
-"""Memory and latency with each memory setting turned over, against the config as asked."""
+"""Memory and latency with each memory setting turned over, beside the config as asked."""
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
+from typing import TYPE_CHECKING
 
-from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
-from workbench.figures.palette import TEXT, style_of_run
-from workbench.figures.template import apply, set_title
-from workbench.figures.words import plain
+from workbench.figures.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    Value,
+    mebibytes,
+    mib_text,
+    milliseconds,
+    series_look,
+)
+from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.text import in_ms
 
-MIB = 1 << 20
-BAR_PIXELS = 58
-_BARS = (("peak", "peak_bytes"), ("after loading", "loaded_bytes"), ("held by the arena", "arena_held_bytes"))
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
+    from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
+    from workbench.figures.scene import Scene
 
-def memory_settings_figure(found: MemorySettingsRecord) -> go.Figure:
-    """Memory left, latency right; what is not known has no bar."""
-    figure = make_subplots(
-        rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.06, column_widths=[0.6, 0.4]
-    )
-    names = [plain(row.name) for row in found.rows]
-    for index, (name, field) in enumerate(_BARS):
-        sizes = [getattr(row, field) for row in found.rows]
-        style = style_of_run(index)
-        figure.add_trace(
-            go.Bar(
-                x=[None if size is None else size / MIB for size in sizes],
-                y=names,
-                name=name,
-                orientation="h",
-                marker={
-                    "color": style.color,
-                    "pattern": {"shape": style.pattern},
-                    "line": {"color": TEXT, "width": 1},
-                },
-                hovertemplate=f"{name}: %{{x:,.4g}} MiB<extra>%{{y}}</extra>",
-            ),
-            row=1,
-            col=1,
-        )
-    style = style_of_run(len(_BARS))
-    figure.add_trace(
-        go.Bar(
-            x=[None if row.latency_s is None else row.latency_s * 1e3 for row in found.rows],
-            y=names,
-            name="latency",
-            orientation="h",
-            marker={"color": style.color, "line": {"color": TEXT, "width": 1}},
-            customdata=[[plain(row.verdict or "the baseline")] for row in found.rows],
-            text=[plain(_verdict(row)) for row in found.rows],
-            textposition="auto",
-            hovertemplate="%{x:,.4g} ms, %{customdata[0]}<extra>%{y}</extra>",
-        ),
-        row=1,
-        col=2,
-    )
-    figure.update_layout(barmode="group", bargap=0.25)
-    figure.update_xaxes(
-        title_text="memory above the imported library (MiB)", rangemode="tozero", row=1, col=1
-    )
-    figure.update_xaxes(title_text="median latency (ms)", rangemode="tozero", row=1, col=2)
-    figure.update_yaxes(autorange="reversed")
-    head, *rest = str(found).split("; ")
-    return set_title(apply(figure), [head], ". ".join(rest), 90 + BAR_PIXELS * len(found.rows))
+_SIZES = (
+    (series_look(0, "peak"), "peak_bytes"),
+    (series_look(1, "after loading"), "loaded_bytes"),
+    (series_look(2, "held by the arena"), "arena_held_bytes"),
+)
+_LATENCY = series_look(3, "latency")
 
 
-def _verdict(row: MemorySetting) -> str:
-    """In the bar: what was judged, with the ratio where it is one."""
+def memory_settings_chart(record: MemorySettingsRecord) -> Chart:
+    """Return a row for each setting: three sizes at the left, the latency at the right."""
+    axes = (Axis("memory above the imported library (MiB)"), Axis("median latency (ms)"))
+    return Chart((str(record),), axes, tuple(_row(row) for row in record.rows), columns=2)
+
+
+def memory_settings_figure(record: MemorySettingsRecord) -> go.Figure:
+    """Draw the chart with plotly."""
+    return chart_figure(memory_settings_chart(record))
+
+
+def memory_settings_scene(record: MemorySettingsRecord) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(memory_settings_chart(record))
+
+
+def _row(row: MemorySetting) -> ChartRow:
+    sizes = [(look, getattr(row, field)) for look, field in _SIZES]
+    bars = tuple(Value(mebibytes(size), mib_text(size), look) for look, size in sizes)
+    latency = Value(milliseconds(row.latency_s), _latency(row), _LATENCY, detail=row.verdict or "")
+    return ChartRow(row.name, (bars, (latency,)))
+
+
+def _latency(row: MemorySetting) -> str:
+    if row.latency_s is None:
+        return row.failure or "not measured"
     if row.verdict is None:
-        return "baseline"
-    told = row.ratio is not None and row.verdict in ("faster", "slower")
-    return f"{row.verdict}, {row.ratio:.2f}×" if told else row.verdict
+        return f"{in_ms(row.latency_s)}, baseline"
+    ratio = f" {row.ratio:.2f}×" if row.ratio is not None and row.verdict in ("faster", "slower") else ""
+    return f"{in_ms(row.latency_s)}, {row.verdict}{ratio}"

@@ -20,6 +20,19 @@ _SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _PATTERNS: tuple[Pattern, ...] = ("", "/", "\\", "x", "-", "|", "+", ".")
 
+GAIN, LOSS = GREEN, PURPLE
+
+# Series that are no runs: (colour, hatching, symbol).
+SERIES: tuple[tuple[str, Pattern, str], ...] = (
+    (GREEN, "", "circle"),
+    (PURPLE, "/", "diamond"),
+    (SKY, "x", "square"),
+    (YELLOW, "-", "triangle-up"),
+    (TEXT, "\\", "cross"),
+    (GREEN, "+", "circle"),
+    (PURPLE, ".", "diamond"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RunStyle:

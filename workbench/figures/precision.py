@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Mark, Rect, Text
+from workbench.figures.shapes import Line, Rect, Shape, Text
 from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
 from workbench.judge.side_by_side import Standing, standings
@@ -66,7 +66,7 @@ def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = 
     """The table."""
     rows = standings(record, accuracy)
     title = f"{one_line(record.model.name, 80)}: {len(rows)} ways to compute the same"
-    marks: list[Mark] = [Text(MARGIN, MARGIN + LINE, title, 14, bold=True, room=WIDTH - 2 * MARGIN)]
+    marks: list[Shape] = [Text(MARGIN, MARGIN + LINE, title, 14, bold=True, room=WIDTH - 2 * MARGIN)]
     y = MARGIN + 2.6 * LINE
     marks += [
         Text(x, y, head, 12, bold=True, room=_room(at))

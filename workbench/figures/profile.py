@@ -1,53 +1,59 @@
-"""Where a run's time goes: by op type as bars, gaps included, and one run in time by thread."""
+"""Where a run's time goes: by op type, gaps included, and one run in time by thread."""
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING
 
 from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
+from workbench.figures.chart import GREY, Axis, Chart, Value, one_value, op_look, rows_left_out
+from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.figures.palette import TEXT, style_of_op_type
-from workbench.figures.template import apply, set_title
 from workbench.figures.words import plain
+from workbench.text import in_ms
 
-MOST_BARS = 15
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+MOST_OPS = 15
 MOST_SPANS = 2000  # plotly's bars become slow beyond a few thousand
-BAR_PIXELS, THREAD_PIXELS = 24, 60
+THREAD_PIXELS = 60
+
+
+def op_type_chart(profile: Profile) -> Chart:
+    """Return a row for each op type: its own time in a run. Time of no node has grey rows."""
+    table = profile.by("op_type")
+    runs = len(profile.runs_s) or 1
+    rows = []
+    columns = (table[name].tolist() for name in ("op_type", "self_s", "share", "calls"))
+    for name, own_s, share, calls in list(zip(*columns, strict=True))[:MOST_OPS]:
+        look = GREY if name in (BETWEEN_NODES, SCHEDULING) else op_look(str(name))
+        text = f"{in_ms(own_s / runs)} ({share * 100:.1f} %)" if share == share else "not known"
+        value = Value(own_s * 1e3 / runs, text, look, detail=f"{calls / runs:.4g} calls a run")
+        rows.append(one_value(str(name), value))
+    axis = Axis("own time a run, with the profiler on (ms)")
+    title = f"Where the time of a run goes, by op type; {profile}"
+    return Chart((title,), (axis,), tuple(rows), rows_left_out(len(table), len(rows), "op types"))
 
 
 def op_type_figure(profile: Profile) -> go.Figure:
-    """Own time a run of each op type; what no node takes is a grey bar of its own."""
-    table = profile.by("op_type")
-    runs = len(profile.runs_s) or 1
-    shown = table.head(MOST_BARS).iloc[::-1]
-    names = [str(name) for name in shown["op_type"]]
-    gaps = (BETWEEN_NODES, SCHEDULING)
-    styles = [style_of_op_type(name) for name in names]
-    figure = go.Figure(
-        go.Bar(
-            x=[own * 1e3 / runs for own in shown["self_s"]],
-            y=[plain(name) for name in names],
-            orientation="h",
-            marker={
-                "color": [TEXT if n in gaps else s.color for n, s in zip(names, styles, strict=True)],
-                "pattern": {
-                    "shape": ["." if n in gaps else s.pattern for n, s in zip(names, styles, strict=True)]
-                },
-                "line": {"color": TEXT, "width": 1},
-            },
-            customdata=list(zip(shown["share"] * 100, shown["calls"] / runs, strict=True)),
-            hovertemplate="%{y}<br>%{x:.4g} ms a run (%{customdata[0]:.1f} %)"
-            "<br>%{customdata[1]:.4g} calls a run<extra></extra>",
-        )
-    )
-    figure.update_xaxes(title_text="own time a run, with the profiler on (ms)")
-    left_out = "" if len(table) <= MOST_BARS else f"; {len(table) - MOST_BARS} more op types in the table"
-    title = f"Where the time goes, by op type{left_out}"
-    return set_title(apply(figure), [title], str(profile), 60 + BAR_PIXELS * len(names))
+    """Draw the chart with plotly."""
+    return chart_figure(op_type_chart(profile))
+
+
+def profile_scene(profile: Profile) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(op_type_chart(profile))
 
 
 def timeline_figure(profile: Profile, run: int | None = None) -> go.Figure:
-    """The nodes of one counted run (the last unless told) in time, a lane a thread."""
+    """Draw the nodes of one counted run, by default the last, in time: a lane for each thread."""
+    import plotly.graph_objects as go
+
+    from workbench.figures.template import apply, set_title
+
     spans = profile.spans()
     number = profile.warmup_runs + (len(profile.runs_s) - 1 if run is None else run)
     nodes = spans[(spans["kind"] == "node") & (spans["run"] == number)]

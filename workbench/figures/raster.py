@@ -10,7 +10,7 @@ from PIL import Image, ImageColor, ImageDraw
 
 from workbench.figures.lettering import drawable, font, text_width
 from workbench.figures.palette import TEXT
-from workbench.figures.shapes import Line, Mark, Polyline, Rect, Text, hatching
+from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, hatching
 
 FINER = 2
 MOST_PIXELS = 24_000_000  # at the finer size; a larger scene is drawn at a smaller scale
@@ -21,16 +21,16 @@ Color = tuple[int, int, int, int]
 
 
 def to_png(
-    marks: Iterable[Mark], size: tuple[float, float], ground: str | None = None, scale: float = 2
+    shapes: Iterable[Shape], size: tuple[float, float], ground: str | None = None, scale: float = 2
 ) -> bytes:
-    """Return the bytes of a PNG of `marks`; the same marks give the same bytes."""
+    """Return the bytes of a PNG of `shapes`; the same shapes give the same bytes."""
     width, height = size
     zoom = min(scale * FINER, math.sqrt(MOST_PIXELS / max(1.0, width * height)))
     pixels = (max(1, round(width * zoom)), max(1, round(height * zoom)))
     # A transparent ground has the text's grey: the soft rims of letters do not turn dark.
     image = Image.new("RGBA", pixels, _rgba(ground or TEXT, 1.0 if ground else 0.0))
     brush = _Brush(image, zoom)
-    for mark in marks:
+    for mark in shapes:
         brush.draw(mark)
     target = io.BytesIO()
     sharp = INCH * zoom / FINER
@@ -44,7 +44,7 @@ class _Brush:
         self._image, self._zoom = image, zoom
         self._draw = ImageDraw.Draw(image)
 
-    def draw(self, mark: Mark) -> None:
+    def draw(self, mark: Shape) -> None:
         if isinstance(mark, Rect):
             self._rect(mark)
         elif isinstance(mark, Line):

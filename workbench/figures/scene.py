@@ -12,7 +12,7 @@ from html import escape
 
 from workbench.figures.lettering import FAMILY, drawable, text_width
 from workbench.figures.raster import to_png
-from workbench.figures.shapes import MOST_TITLE, Line, Mark, Polyline, Rect, Text, hatching
+from workbench.figures.shapes import MOST_TITLE, Line, Polyline, Rect, Shape, Text, hatching
 from workbench.text import one_line
 
 
@@ -23,7 +23,7 @@ class Scene:
     width: float
     height: float
     title: str  # for screen readers; untrusted
-    marks: tuple[Mark, ...]
+    shapes: tuple[Shape, ...]
     ground: str | None = None
 
     def to_svg(self) -> str:
@@ -38,12 +38,12 @@ class Scene:
 
     def to_png(self, scale: float = 2) -> bytes:
         """Return the picture as PNG; `scale` 2 is sharp on dense screens."""
-        return to_png(self.marks, (self.width, self.height), self.ground, scale)
+        return to_png(self.shapes, (self.width, self.height), self.ground, scale)
 
     def _svg(self) -> Iterator[str]:
         if self.ground is not None:
             yield _rect(Rect(0, 0, self.width, self.height, self.ground))
-        for mark in self.marks:
+        for mark in self.shapes:
             if isinstance(mark, Rect):
                 yield _rect(mark)
                 yield from (_line(line) for line in hatching(mark))

@@ -79,7 +79,7 @@ class Text:
         return fitted(self.text, self.size, self.room, bold=self.bold, keep=self.keep)
 
 
-Mark: TypeAlias = Rect | Line | Polyline | Text
+Shape: TypeAlias = Rect | Line | Polyline | Text
 
 
 def hatching(rect: Rect) -> Iterator[Line]:

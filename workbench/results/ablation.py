@@ -35,7 +35,7 @@ class Ablation(Measured):
 
     def still(self) -> Scene:
         """The same as bars."""
-        from workbench.figures.pictures import ablation_scene
+        from workbench.figures.ablation import ablation_scene
 
         return ablation_scene(self.record)
 

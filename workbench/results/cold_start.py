@@ -29,7 +29,7 @@ class ColdStarts(PerRun):
 
     def figure(self) -> go.Figure:
         """Draw the steps of each run, stacked."""
-        from workbench.figures.coldstart import cold_start_figure
+        from workbench.figures.cold_start import cold_start_figure
 
         return cold_start_figure(list(self.by_label.values()))
 
@@ -40,7 +40,7 @@ class ColdStarts(PerRun):
 
     def still(self) -> Scene:
         """Draw the steps side by side."""
-        from workbench.figures.pictures import cold_start_scene
+        from workbench.figures.cold_start import cold_start_scene
 
         return cold_start_scene(list(self.by_label.values()))
 

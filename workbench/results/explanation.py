@@ -161,7 +161,7 @@ class Explanation(Result):
 
     def histogram_figure(self) -> go.Figure:
         """Operators before and after."""
-        from workbench.figures.passes import histogram_figure
+        from workbench.figures.operators import histogram_figure
 
         return histogram_figure(self.record)
 
@@ -211,7 +211,7 @@ class Explanation(Result):
 
     def still(self) -> Scene:
         """Operators before and after."""
-        from workbench.figures.pictures import explanation_scene
+        from workbench.figures.operators import explanation_scene
 
         return explanation_scene(self.record, str(self))
 

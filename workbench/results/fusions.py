@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+    from workbench.analysis.passes import Statistics
     from workbench.figures.scene import Scene
 
 
@@ -69,16 +70,18 @@ class Fusions(Exportable):
 
     def figure(self) -> go.Figure:
         """Draw the operators of the source and of each run, the most frequent first."""
-        from workbench.figures.fusions import fusions_figure
+        from workbench.figures.operators import fusions_figure
 
-        return fusions_figure(self.explained, str(self))
+        return fusions_figure(self._statistics(), str(self))
 
     def still(self) -> Scene:
-        """Draw nodes before and after, and the most frequent fusions."""
-        from workbench.figures.pictures import fusions_scene
+        """Draw the same as a still picture."""
+        from workbench.figures.operators import fusions_scene
 
-        statistics = {label: explained.passes.statistics for label, explained in self.explained.items()}
-        return fusions_scene(statistics, str(self))
+        return fusions_scene(self._statistics(), str(self))
+
+    def _statistics(self) -> dict[str, Statistics]:
+        return {label: explained.passes.statistics for label, explained in self.explained.items()}
 
     @property
     def subject(self) -> str:

@@ -35,7 +35,7 @@ class Levels(Measured):
 
     def still(self) -> Scene:
         """Latency as bars."""
-        from workbench.figures.pictures import levels_scene
+        from workbench.figures.levels import levels_scene
 
         return levels_scene(self.record)
 

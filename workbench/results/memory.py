@@ -35,7 +35,7 @@ class Memory(PerRun):
 
     def still(self) -> Scene:
         """Draw the totals of each run."""
-        from workbench.figures.pictures import memory_scene
+        from workbench.figures.limits import memory_scene
 
         return memory_scene(self.by_label)
 

@@ -32,7 +32,7 @@ class MemorySettings(Result):
 
     def still(self) -> Scene:
         """Draw the peak memory of each setting."""
-        from workbench.figures.pictures import memory_settings_scene
+        from workbench.figures.memory_settings import memory_settings_scene
 
         return memory_settings_scene(self.record)
 

@@ -30,7 +30,7 @@ class Peaks(Result):
 
     def still(self) -> Scene:
         """Draw them as bars."""
-        from workbench.figures.pictures import peaks_scene
+        from workbench.figures.limits import peaks_scene
 
         return peaks_scene(self.record)
 

@@ -142,7 +142,7 @@ class Profile(Data, Result):
 
     def still(self) -> Scene:
         """Own time by op type, as bars."""
-        from workbench.figures.pictures import profile_scene
+        from workbench.figures.profile import profile_scene
 
         return profile_scene(self)
 

@@ -35,7 +35,7 @@ class Roofline(PerRun):
 
     def still(self) -> Scene:
         """Draw the slowest nodes of each run and their limits."""
-        from workbench.figures.pictures import roofline_scene
+        from workbench.figures.limits import roofline_scene
 
         return roofline_scene(self.by_label)
 

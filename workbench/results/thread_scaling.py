@@ -33,7 +33,7 @@ class Threads(Result):
 
     def still(self) -> Scene:
         """Draw latency as bars."""
-        from workbench.figures.pictures import threads_scene
+        from workbench.figures.threads import threads_scene
 
         return threads_scene(self.record)
 

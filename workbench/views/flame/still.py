@@ -10,7 +10,7 @@ import numpy as np
 from workbench.figures.lettering import broken
 from workbench.figures.palette import TEXT, FillStyle, style_of_op_type
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Mark, Rect, Text
+from workbench.figures.shapes import Line, Rect, Shape, Text
 from workbench.text import in_ms
 from workbench.views.flame.frames import Frames, Kind, Pane, Picture
 from workbench.views.flame.payload import GAIN, GAP, LOSS
@@ -29,7 +29,7 @@ def flame_scene(picture: Picture, told: str) -> Scene:
     """All panes on one time scale."""
     low, high = _span(picture)
     per_s = (WIDTH - 2 * MARGIN) / ((high - low) or 1.0)
-    marks: list[Mark] = []
+    marks: list[Shape] = []
     y = MARGIN
     for line in broken(told, 14, WIDTH - 2 * MARGIN, bold=True, most=4):
         y += LINE
@@ -71,7 +71,7 @@ def _title(pane: Pane, picture: Picture) -> str:
     return f"{pane.title}: {in_ms(total)}, {pane.note}"
 
 
-def _boxes(frames: Frames, low: float, high: float, per_s: float, top: float) -> Iterator[Mark]:
+def _boxes(frames: Frames, low: float, high: float, per_s: float, top: float) -> Iterator[Shape]:
     for row, text, kind in frames.rows():
         depth, start = int(frames.depth[row]), float(frames.start_s[row])
         end = min(start + float(frames.width_s[row]), high)
@@ -102,7 +102,7 @@ def _style(frames: Frames, row: int, kind: Kind) -> FillStyle | None:
     return None if kind in _PLAIN or op is None else style_of_op_type(op)
 
 
-def _axis(low: float, high: float, per_s: float, y: float) -> Iterator[Mark]:
+def _axis(low: float, high: float, per_s: float, y: float) -> Iterator[Shape]:
     step = _step((high - low) or 1.0)
     yield Line(MARGIN, y, WIDTH - MARGIN, y)
     at = -(-low // step) * step

@@ -9,7 +9,7 @@ from statistics import mean
 
 from workbench.figures.palette import STRONG, TEXT, FillStyle, style_of_provider
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Mark, Polyline, Rect, Text, column
+from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, column
 from workbench.figures.words import lines
 from workbench.text import in_ms
 from workbench.views.graph.pane import Pane, Row, short_provider
@@ -143,7 +143,7 @@ def graph_scene(panes: Sequence[Pane], title: str) -> Scene:
     outlines = [outline(pane) for pane in panes]
     width = max(620.0, len(outlines) * (WIDTH + ARCS + MARGIN) + MARGIN)
     said = lines(title, int(TITLE_COLUMNS * width / 900), 900)
-    marks: list[Mark] = list(column(said, MARGIN, MARGIN + 12, bold=True, room=width - 2 * MARGIN))
+    marks: list[Shape] = list(column(said, MARGIN, MARGIN + 12, bold=True, room=width - 2 * MARGIN))
     top = MARGIN + len(said) * LINE + 10
     bottom = top
     for number, told in enumerate(outlines):
@@ -155,7 +155,7 @@ def graph_scene(panes: Sequence[Pane], title: str) -> Scene:
     return Scene(width, bottom + 30, title, tuple(marks))
 
 
-def _drawn(told: Outline, left: float, top: float) -> Iterator[Mark]:
+def _drawn(told: Outline, left: float, top: float) -> Iterator[Shape]:
     yield Text(left, top + 10, told.title, 13, True, room=WIDTH)
     first = top + LINE
     yield from _arcs(told, left, first)
@@ -190,7 +190,7 @@ def _drawn(told: Outline, left: float, top: float) -> Iterator[Mark]:
         yield Text(left + 8, last + 14, f"… and {told.left_out:,} more boxes", 12)
 
 
-def _arcs(told: Outline, left: float, first: float) -> Iterator[Mark]:
+def _arcs(told: Outline, left: float, first: float) -> Iterator[Shape]:
     """A line to the next box; an arc on the right to any other."""
     for tie in told.ties:
         color, width = (STRONG[1], 2.0) if tie.crossing else (TEXT, 1.0)
@@ -213,7 +213,7 @@ def _arcs(told: Outline, left: float, first: float) -> Iterator[Mark]:
             yield Polyline(((edge + 7, y2 - 4), (edge + 7, y2 + 4), (edge, y2)), None, fill=color)
 
 
-def _legend(outlines: Sequence[Outline], y: float) -> Iterator[Mark]:
+def _legend(outlines: Sequence[Outline], y: float) -> Iterator[Shape]:
     x = MARGIN
     seen = dict.fromkeys((name, told.by) for told in outlines for box in told.boxes for name, _ in box.shares)
     for name, by in seen:

@@ -1,0 +1,121 @@
+"""One chart, two renderers: both show every row, value, interval and text, whatever the chart holds."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.factories.comparisons import HOSTILE
+from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value, run_look, series_look
+from workbench.figures.chart_scene import WIDTH, chart_scene, ticks
+from workbench.figures.drawing import chart_figure
+from workbench.figures.shapes import Polyline, Rect, Text
+
+A, B = run_look(0, "A"), run_look(1, "B")
+PLAIN = series_look(0)
+
+
+def bars(*values: Value, label: str = "row") -> ChartRow:
+    return ChartRow(label, (values,))
+
+
+def texts(chart: Chart) -> list[str]:
+    return [shape.shown for shape in chart_scene(chart).shapes if isinstance(shape, Text)]
+
+
+def test_bars_stand_beside_each_other_with_their_texts_and_a_legend() -> None:
+    chart = Chart(
+        ("title; rest",), (Axis("time (ms)"),), (bars(Value(2.0, "2 ms", A), Value(1.0, "1 ms", B)),)
+    )
+    figure = chart_figure(chart)
+    assert [(trace.name, trace.x, trace.text) for trace in figure.data] == [
+        ("A", (2.0,), ("2 ms",)),
+        ("B", (1.0,), ("1 ms",)),
+    ]
+    assert figure.layout.barmode == "group"
+    assert figure.layout.xaxis.title.text == "time (ms)"
+    assert {"title", "rest", "time (ms)", "A", "B", "row", "2 ms", "1 ms"} <= set(texts(chart))
+    first, second = [shape.width for shape in chart_scene(chart).shapes if isinstance(shape, Rect)][2:]
+    assert first == pytest.approx(2 * second)
+
+
+def test_an_absent_value_is_a_text_and_no_bar() -> None:
+    chart = Chart(
+        ("t",), (Axis("x"),), (bars(Value(1.0, "1", PLAIN)), bars(Value(None, "not measured", PLAIN)))
+    )
+    figure = chart_figure(chart)
+    assert figure.data[0].x == (1.0, None)
+    assert [note.text for note in figure.layout.annotations] == ["not measured"]
+    assert "not measured" in texts(chart)
+    assert sum(isinstance(shape, Rect) for shape in chart_scene(chart).shapes) == 1
+
+
+def test_dots_have_intervals_and_an_axis_that_need_not_begin_at_zero() -> None:
+    value = Value(97.0, "97 %", A, 96.0, 99.0)
+    chart = Chart(("t",), (Axis("accuracy (%)", "dot"),), (bars(value), bars(Value(98.0, "98 %", B))))
+    first, _ = chart_figure(chart).data
+    assert (first.error_x.array, first.error_x.arrayminus) == ((2.0,), (1.0,))
+    assert chart.span(0)[0] > 90
+    assert any(isinstance(shape, Polyline) for shape in chart_scene(chart).shapes), "B is a diamond"
+
+
+def test_stacks_add_up_and_show_their_total() -> None:
+    row = ChartRow("A", ((Value(1.0, "x: 1", A), Value(None, "y", B), Value(2.0, "z: 2", B)),), ("3 ms",))
+    chart = Chart(("t",), (Axis("ms", "stack"),), (row,))
+    assert chart.span(0) == (0.0, 3.0)
+    assert chart_figure(chart).layout.barmode == "stack"
+    assert "3 ms" in texts(chart)
+
+
+def test_an_axis_below_another_has_its_own_scale_and_one_legend_serves_both() -> None:
+    row = ChartRow("r", ((Value(1.0, "1", A),), (Value(1000.0, "1000", A),)))
+    for columns in (1, 2):
+        chart = Chart(("t",), (Axis("ms"), Axis("MiB")), (row,), columns=columns)
+        figure = chart_figure(chart)
+        assert [trace.showlegend for trace in figure.data] == [True, False]
+        assert figure.layout.xaxis.range[1] < 10 < figure.layout.xaxis2.range[1]
+        rects = [shape for shape in chart_scene(chart).shapes if isinstance(shape, Rect)]
+        assert rects[0].width == pytest.approx(rects[1].width, rel=0.3)
+
+
+def test_a_strangers_texts_stay_text() -> None:
+    look = run_look(0, HOSTILE)
+    axis = Axis(HOSTILE, lines=(ReferenceLine(1.0, HOSTILE),))
+    row = bars(Value(1.0, HOSTILE, look, detail=HOSTILE), Value(None, HOSTILE, B), label=HOSTILE)
+    chart = Chart((HOSTILE,), (axis,), (row, bars(Value(None, HOSTILE, look), label=HOSTILE)), HOSTILE)
+    assert "<img" not in chart_figure(chart).to_json().replace("\\u003c", "<")
+    root = ElementTree.fromstring(chart_scene(chart).to_svg())
+    assert {element.tag.rpartition("}")[2] for element in root.iter()} <= {
+        "svg",
+        "title",
+        "text",
+        "rect",
+        "path",
+    }
+
+
+NUMBERS = st.none() | st.floats(-1e12, 1e12)
+VALUES = st.builds(Value, NUMBERS, st.text(), st.sampled_from([A, B, PLAIN]), NUMBERS, NUMBERS)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.sampled_from(["bar", "stack", "dot"]), st.integers(1, 3))
+def test_any_chart_is_drawn_within_its_width(data: st.DataObject, kind: str, axes: int) -> None:
+    row = st.builds(ChartRow, st.text(), st.tuples(*[st.lists(VALUES, max_size=3).map(tuple)] * axes))
+    rows = data.draw(st.lists(row, max_size=4))
+    chart = Chart(("title",), (Axis("x", kind),) * axes, tuple(rows), columns=2)  # type: ignore[arg-type]
+    json.loads(chart_figure(chart).to_json())
+    for shape in chart_scene(chart).shapes:
+        if isinstance(shape, Rect):
+            assert -1 <= shape.x <= shape.x + shape.width <= WIDTH + 1
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e9))
+def test_ticks_are_few_and_inside(least: float, width: float) -> None:
+    numbers = ticks(least, least + width)
+    assert len(numbers) <= 7
+    assert all(least - 1e-6 * width <= number <= least + width * (1 + 1e-6) for number in numbers)

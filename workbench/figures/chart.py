@@ -1,0 +1,162 @@
+"""Describe a chart once: rows of bars or dots with their intervals, on one or more axes.
+
+`chart_figure` draws a chart with plotly, `chart_scene` as a still picture. All texts are untrusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.figures.palette import SERIES, TEXT, Pattern, style_of_op_type, style_of_run
+
+AxisKind = Literal["bar", "stack", "dot"]  # bars and stacks begin at zero
+Symbol = Literal["circle", "diamond", "square", "triangle-up", "cross"]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Colour, hatching and symbol of a series. A series without a name has no entry in the legend."""
+
+    color: str
+    pattern: Pattern = ""
+    symbol: str = "circle"
+    name: str = ""
+    hollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A bar or a dot with its interval. `text` says the value, or why there is none."""
+
+    value: float | None
+    text: str
+    look: Look
+    low: float | None = None
+    high: float | None = None
+    detail: str = ""  # more text on hover
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartRow:
+    """A label and its values on each axis."""
+
+    label: str
+    values: tuple[tuple[Value, ...], ...]
+    totals: tuple[str, ...] = ()  # beside the stack on each axis
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceLine:
+    """A value across all rows of an axis."""
+
+    value: float
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A scale with its title, which names the unit."""
+
+    title: str
+    kind: AxisKind = "bar"
+    lines: tuple[ReferenceLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart of `columns` axes side by side. Of a sentence the part before "; " is bold."""
+
+    sentences: tuple[str, ...]
+    axes: tuple[Axis, ...]
+    rows: tuple[ChartRow, ...]
+    note: str = ""
+    columns: int = 1
+
+    def looks(self) -> tuple[Look, ...]:
+        """Return the named looks, in the order of the legend."""
+        named = {value.look.name: value.look for _, value in self.all_values() if value.look.name}
+        return tuple(named.values())
+
+    def all_values(self) -> Iterator[tuple[int, Value]]:
+        """Yield each value with the index of its axis."""
+        for row in self.rows:
+            for axis, values in enumerate(row.values):
+                yield from ((axis, value) for value in values)
+
+    def span(self, axis: int) -> tuple[float, float]:
+        """Return the least and the largest number on an axis, zero included where bars stand on it."""
+        kind = self.axes[axis].kind
+        ends = [line.value for line in self.axes[axis].lines]
+        if kind == "stack":
+            ends += [sum(value.value or 0.0 for value in row.values[axis]) for row in self.rows]
+        else:
+            values = [value for index, value in self.all_values() if index == axis]
+            numbers = [number for value in values for number in (value.value, value.low, value.high)]
+            ends += [number for number in numbers if number is not None]
+        if kind != "dot" or not ends:
+            ends.append(0.0)
+        least, most = min(ends), max(ends)
+        if kind == "dot":
+            room = 0.06 * (most - least) or abs(most) / 10 or 1.0
+            return least - room, most + room
+        return least, most if most > least else least + 1.0
+
+
+def one_value(label: str, value: Value) -> ChartRow:
+    """Return a row with one value on the only axis."""
+    return ChartRow(label, ((value,),))
+
+
+def run_look(index: int, name: str = "") -> Look:
+    """Return the look of a run, the same in every figure."""
+    style = style_of_run(index)
+    return Look(style.color, style.pattern, style.symbol, name)
+
+
+def series_look(index: int, name: str = "") -> Look:
+    """Return the look of a series that is no run."""
+    color, pattern, symbol = SERIES[index % len(SERIES)]
+    return Look(color, pattern, symbol, name)
+
+
+def op_look(op_type: str) -> Look:
+    """Return the look of an operator."""
+    style = style_of_op_type(op_type)
+    return Look(style.color, style.pattern)
+
+
+GREY = Look(TEXT, ".", "square")  # time of no node, the source graph
+
+
+def rows_left_out(count: int, drawn: int, what: str) -> str:
+    """Return the note about rows that only the table has."""
+    return f"{count - drawn} more {what} in the table" if count > drawn else ""
+
+
+def percent(share: float | None) -> float | None:
+    """Return a share in percent."""
+    return None if share is None else share * 100
+
+
+def milliseconds(seconds: float | None) -> float | None:
+    """Return seconds in milliseconds."""
+    return None if seconds is None else seconds * 1e3
+
+
+MIB = 1 << 20
+
+
+def mebibytes(size: int | None) -> float | None:
+    """Return bytes in MiB."""
+    return None if size is None else size / MIB
+
+
+def mib_text(size: int | None) -> str:
+    """Return bytes as a text in MiB."""
+    return "not known" if size is None else f"{size / MIB:,.1f} MiB"

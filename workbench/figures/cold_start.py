@@ -1,0 +1,100 @@
+"""From nothing to the first answer: the time of each step, and the memory that each stage added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+from workbench.analysis.cold_start import ColdStartRecord
+from workbench.figures.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    Value,
+    mebibytes,
+    mib_text,
+    milliseconds,
+    series_look,
+)
+from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.text import in_ms
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+STEADY = "steady run"
+# Without a saved graph, `load` of the memory is what `read` of the time is with one.
+_LOOKS = {
+    step: series_look(index, name)
+    for step, index, name in (
+        ("process start", 0, "process start"), ("import", 1, "import"), ("read", 2, "read or load"),
+        ("load", 2, "read or load"), ("optimize", 3, "optimize"), ("prepack", 4, "prepack"),
+        ("first run", 5, "first run"), (STEADY, 6, STEADY),
+    )
+}  # fmt: skip
+_SAVED_AHEAD = (  # loading is one step then: nothing is optimized
+    ("process start", "process_s"),
+    ("import", "import_s"),
+    ("read", "load_s"),
+    ("first run", "first_run_s"),
+)
+
+
+def cold_start_chart(starts: Sequence[ColdStartRecord]) -> Chart:
+    """Return a row for each config, and one more where its graph was also saved ahead."""
+    rows = []
+    for start in starts:
+        rows.append(_row(start.label, dict(start.steps), start.resident()))
+        if start.saved_ahead:
+            ahead = {
+                step: median(getattr(run, field) for run in start.saved_ahead) for step, field in _SAVED_AHEAD
+            }
+            rows.append(_row(f"{start.label}, saved ahead", ahead, start.resident("saved_ahead")))
+    axes = [Axis("time since the process was asked for (ms)", "stack")]
+    if any(value.value is not None for row in rows for value in row.values[1]):
+        axes.append(Axis("resident memory, what each stage added (MiB)", "stack"))
+    rows = [ChartRow(row.label, row.values[: len(axes)], row.totals[: len(axes)]) for row in rows]
+    steady = " and ".join(str(in_ms(dict(start.steps)[STEADY] or 0.0)) for start in starts)
+    sentences = tuple(str(start).replace(", ", "; ", 1) for start in starts)
+    return Chart(sentences, tuple(axes), tuple(rows), f"once steady, a run takes {steady}")
+
+
+def cold_start_figure(starts: Sequence[ColdStartRecord]) -> go.Figure:
+    """Draw the chart with plotly."""
+    return chart_figure(cold_start_chart(starts))
+
+
+def cold_start_scene(starts: Sequence[ColdStartRecord]) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(cold_start_chart(starts))
+
+
+def _row(
+    label: str, steps: dict[str, float | None] | dict[str, float], resident: Sequence[tuple[str, int | None]]
+) -> ChartRow:
+    """Return times and memory of a start; the steady run is no part of starting."""
+    times = tuple(
+        Value(milliseconds(seconds), f"{step}: {in_ms(seconds) or 'not known'}", _LOOKS[step])
+        for step, seconds in steps.items()
+        if step != STEADY
+    )
+    sizes = tuple(
+        Value(mebibytes(size), f"{stage}: {mib_text(size)}", _LOOKS[stage])
+        for stage, size in _added(resident)
+    )
+    whole_s = sum(seconds or 0.0 for step, seconds in steps.items() if step != STEADY)
+    largest = max((size for _, size in resident if size is not None), default=None)
+    return ChartRow(label, (times, sizes), (in_ms(whole_s) or "", mib_text(largest)))
+
+
+def _added(resident: Sequence[tuple[str, int | None]]) -> list[tuple[str, int | None]]:
+    """Return what each stage added; memory that a stage gave back counts as nothing added."""
+    added: list[tuple[str, int | None]] = []
+    before: int | None = 0
+    for stage, size in resident:
+        added.append((stage, None if size is None or before is None else max(0, size - before)))
+        before = size if before is None or (size is not None and size > before) else before
+    return added

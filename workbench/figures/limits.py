@@ -1,0 +1,103 @@
+"""Still pictures of what limits a run: totals of memory, the slowest nodes, the machine's peaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from workbench.figures.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    Value,
+    mebibytes,
+    mib_text,
+    milliseconds,
+    run_look,
+    series_look,
+)
+from workbench.figures.drawing import chart_scene
+from workbench.text import counted, in_ms
+
+if TYPE_CHECKING:
+    from workbench.analysis.memory.by_node import MemoryRecord
+    from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
+    from workbench.analysis.roofline.peaks import PeakTable
+    from workbench.figures.scene import Scene
+
+MOST_NODES = 12
+_TOTALS = (
+    ("weights", "weights_bytes"),
+    ("activations alive at once", "peak_live_bytes"),
+    ("in use in the arena, peak", "arena_peak_bytes"),
+    ("held by the arena", "arena_held_bytes"),
+)
+_TIME, _LIMIT = series_look(0, "time of a run"), series_look(1, "at the machine's peaks")
+_RATES = (
+    (series_look(0, "float32 (GFLOP/s)"), "float32_flops"),
+    (series_look(1, "int8 (GOP/s)"), "int8_flops"),
+    (series_look(2, "memory (GB/s)"), "bytes_per_s"),
+)
+
+
+def memory_chart(by_label: Mapping[str, MemoryRecord]) -> Chart:
+    """Return a row for each total, with a bar for each run."""
+    rows = []
+    for name, field in _TOTALS:
+        sizes = [(label, getattr(memory, field)) for label, memory in by_label.items()]
+        bars = (
+            Value(mebibytes(size), mib_text(size), run_look(index, label))
+            for index, (label, size) in enumerate(sizes)
+        )
+        rows.append(ChartRow(name, (tuple(bars),)))
+    return Chart(("Memory of a run",), (Axis("memory (MiB)"),), tuple(rows))
+
+
+def roofline_chart(by_label: Mapping[str, RooflineRecord]) -> Chart:
+    """Return a row for each of the slowest nodes: its time, and the least that the peaks allow."""
+    rows, several = [], len(by_label) > 1
+    for label, roofline in by_label.items():
+        slowest = sorted(roofline.nodes, key=lambda node: -node.time_s)[: max(1, MOST_NODES // len(by_label))]
+        rows += [_node_row(node, f"{node.node} ({label})" if several else node.node) for node in slowest]
+    lines = [f"{label}: {roofline}" if several else str(roofline) for label, roofline in by_label.items()]
+    count = sum(len(roofline.nodes) for roofline in by_label.values())
+    note = "" if len(rows) == count else f"the slowest {len(rows)} of {count:,} nodes"
+    title = f"The slowest nodes and their limits; {'; '.join(lines)}"
+    return Chart((title,), (Axis("time of a run (ms)"),), tuple(rows), note)
+
+
+def peaks_chart(table: PeakTable) -> Chart:
+    """Return a row for each thread count: the rates that ORT reached on this machine."""
+    rows = []
+    for row in table.rows:
+        rates = [(look, getattr(row, field)) for look, field in _RATES]
+        bars = (
+            Value(None, "not measured", look)
+            if rate is None
+            else Value(rate / 1e9, f"{rate / 1e9:,.1f}", look)
+            for look, rate in rates
+        )
+        rows.append(ChartRow(counted(row.threads, "thread"), (tuple(bars),)))
+    title = "The best that ONNX Runtime reaches on this machine"
+    return Chart((title,), (Axis("billions a second"),), tuple(rows))
+
+
+def memory_scene(by_label: Mapping[str, MemoryRecord]) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(memory_chart(by_label))
+
+
+def roofline_scene(by_label: Mapping[str, RooflineRecord]) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(roofline_chart(by_label))
+
+
+def peaks_scene(table: PeakTable) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(peaks_chart(table))
+
+
+def _node_row(node: NodeLimit, label: str) -> ChartRow:
+    limit = "limit not known" if node.limit_s is None else f"{in_ms(node.limit_s, 3)}, bound by {node.bound}"
+    time = Value(milliseconds(node.time_s), in_ms(node.time_s, 3) or "", _TIME)
+    return ChartRow(label, ((time, Value(milliseconds(node.limit_s), limit, _LIMIT)),))
