@@ -62,14 +62,16 @@ def _columns(chart: Chart) -> int:
 
 
 def _series(chart: Chart, axis: int) -> list[tuple[str, Points]]:
-    """Return the series that have a value on the axis."""
-    series: dict[str, Points] = {}
+    """Return the series that have a value on the axis; dots without a name are a series for each colour."""
+    series: dict[tuple[str, str], Points] = {}
     for at, row in enumerate(chart.rows):
         for value in row.values[axis]:
-            series.setdefault(value.look.name, []).append((at, value))
+            look = value.look
+            color = look.color if chart.axes[axis].kind == "dot" else ""
+            series.setdefault((look.name, color), []).append((at, value))
     return [
         (name, points)
-        for name, points in series.items()
+        for (name, _), points in series.items()
         if any(value.value is not None for _, value in points)
     ]
 
@@ -116,7 +118,7 @@ def _whiskers(values: Sequence[Value]) -> dict[str, Any]:
     known = [(value.value, value.interval) for value in values]
     return {
         "type": "data", "symmetric": False, "thickness": 2,
-        "color": values[0].look.color if len({value.look.color for value in values}) == 1 else TEXT,
+        "color": values[0].look.color,
         "array": [None if v is None or ends is None else ends[1] - v for v, ends in known],
         "arrayminus": [None if v is None or ends is None else v - ends[0] for v, ends in known],
     }  # fmt: skip

@@ -154,7 +154,7 @@ def dot(x: float, y: float, look: Look) -> Shape:
 def _panels(chart: Chart, indices: Sequence[int]) -> list[_Panel]:
     """Divide the width: labels, then the axes, each with a column of texts."""
     labels = max((text_width(row.label[:80], SMALL) for row in chart.rows), default=0.0)
-    left = MARGIN + min(MOST_LABEL / len(indices) ** 0.5, labels) + 10
+    left = MARGIN + min(MOST_LABEL / len(indices) ** 0.5, labels + 1) + 10
     width = (WIDTH - MARGIN - left) / len(indices)
     panels = []
     for place, index in enumerate(indices):

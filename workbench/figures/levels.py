@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workbench.analysis.levels import LevelRow, LevelsRecord
     from workbench.figures.scene import Scene
 
-_NODES, _LOAD, _LATENCY, _SPEEDUP = (series_look(index) for index in range(4))
+_LOOK = series_look(0)
 _AXES = (
     Axis("nodes"),
     Axis("load time (ms)"),
@@ -46,10 +46,10 @@ def _row(row: LevelRow) -> ChartRow:
     return ChartRow(
         row.level,
         (
-            (Value(row.nodes, nodes, _NODES),),
-            (Value(milliseconds(row.load_s), in_ms(row.load_s) or absent, _LOAD),),
-            (Value(milliseconds(row.median_s), in_ms(row.median_s) or absent, _LATENCY),),
-            (Value(row.speedup, _speedup(row), _SPEEDUP, row.low, row.high),),
+            (Value(row.nodes, nodes, _LOOK),),
+            (Value(milliseconds(row.load_s), in_ms(row.load_s) or absent, _LOOK),),
+            (Value(milliseconds(row.median_s), in_ms(row.median_s) or absent, _LOOK),),
+            (Value(row.speedup, _speedup(row), _LOOK, row.low, row.high),),
         ),
     )
 
