@@ -149,14 +149,6 @@ def milliseconds(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1e3
 
 
-MIB = 1 << 20
-
-
 def mebibytes(size: int | None) -> float | None:
     """Return bytes in MiB."""
-    return None if size is None else size / MIB
-
-
-def mib_text(size: int | None) -> str:
-    """Return bytes as a text in MiB."""
-    return "not known" if size is None else f"{size / MIB:,.1f} MiB"
+    return None if size is None else size / (1 << 20)

@@ -13,12 +13,11 @@ from workbench.figures.chart import (
     ChartRow,
     Value,
     mebibytes,
-    mib_text,
     milliseconds,
     series_look,
 )
 from workbench.figures.drawing import chart_figure, chart_scene
-from workbench.text import in_ms
+from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -82,12 +81,12 @@ def _row(
         if step != STEADY
     )
     sizes = tuple(
-        Value(mebibytes(size), f"{stage}: {mib_text(size)}", _LOOKS[stage])
+        Value(mebibytes(size), f"{stage}: {in_mib(size) or 'not known'}", _LOOKS[stage])
         for stage, size in _added(resident)
     )
     whole_s = sum(seconds or 0.0 for step, seconds in steps.items() if step != STEADY)
     largest = max((size for _, size in resident if size is not None), default=None)
-    return ChartRow(label, (times, sizes), (in_ms(whole_s) or "", mib_text(largest)))
+    return ChartRow(label, (times, sizes), (in_ms(whole_s) or "", in_mib(largest) or "not known"))
 
 
 def _added(resident: Sequence[tuple[str, int | None]]) -> list[tuple[str, int | None]]:

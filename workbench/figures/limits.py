@@ -11,13 +11,12 @@ from workbench.figures.chart import (
     ChartRow,
     Value,
     mebibytes,
-    mib_text,
     milliseconds,
     run_look,
     series_look,
 )
 from workbench.figures.drawing import chart_scene
-from workbench.text import counted, in_ms
+from workbench.text import counted, in_mib, in_ms
 
 if TYPE_CHECKING:
     from workbench.analysis.memory.by_node import MemoryRecord
@@ -46,7 +45,7 @@ def memory_chart(by_label: Mapping[str, MemoryRecord]) -> Chart:
     for name, field in _TOTALS:
         sizes = [(label, getattr(memory, field)) for label, memory in by_label.items()]
         bars = (
-            Value(mebibytes(size), mib_text(size), run_look(index, label))
+            Value(mebibytes(size), in_mib(size) or "not known", run_look(index, label))
             for index, (label, size) in enumerate(sizes)
         )
         rows.append(ChartRow(name, (tuple(bars),)))

@@ -10,12 +10,11 @@ from workbench.figures.chart import (
     ChartRow,
     Value,
     mebibytes,
-    mib_text,
     milliseconds,
     series_look,
 )
 from workbench.figures.drawing import chart_figure, chart_scene
-from workbench.text import in_ms
+from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -49,7 +48,7 @@ def memory_settings_scene(record: MemorySettingsRecord) -> Scene:
 
 def _row(row: MemorySetting) -> ChartRow:
     sizes = [(look, getattr(row, field)) for look, field in _SIZES]
-    bars = tuple(Value(mebibytes(size), mib_text(size), look) for look, size in sizes)
+    bars = tuple(Value(mebibytes(size), in_mib(size) or "not known", look) for look, size in sizes)
     latency = Value(milliseconds(row.latency_s), _latency(row), _LATENCY, detail=row.verdict or "")
     return ChartRow(row.name, (bars, (latency,)))
 
