@@ -49,17 +49,18 @@ def _row(row: LevelRow) -> ChartRow:
             (Value(row.nodes, nodes, _LOOK),),
             (Value(milliseconds(row.load_s), in_ms(row.load_s) or absent, _LOOK),),
             (Value(milliseconds(row.median_s), in_ms(row.median_s) or absent, _LOOK),),
-            (Value(row.speedup, _speedup(row), _LOOK, row.low, row.high),),
+            (_speedup(row),),
         ),
     )
 
 
-def _speedup(row: LevelRow) -> str:
+def _speedup(row: LevelRow) -> Value:
     if row.verdict is None:
-        return "baseline"
+        return Value(None, "baseline", _LOOK)
     if row.speedup is None or row.low is None or row.high is None:
-        return row.verdict
-    return f"{row.speedup:.2f}× ({row.low:.2f} to {row.high:.2f})"
+        return Value(None, row.verdict, _LOOK, detail=row.reason or "")
+    text = f"{row.speedup:.2f}× ({row.low:.2f} to {row.high:.2f})"
+    return Value(row.speedup, text, _LOOK, row.low, row.high)
 
 
 def _outputs(record: LevelsRecord) -> str:
