@@ -21,25 +21,25 @@ pytestmark = pytest.mark.real
 def both() -> tuple[Difference, wb.Profile, wb.Profile]:
     model = wb.load("digits-conv-qat")
     a, b = wb.Config(level="disabled", intra_op_threads=1), wb.Config(intra_op_threads=1)
-    profiles = [wb.profile(model, each, budget_s=0.1) for each in (a, b)]
-    explained = [wb.explain(model, each).explained for each in (a, b)]
+    profiles = [wb.profile(model, config, budget_s=0.1) for config in (a, b)]
+    explained = [wb.explain(model, config).explained for config in (a, b)]
     return difference(*profiles, *explained), *profiles
 
 
 def test_the_rows_sum_to_the_difference_of_the_runs(both: tuple[Difference, wb.Profile, wb.Profile]) -> None:
-    found, a, b = both
-    means = [float(merged(each, "operator").width_s[0]) for each in (a, b)]
-    assert found.a_s == pytest.approx(means[0], rel=1e-12)
-    assert found.b_s == pytest.approx(means[1], rel=1e-12)
-    assert fsum(row.difference_s for row in found.rows) == pytest.approx(means[1] - means[0], rel=1e-9)
-    assert found.lost_s - found.gained_s == pytest.approx(found.difference_s, rel=1e-9)
-    assert found.to_frame()["difference_s"].sum() == pytest.approx(found.difference_s, rel=1e-9)
+    change, a, b = both
+    means = [float(merged(profile, "operator").width_s[0]) for profile in (a, b)]
+    assert change.a_s == pytest.approx(means[0], rel=1e-12)
+    assert change.b_s == pytest.approx(means[1], rel=1e-12)
+    assert fsum(row.difference_s for row in change.rows) == pytest.approx(means[1] - means[0], rel=1e-9)
+    assert change.lost_s - change.gained_s == pytest.approx(change.difference_s, rel=1e-9)
+    assert change.to_frame()["difference_s"].sum() == pytest.approx(change.difference_s, rel=1e-9)
 
 
 def test_every_node_that_ran_is_in_one_row(both: tuple[Difference, wb.Profile, wb.Profile]) -> None:
-    found, a, b = both
-    assert sorted(name for row in found.rows for name in row.a_nodes) == sorted(a.to_frame()["node"])
-    assert sorted(name for row in found.rows for name in row.b_nodes) == sorted(b.to_frame()["node"])
+    change, a, b = both
+    assert sorted(name for row in change.rows for name in row.a_nodes) == sorted(a.to_frame()["node"])
+    assert sorted(name for row in change.rows for name in row.b_nodes) == sorted(b.to_frame()["node"])
 
 
 def test_a_quantized_convolution_stands_against_what_it_replaced(
@@ -55,15 +55,15 @@ def test_a_quantized_convolution_stands_against_what_it_replaced(
 def test_boxes_are_as_wide_as_what_was_gained_and_lost(
     both: tuple[Difference, wb.Profile, wb.Profile],
 ) -> None:
-    found = both[0]
-    frames = differing(found)
+    change = both[0]
+    frames = differing(change)
     top = frames.depth == 0
-    assert frames.width_s[top].sum() == pytest.approx(found.gained_s + found.lost_s)
+    assert frames.width_s[top].sum() == pytest.approx(change.gained_s + change.lost_s)
     for row in range(len(frames)):
         below = frames.parent == row
         if below.any():
             assert frames.width_s[below].sum() == pytest.approx(frames.width_s[row])
-    of_a, of_b = change_by_node(found)
+    of_a, of_b = change_by_node(change)
     assert set(of_a) == set(both[1].to_frame()["node"])
     assert set(of_b) == set(both[2].to_frame()["node"])
     assert np.isfinite([*of_a.values(), *of_b.values()]).all()

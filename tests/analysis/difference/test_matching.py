@@ -68,12 +68,12 @@ def test_every_node_is_in_one_group(
 ) -> None:
     of_a = dict.fromkeys(a, "/m") if modules else NO_MODULES
     of_b = dict.fromkeys(b, "/m") if modules else NO_MODULES
-    found = match(a, b, of_a, of_b)
-    assert sorted(name for each in found for name in each.a) == sorted(a)
-    assert sorted(name for each in found for name in each.b) == sorted(b)
-    assert all((each.how is not None) == bool(each.a and each.b) for each in found)
+    matches = match(a, b, of_a, of_b)
+    assert sorted(name for pair in matches for name in pair.a) == sorted(a)
+    assert sorted(name for pair in matches for name in pair.b) == sorted(b)
+    assert all((pair.how is not None) == bool(pair.a and pair.b) for pair in matches)
 
 
 @given(SIDES)
 def test_a_graph_against_itself_leaves_nothing_alone(a: dict[str, frozenset[str]]) -> None:
-    assert all(set(each.a) == set(each.b) for each in match(a, a, NO_MODULES, NO_MODULES))
+    assert all(set(pair.a) == set(pair.b) for pair in match(a, a, NO_MODULES, NO_MODULES))

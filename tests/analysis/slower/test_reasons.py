@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.factories.profiled_configs import FLOAT, FLOAT16, FLOAT_NET, INT8, UINT8, pair, profiled
-from workbench.analysis.difference.changes import Change, Difference
+from workbench.analysis.difference.changes import Difference, NodeChange
 from workbench.analysis.slower.reasons import why_slower
 from workbench.config import Config, Provider
 
@@ -201,7 +201,7 @@ PLAIN = Config()
 
 
 def row(kind, a_ops, b_ops, a_us, b_us, name="n"):
-    return Change(kind, "", (f"{name}.a",), (f"{name}.b",), a_ops, b_ops, a_us / 1e6, b_us / 1e6)
+    return NodeChange(kind, "", (f"{name}.a",), (f"{name}.b",), a_ops, b_ops, a_us / 1e6, b_us / 1e6)
 
 
 def with_settings(rows, *, config, baseline=PLAIN, times_us=(1000, 1700), count=(2, 2)):

@@ -1,1 +1,1 @@
-"""Where the milliseconds went: each optimized node of B against the nodes of A whose work it does."""
+"""The difference of two profiles: each optimized node of B against the nodes of A that do the same work."""

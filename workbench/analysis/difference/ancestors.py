@@ -1,4 +1,4 @@
-"""Source nodes of optimized nodes in the names of one source graph, also where B's file was made from A's."""
+"""Trace optimized nodes to source nodes of one graph, also where B's file was prepared from A's."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from workbench.analysis.provenance.step import trace_step
 
 
 def ancestors(explained: Explained, ran: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Of each node that ran, by the name that a profile knows it by; what is not traced has none."""
+    """Return the source nodes of each executed node, by its name in the profile; none if not traced."""
     names = {node.key: node.name for node in explained.optimized.nodes}
     traced: dict[str, frozenset[str]] = {}
-    for one in explained.provenance.account.optimized:
-        name = names.get(one.node, one.node)
-        traced[name] = traced.get(name, frozenset()) | frozenset(one.sources)
+    for row in explained.provenance.account.optimized:
+        name = names.get(row.node, row.node)
+        traced[name] = traced.get(name, frozenset()) | frozenset(row.sources)
     return {name: traced.get(name, frozenset()) for name in ran}
 
 
 def inserted(explained: Explained) -> frozenset[str]:
-    """Nodes that ORT put in to carry a value: reorders, copies, casts."""
+    """Return the nodes that ORT inserted to carry a value: reorders, copies, casts."""
     names = {node.key: node.name for node in explained.optimized.nodes}
     return frozenset(
-        names.get(one.node, one.node) for one in explained.provenance.account.optimized if one.inserted
+        names.get(row.node, row.node) for row in explained.provenance.account.optimized if row.inserted
     )
 
 
-def in_a_source(a: Explained, b: Explained, of_b: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """B's ancestors as nodes of A's source graph, where B's file is another: quantized, say."""
+def as_nodes_of_a(a: Explained, b: Explained, of_b: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Return B's ancestors as nodes of A's source graph, where B loaded another file."""
     known = {node.key for node in a.source.nodes}
     if {node.key for node in b.source.nodes} == known:
         return of_b

@@ -1,4 +1,4 @@
-"""The account of two profiles: a row for every group of nodes that do the same work, and for the gaps."""
+"""The difference of two profiles: a row for every group of nodes that do the same work, and for the gaps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from workbench.analysis.difference.ancestors import ancestors, in_a_source, inserted
+from workbench.analysis.difference.ancestors import ancestors, as_nodes_of_a, inserted
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.analysis.difference.matching import Match, match
 from workbench.analysis.explanation import Explained
@@ -26,12 +26,12 @@ CHANGE_KINDS: dict[ChangeKind, str] = {
     "same": "the same node in both",
     "replaced": "other nodes do the same work",
     "module": "nodes of one module, matched by its name only",
-    "inserted": "put in by ONNX Runtime: reorders, copies, casts",
+    "inserted": "inserted by ONNX Runtime: reorders, copies, casts",
     "only in A": "no node of B does its work: folded, eliminated, or spread over many",
     "only in B": "no node of A did its work",
     "gap": "time that no node takes",
 }
-_SPOKEN: dict[ChangeKind, str] = {
+_PLURALS: dict[ChangeKind, str] = {
     "replaced": "replaced nodes",
     "same": "the same nodes",
     "module": "nodes of the same modules",
@@ -44,8 +44,8 @@ MOST_OPS = 4  # of a label; the table has all
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """Nodes of A and the nodes of B that took their place; seconds a run, their own."""
+class NodeChange:
+    """Nodes of A and the nodes of B that replace them; their own seconds per run."""
 
     kind: ChangeKind
     module: str
@@ -55,16 +55,16 @@ class Change:
     b_ops: tuple[str, ...]
     a_s: float
     b_s: float
-    fates: tuple[str, ...] = ()  # of nodes only in A: what became of their source nodes in B
+    fates: tuple[str, ...] = ()  # in B, of the source nodes of nodes only in A
 
     @property
     def difference_s(self) -> float:
-        """B's time less A's: negative is time gained."""
+        """B's time less A's: negative is a gain."""
         return self.b_s - self.a_s
 
     @property
     def label(self) -> str:
-        """What became what, by operators."""
+        """The operators of A and of B, as in "Conv → Conv + Relu"."""
         if self.kind == "gap":
             return self.a_ops[0]
         before, after = _ops(self.a_ops), _ops(self.b_ops)
@@ -75,9 +75,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """All rows; nothing is left out, so their differences sum to the difference of the two runs."""
+    """All rows: their differences sum to the difference of the two runs."""
 
-    rows: tuple[Change, ...]
+    rows: tuple[NodeChange, ...]
     a_s: float  # a run of A with the profiler on, the mean of the fastest three quarters
     b_s: float
 
@@ -87,7 +87,7 @@ class Difference:
         return self.b_s - self.a_s
 
     def of(self, kind: ChangeKind) -> float:
-        """The difference that all rows of one kind make."""
+        """Return the sum of the differences of one kind of rows."""
         return fsum(row.difference_s for row in self.rows if row.kind == kind)
 
     @property
@@ -99,7 +99,7 @@ class Difference:
         return fsum(row.difference_s for row in self.rows if row.difference_s > 0)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a group, the largest gain first."""
+        """One row per group, the largest gain first."""
         import pandas as pd
 
         rows = sorted(self.rows, key=lambda row: row.difference_s)
@@ -116,7 +116,7 @@ class Difference:
         way = "less" if self.difference_s < 0 else "more"
         parts = ", ".join(
             f"{name} {in_ms(self.of(kind), 3, signed=True)}"
-            for kind, name in _SPOKEN.items()
+            for kind, name in _PLURALS.items()
             if any(row.kind == kind for row in self.rows)
         )
         return (
@@ -126,44 +126,46 @@ class Difference:
 
 
 def difference(a: Profile, b: Profile, explained_a: Explained, explained_b: Explained) -> Difference:
-    """Match what ran by provenance; both explanations must be of the configs that were profiled."""
-    side_a = _Side.of(in_the_names_of(explained_a, a))
-    side_b = _Side.of(in_the_names_of(explained_b, b))
-    of_a = ancestors(explained_a, side_a.own_s)
-    of_b = in_a_source(explained_a, explained_b, ancestors(explained_b, side_b.own_s))
-    put_in = (inserted(explained_a), inserted(explained_b))
-    matches = match(of_a, of_b, side_a.module, side_b.module)
-    fates = {one.node: one.fate for one in explained_b.provenance.account.sources}
-    rows = [_row(each, side_a, side_b, put_in, _fates(each, of_a, fates)) for each in matches]
+    """Match the executed nodes by provenance; both explanations must be of the profiled configs."""
+    profiled_a = _Profiled.of(in_the_names_of(explained_a, a))
+    profiled_b = _Profiled.of(in_the_names_of(explained_b, b))
+    of_a = ancestors(explained_a, profiled_a.own_s)
+    of_b = as_nodes_of_a(explained_a, explained_b, ancestors(explained_b, profiled_b.own_s))
+    inserted_nodes = (inserted(explained_a), inserted(explained_b))
+    matches = match(of_a, of_b, profiled_a.module, profiled_b.module)
+    fates = {row.node: row.fate for row in explained_b.provenance.account.sources}
+    rows = [_row(pair, profiled_a, profiled_b, inserted_nodes, _fates(pair, of_a, fates)) for pair in matches]
     rows += [
-        Change("gap", "", (), (), (gap,), (gap,), side_a.gaps.get(gap, 0.0), side_b.gaps.get(gap, 0.0))
-        for gap in dict.fromkeys((*side_a.gaps, *side_b.gaps))
+        NodeChange(
+            "gap", "", (), (), (gap,), (gap,), profiled_a.gaps.get(gap, 0.0), profiled_b.gaps.get(gap, 0.0)
+        )
+        for gap in dict.fromkeys((*profiled_a.gaps, *profiled_b.gaps))
     ]
     return Difference(tuple(rows), fsum(row.a_s for row in rows), fsum(row.b_s for row in rows))
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _Profiled:
     own_s: Mapping[str, float]  # by node, a run
     op: Mapping[str, str]
     module: Mapping[str, str]
     gaps: Mapping[str, float]
 
     @staticmethod
-    def of(profile: Profile) -> _Side:
-        found = profile.steady
-        runs = found.runs or 1
-        table = node_table(found)
-        table = table.set_index("node", drop=False).loc[_in_order(found)]
+    def of(profile: Profile) -> _Profiled:
+        steady = profile.steady
+        runs = steady.runs or 1
+        table = node_table(steady)
+        table = table.set_index("node", drop=False).loc[_in_order(steady)]
         names = [str(name) for name in table["node"]]
         own = {name: float(spent) / runs for name, spent in zip(names, table["self_s"], strict=True)}
-        groups = group_table(found, "node")
+        groups = group_table(steady, "node")
         gaps = {
             str(name): float(spent) / runs
             for name, spent in zip(groups["node"], groups["self_s"], strict=True)
             if name not in own
         }
-        return _Side(
+        return _Profiled(
             own,
             {name: str(op or "?") for name, op in zip(names, table["op_type"], strict=True)},
             {name: str(scope) for name, scope in zip(names, table["scope"], strict=True)},
@@ -171,11 +173,11 @@ class _Side:
         )
 
 
-def _in_order(found: Measured) -> list[str]:
-    """The nodes that ran, by their first end."""
-    nodes = found.events[found.tree.kind[found.events] == Kind.NODE]
-    codes, first = np.unique(found.trace.name[nodes], return_index=True)
-    return [node_name(found.trace.names[code]) for code in codes[np.argsort(first)]]
+def _in_order(measured: Measured) -> list[str]:
+    """Return the executed nodes by the end of their first run."""
+    nodes = measured.events[measured.tree.kind[measured.events] == Kind.NODE]
+    codes, first = np.unique(measured.trace.name[nodes], return_index=True)
+    return [node_name(measured.trace.names[code]) for code in codes[np.argsort(first)]]
 
 
 def _gap_order(name: str) -> tuple[int, str]:
@@ -184,42 +186,49 @@ def _gap_order(name: str) -> tuple[int, str]:
 
 
 def _row(
-    found: Match, a: _Side, b: _Side, put_in: tuple[frozenset[str], frozenset[str]], fates: tuple[str, ...]
-) -> Change:
-    ops_a, ops_b = tuple(a.op[name] for name in found.a), tuple(b.op[name] for name in found.b)
+    pair: Match,
+    a: _Profiled,
+    b: _Profiled,
+    inserted_nodes: tuple[frozenset[str], frozenset[str]],
+    fates: tuple[str, ...],
+) -> NodeChange:
+    ops_a, ops_b = tuple(a.op[name] for name in pair.a), tuple(b.op[name] for name in pair.b)
     kind: ChangeKind
-    if all(name in put_in[0] for name in found.a) and all(name in put_in[1] for name in found.b):
+    if all(name in inserted_nodes[0] for name in pair.a) and all(
+        name in inserted_nodes[1] for name in pair.b
+    ):
         kind = "inserted"
-    elif found.how == "module":
+    elif pair.how == "module":
         kind = "module"
-    elif not found.b:
+    elif not pair.b:
         kind = "only in A"
-    elif not found.a:
+    elif not pair.a:
         kind = "only in B"
     else:
         kind = "same" if ops_a == ops_b and len(ops_a) == 1 else "replaced"
-    modules = [b.module.get(name, "") for name in found.b] or [a.module.get(name, "") for name in found.a]
-    return Change(
+    modules = [b.module.get(name, "") for name in pair.b] or [a.module.get(name, "") for name in pair.a]
+    return NodeChange(
         kind,
         next(filter(None, modules), ""),
-        found.a,
-        found.b,
+        pair.a,
+        pair.b,
         ops_a,
         ops_b,
-        fsum(a.own_s[name] for name in found.a),
-        fsum(b.own_s[name] for name in found.b),
+        fsum(a.own_s[name] for name in pair.a),
+        fsum(b.own_s[name] for name in pair.b),
         fates if kind == "only in A" else (),
     )
 
 
-def _fates(found: Match, of_a: Mapping[str, frozenset[str]], fates: Mapping[str, str]) -> tuple[str, ...]:
-    """ "fused" and "kept" say here that several nodes share the work."""
-    told = {fates[source] for name in found.a for source in of_a[name] if source in fates}
-    return tuple(sorted("spread" if fate in ("fused", "kept") else fate for fate in told))
+def _fates(pair: Match, of_a: Mapping[str, frozenset[str]], fates: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the fates of A's source nodes in B; "fused" and "kept" mean "spread" here."""
+    names = {fates[source] for name in pair.a for source in of_a[name] if source in fates}
+    return tuple(sorted("spread" if fate in ("fused", "kept") else fate for fate in names))
 
 
 def _ops(names: tuple[str, ...]) -> str:
-    """Each operator once with its count, in order."""
+    """Return each operator once with its count, in order."""
     counts = {name: names.count(name) for name in dict.fromkeys(names)}
-    told = [name if count == 1 else f"{count} {name}" for name, count in counts.items()]
-    return " + ".join(told[:MOST_OPS]) + (f" + {len(told) - MOST_OPS} more" if len(told) > MOST_OPS else "")
+    parts = [name if count == 1 else f"{count} {name}" for name, count in counts.items()]
+    more = f" + {len(parts) - MOST_OPS} more" if len(parts) > MOST_OPS else ""
+    return " + ".join(parts[:MOST_OPS]) + more

@@ -1,4 +1,4 @@
-"""A profile in the names of an explanation: ORT numbers what it inserts anew in every session.
+"""Rename the nodes of a profile as in an explanation: ORT numbers inserted nodes anew in every session.
 
 A reorder that one session calls `ReorderOutput_token_299` another calls `ReorderOutput_token_293`. What a
 node computes is the same: tensors of the source graph keep their names, the others follow from their makers.
@@ -17,7 +17,7 @@ _EVENT = "_kernel_time"
 
 
 def in_the_names_of(explained: Explained, profile: Profile) -> Profile:
-    """The same profile, its nodes called as in the explanation's graph; itself where nothing differs."""
+    """Return the profile with the explanation's node names; the same object where none differs."""
     if profile.optimized is None:
         return profile
     names = same_nodes(read_graph(profile.optimized), explained.optimized, explained.source)
@@ -36,26 +36,26 @@ def in_the_names_of(explained: Explained, profile: Profile) -> Profile:
 
 
 def same_nodes(ran: Graph, explained: Graph, source: Graph) -> dict[str, str]:
-    """From names in one session's graph to names in the other's; as they are where that cannot be settled."""
-    mine, theirs = _meanings(ran, source), _meanings(explained, source)
-    back = {meaning: name for name, meaning in theirs.items()}
-    unique = len(back) == len(theirs) and len(set(mine.values())) == len(mine)
-    if not unique or set(back) != set(mine.values()):
-        return {name: name for name in mine}  # not the same graph: names are all there is
-    return {name: back[meaning] for name, meaning in mine.items()}
+    """Map names in one session's graph to names in the other's; unchanged where they cannot be joined."""
+    of_profile, of_explained = _meanings(ran, source), _meanings(explained, source)
+    names = {meaning: name for name, meaning in of_explained.items()}
+    unique = len(names) == len(of_explained) and len(set(of_profile.values())) == len(of_profile)
+    if not unique or set(names) != set(of_profile.values()):
+        return {name: name for name in of_profile}  # another graph, so names are the only join
+    return {name: names[meaning] for name, meaning in of_profile.items()}
 
 
 def _meanings(graph: Graph, source: Graph) -> dict[str, tuple[object, ...]]:
-    """By the name of a node: what it is and what it makes."""
+    """Return by name what a node is and what it makes."""
     meaning: dict[str, object] = {}
-    found: dict[str, tuple[object, ...]] = {}
+    meanings: dict[str, tuple[object, ...]] = {}
     for node in graph.nodes:
         taken = tuple(meaning.get(name, name) for name in node.inputs)
         for index, name in enumerate(node.outputs):
             meaning[name] = name if _stable(name, source) else hash((node.kind, node.digest, taken, index))
         made = tuple(meaning[name] for name in node.outputs)
-        found[node.name] = (node.kind, node.scope, made, hash(taken))
-    return found
+        meanings[node.name] = (node.kind, node.scope, made, hash(taken))
+    return meanings
 
 
 def _stable(name: str, source: Graph) -> bool:

@@ -1,4 +1,4 @@
-"""Which nodes of two optimized graphs do the same work: those with common ancestors in the source graph."""
+"""Match the nodes of two optimized graphs that do the same work, by common ancestors in the source graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ancestors = Mapping[str, frozenset[str]]  # an optimized node → source nodes, 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Nodes of A and of B that belong together, in their order; a side may be empty. `how` None: alone."""
+    """Nodes of A and of B that do the same work, in order; a side may be empty. `how` None: no match."""
 
     a: tuple[str, ...]
     b: tuple[str, ...]
@@ -24,10 +24,10 @@ class Match:
 def match(
     a: Ancestors, b: Ancestors, module_a: Mapping[str, str], module_b: Mapping[str, str]
 ) -> list[Match]:
-    """Every node once. First by shared ancestors, then by equal names, then what is left of one module.
+    """Return every node in one match: by shared ancestors, then by equal names, then by module.
 
-    A source node whose work many nodes do (a mask that every layer folded in) would tie all of them together.
-    It ties only what nothing else does, and only where it leads to one group.
+    A source node whose work many nodes do (a mask folded into every layer) would join all of them. It joins
+    only nodes that nothing else joins, and only where it leads to one group.
     """
     groups = _Groups([("a", name) for name in a] + [("b", name) for name in b])
     holders: dict[str, dict[Side, list[str]]] = defaultdict(lambda: {"a": [], "b": []})
@@ -39,11 +39,11 @@ def match(
     for sides in both.values():
         if len(sides["a"]) == len(sides["b"]) == 1:
             groups.join(("a", sides["a"][0]), ("b", sides["b"][0]))
-    _tie_the_rest(groups, a, b, both)
-    found = groups.matches("provenance")
-    alone_a = [each.a[0] for each in found if not each.b and len(each.a) == 1]
-    alone_b = {each.b[0] for each in found if not each.a and len(each.b) == 1}
-    settled = [each for each in found if (each.a and each.b) or len(each.a) + len(each.b) > 1]
+    _join_shared(groups, a, b, both)
+    matches = groups.matches("provenance")
+    alone_a = [pair.a[0] for pair in matches if not pair.b and len(pair.a) == 1]
+    alone_b = {pair.b[0] for pair in matches if not pair.a and len(pair.b) == 1}
+    settled = [pair for pair in matches if (pair.a and pair.b) or len(pair.a) + len(pair.b) > 1]
     named = [name for name in alone_a if name in alone_b]
     settled += [Match((name,), (name,), "name") for name in named]
     rest_a = [name for name in alone_a if name not in alone_b]
@@ -51,20 +51,20 @@ def match(
     return settled + _by_module(rest_a, rest_b, module_a, module_b)
 
 
-def _tie_the_rest(
+def _join_shared(
     groups: _Groups, a: Ancestors, b: Ancestors, both: Mapping[str, Mapping[Side, list[str]]]
 ) -> None:
-    """Nodes that share ancestors with several: to the one group that these lead to, if it is one."""
+    """Join a node that shares ancestors with several nodes to their group, if they are in one group."""
     for side, ancestors in _sides(a, b):
         other: Side = "b" if side == "a" else "a"
         for name, sources in ancestors.items():
             if groups.size((side, name)) > 1:
                 continue
             reached = {
-                groups.root((other, each))
+                groups.root((other, node))
                 for source in sources
                 if source in both
-                for each in both[source][other]
+                for node in both[source][other]
             }
             if len(reached) == 1:
                 groups.join((side, name), reached.pop())
@@ -81,13 +81,14 @@ def _by_module(
                 modules.setdefault(module[name], ([], []))[at].append(name)
             else:
                 alone.append(Match((name,), (), None) if at == 0 else Match((), (name,), None))
-    found = []
+    matches = []
     for of_a, of_b in modules.values():
         if of_a and of_b:
-            found.append(Match(tuple(of_a), tuple(of_b), "module"))
+            matches.append(Match(tuple(of_a), tuple(of_b), "module"))
         else:
-            found += [Match((name,), (), None) for name in of_a] + [Match((), (name,), None) for name in of_b]
-    return found + alone
+            matches += [Match((name,), (), None) for name in of_a]
+            matches += [Match((), (name,), None) for name in of_b]
+    return matches + alone
 
 
 def _sides(a: Ancestors, b: Ancestors) -> tuple[tuple[Side, Ancestors], tuple[Side, Ancestors]]:
@@ -98,7 +99,7 @@ _Node = tuple[Side, str]
 
 
 class _Groups:
-    """Sets that are joined, in order of their first member."""
+    """Disjoint sets of nodes, in the order of their first members."""
 
     def __init__(self, nodes: Iterable[_Node]) -> None:
         self._parent = {node: node for node in nodes}
@@ -113,8 +114,8 @@ class _Groups:
     def size(self, node: _Node) -> int:
         return self._size[self.root(node)]
 
-    def join(self, one: _Node, other: _Node) -> None:
-        first, second = self.root(one), self.root(other)
+    def join(self, node: _Node, other: _Node) -> None:
+        first, second = self.root(node), self.root(other)
         if first != second:
             self._parent[second] = first
             self._size[first] += self._size[second]

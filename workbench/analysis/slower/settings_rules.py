@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
 
-from workbench.analysis.difference.changes import Change, Difference
+from workbench.analysis.difference.changes import Difference, NodeChange
 from workbench.analysis.slower.pair import LEAST_SHARE, MOST_NODES, Pair
 from workbench.records.reasons import Reason, ReasonKind
 from workbench.text import in_ms
@@ -31,7 +31,7 @@ class SettingsRules:
         yield from self._gaps()
 
     def _other_nodes(self) -> Iterator[Reason]:
-        groups: defaultdict[str, list[Change]] = defaultdict(list)
+        groups: defaultdict[str, list[NodeChange]] = defaultdict(list)
         for row in self.difference.rows:
             if row.kind not in ("same", "gap"):
                 groups[row.label].append(row)
@@ -60,7 +60,9 @@ class SettingsRules:
             text = f"{count}, and the time between nodes grew"
             yield self._reason(kind, text, rows, chooses_nodes=after > before)
 
-    def _reason(self, kind: ReasonKind, text: str, rows: Sequence[Change], *, chooses_nodes: bool) -> Reason:
+    def _reason(
+        self, kind: ReasonKind, text: str, rows: Sequence[NodeChange], *, chooses_nodes: bool
+    ) -> Reason:
         cost_s = self._cost_s(rows)
         costliest = sorted(rows, key=lambda row: -self._cost_s([row]))
         nodes = [name for row in costliest for name in row.b_nodes or row.a_nodes]
@@ -74,7 +76,7 @@ class SettingsRules:
             fix=self._fix(chooses_nodes=chooses_nodes),
         )
 
-    def _cost_s(self, rows: Sequence[Change]) -> float:
+    def _cost_s(self, rows: Sequence[NodeChange]) -> float:
         """Return the seconds of a run by which the candidate's nodes take longer than the baseline's."""
         factors = []
         for profiled, profiled_s in (
@@ -84,7 +86,7 @@ class SettingsRules:
             factors.append(profiled.run_s / profiled_s if profiled_s else 1.0)
         return fsum(row.b_s * factors[1] - row.a_s * factors[0] for row in rows)
 
-    def _matters(self, rows: Sequence[Change]) -> bool:
+    def _matters(self, rows: Sequence[NodeChange]) -> bool:
         return self._cost_s(rows) > LEAST_SHARE * self.pair.candidate.run_s
 
     def _fix(self, *, chooses_nodes: bool) -> str:

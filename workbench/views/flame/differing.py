@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import fsum
 
-from workbench.analysis.difference.changes import CHANGE_KINDS, Change, ChangeKind, Difference
+from workbench.analysis.difference.changes import CHANGE_KINDS, ChangeKind, Difference, NodeChange
 from workbench.text import in_ms
 from workbench.views.flame.frames import Boxes, Frames, Kind
 
@@ -42,7 +42,7 @@ def change_by_node(found: Difference) -> tuple[dict[str, float], dict[str, float
     return of_a, of_b
 
 
-def _below(boxes: Boxes, rows: list[Change], parent: int, at_s: float, kind: Kind) -> None:
+def _below(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: Kind) -> None:
     """Reason, then what became what, then the single groups; the largest first."""
     reasons = {kind: [row for row in rows if row.kind == kind] for kind in CHANGE_KINDS}
     for reason, of_reason in sorted(reasons.items(), key=lambda pair: -_size(pair[1])):
@@ -57,8 +57,8 @@ def _below(boxes: Boxes, rows: list[Change], parent: int, at_s: float, kind: Kin
         at_s += size
 
 
-def _groups(boxes: Boxes, rows: list[Change], parent: int, at_s: float, kind: Kind) -> None:
-    alike: dict[str, list[Change]] = {}
+def _groups(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: Kind) -> None:
+    alike: dict[str, list[NodeChange]] = {}
     for row in rows:
         alike.setdefault(row.label, []).append(row)
     for label, group in sorted(alike.items(), key=lambda pair: -_size(pair[1])):
@@ -87,19 +87,19 @@ def _groups(boxes: Boxes, rows: list[Change], parent: int, at_s: float, kind: Ki
         at_s += size
 
 
-def _magnitude(row: Change) -> float:
+def _magnitude(row: NodeChange) -> float:
     return -abs(row.difference_s)
 
 
-def _size(rows: Iterable[Change]) -> float:
+def _size(rows: Iterable[NodeChange]) -> float:
     return fsum(abs(row.difference_s) for row in rows)
 
 
-def _net(rows: Iterable[Change]) -> float:
+def _net(rows: Iterable[NodeChange]) -> float:
     return fsum(row.difference_s for row in rows)
 
 
-def _members(rows: Iterable[Change]) -> tuple[str, ...]:
+def _members(rows: Iterable[NodeChange]) -> tuple[str, ...]:
     return tuple(name for row in rows for name in (*row.a_nodes, *row.b_nodes))
 
 
