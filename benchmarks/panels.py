@@ -36,8 +36,8 @@ bench = wb.Workbench()
 bench.load({model!r}, wait=True)
 bench.state.budget_s = 1.0
 bench.compare(wait=True)
-bench.explain(wait=True)
-bench.profile(wait=True)
+bench.run("explanation", wait=True)
+bench.run("profile", wait=True)
 bench.state.budget_s = 600.0
 bench
 """
@@ -58,7 +58,7 @@ SECTION = (
 TAB = "[...document.querySelectorAll('.wbp-tabs [role=tab]')].find((one) => one.textContent === {name})"
 SHOWN = """(() => {
   const page = [...document.querySelectorAll('.wbp-page')].find((one) => one.offsetParent);
-  const filled = page?.querySelector('.wbp-piece, .wbp-empty, .wbt');
+  const filled = page?.querySelector('.wbp-card, .wbp-empty, .wbt');
   return filled && document.querySelector('.wbp-tabs [aria-selected=true]').textContent;
 })()"""  # of which tab the kernel has sent what it holds
 DIFFERENCE = "document.querySelector('.wbp-difference').textContent"

@@ -148,13 +148,13 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
     for name, place in (("Explain", "graph"), ("Profile", "flame")):
         button(page, name).click()
         tab(page, place)
-        expect(page.locator(".wbp-page:visible .wbp-pieces button").first).to_be_visible()
+        expect(page.locator(".wbp-page:visible .wbp-pills button").first).to_be_visible()
     for name in TABS:
         tab(page, name)
         expect(page.locator(".wbp-page:visible")).not_to_be_empty()
-        for pill in page.locator(".wbp-page:visible .wbp-pieces button:visible").all():
+        for pill in page.locator(".wbp-page:visible .wbp-pills button:visible").all():
             pill.click()
-            expect(page.locator(".wbp-page:visible .wbp-piece-head")).to_contain_text(pill.inner_text())
+            expect(page.locator(".wbp-page:visible .wbp-card-head")).to_contain_text(pill.inner_text())
     assert page.locator(".wbp img").count() == 0
     assert page.title() != "pwned"
     assert page.title() != "1"

@@ -35,7 +35,7 @@ def shows_something(page: Page, name: str) -> None:
     expect(seen.locator(".wbp-error")).to_have_count(0)
     expect(seen.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
     if name in ("latency", "graph", "fusions", "flame"):
-        expect(seen.locator(".wbp-piece").locator("canvas, .js-plotly-plot .main-svg").first).to_be_visible()
+        expect(seen.locator(".wbp-card").locator("canvas, .js-plotly-plot .main-svg").first).to_be_visible()
 
 
 def same_configs(code: str) -> None:
@@ -109,7 +109,7 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     same_configs(page.locator(".wbp-code").inner_text())
     tab(page, "latency")
     page.locator(".wbp-page:visible").get_by_role("button", name="Pin to notebook").click()
-    expect(page.locator(".wbp-piece")).to_contain_text("Pinned below")
+    expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
     assert "wb.history().open" in book.cell(1).inner_text()
     button(page, "Pin verdict").click()
     expect(book.cell(2)).to_be_visible()
@@ -168,7 +168,7 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     keys.turn("latency")
     shows_something(page, "latency")
     keys.press("Pin to notebook")
-    expect(page.locator(".wbp-piece")).to_contain_text("Pinned below")
+    expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
     keys.press("Save", "Shift+Tab")
     expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
     with page.expect_download() as told:

@@ -57,9 +57,9 @@ def test_in_the_panels(show: Show, lab: Lab, stranger: Path) -> None:
     for tab in page.locator(".wbp-tabs [role=tab]").all():
         tab.click()
         expect(page.locator(".wbp-page:visible")).not_to_be_empty()
-        for pill in page.locator(".wbp-page:visible .wbp-pieces button:visible").all():
+        for pill in page.locator(".wbp-page:visible .wbp-pills button:visible").all():
             pill.click()
-            head = page.locator(".wbp-page:visible .wbp-piece-head")
+            head = page.locator(".wbp-page:visible .wbp-card-head")
             expect(head).to_contain_text(pill.inner_text())
             nothing_taken(page)
             turn = head.get_by_role("button", name="Table", exact=True)

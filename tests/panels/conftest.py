@@ -21,3 +21,9 @@ def bench(model: Path) -> wb.Workbench:
     made.load(str(model), wait=True)
     made.state.budget_s = 1.0
     return made
+
+
+def settle(bench: wb.Workbench) -> None:
+    """Wait until everything in the background is drawn and shown."""
+    bench.background.settle()
+    bench.ui.settle()

@@ -9,14 +9,18 @@ import time
 from pathlib import Path
 from typing import Any
 
+import ipywidgets as W
 import psutil
 import pytest
 
 import workbench as wb
 from tests.conftest import is_worker
+from tests.panels.conftest import settle
+from workbench.panels.actions import Action
+from workbench.panels.changes import on_change, own_changes
 
 
-def test_changes_are_steps_that_can_be_taken_back() -> None:
+def test_changes_of_configs_can_be_undone() -> None:
     bench = wb.Workbench()
     bench.set("level", "basic")
     bench.set("intra_op_threads", 1)
@@ -78,8 +82,8 @@ def test_the_whole_path_without_a_browser(bench: wb.Workbench, tmp_path: Path) -
     assert isinstance(result, wb.Comparison)
     assert bench.state.job is None
     assert bench.state.result_subject.b == bench.b
-    bench.explain(wait=True)
-    bench.profile(wait=True)
+    bench.run("explanation", wait=True)
+    bench.run("profile", wait=True)
     assert {part.kind for part in result.parts} == {"explanation", "profile"}
     assert bench.state.parts_made == 2
     assert not bench.state.parts
@@ -87,11 +91,11 @@ def test_the_whole_path_without_a_browser(bench: wb.Workbench, tmp_path: Path) -
 
 
 @pytest.mark.real
-def test_what_is_explained_apart_from_the_verdict_is_told_apart(bench: wb.Workbench) -> None:
+def test_a_result_about_other_configs_than_the_verdict_is_marked(bench: wb.Workbench) -> None:
     bench.compare(wait=True)
     first = bench.result
     bench.set("level", "disabled")
-    bench.explain(wait=True)
+    bench.run("explanation", wait=True)
     assert bench.result is first
     assert set(bench.state.parts) == {"explanation/A", "explanation/B"}
     assert bench.state.parts_apart
@@ -103,20 +107,21 @@ def test_what_is_explained_apart_from_the_verdict_is_told_apart(bench: wb.Workbe
 def test_a_failed_run_leaves_the_result_and_says_why(bench: wb.Workbench) -> None:
     bench.compare(wait=True)
     first = bench.result
-    bench.state.given = "/no/such/file.npz"
+    bench.state.data = "/no/such/file.npz"
     with pytest.raises(wb.InputError):
         bench.compare(wait=True)
     assert bench.result is first
     assert isinstance(bench.state.run_error, wb.InputError)
-    bench.state.given = ""
+    bench.state.data = ""
     bench.compare(wait=True)
     assert bench.state.run_error is None
     assert bench.result is not first
 
 
-def test_a_run_that_fails_at_once_still_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its error came before the one of the run before was cleared, and was cleared with it."""
-    bench = wb.Workbench()
+def test_a_run_that_fails_at_once_still_says_why(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error came before that of the last run was cleared, and was cleared with it."""
     start = bench.jobs.start
 
     def start_and_wait(*arguments: Any) -> Any:
@@ -124,25 +129,64 @@ def test_a_run_that_fails_at_once_still_says_why(monkeypatch: pytest.MonkeyPatch
         job.finished.wait()
         return job
 
-    def refuse(_: object) -> None:
+    def refuse(*_: object) -> None:
         raise wb.InputError("It is missing.", "Make it.")
 
     monkeypatch.setattr(bench.jobs, "start", start_and_wait)
     with pytest.raises(wb.InputError):
-        bench._run("Compare", refuse, lambda _: None, True)
+        bench._start(Action("Compare", refuse, lambda *_: None), True)
+
+
+def test_an_unknown_kind_of_result_is_refused_with_the_known_ones(bench: wb.Workbench) -> None:
+    with pytest.raises(wb.ConfigError, match="thread scaling"):
+        bench.run("level")
+
+
+def test_work_in_the_background_hands_over_its_value_or_shows_its_error() -> None:
+    bench = wb.Workbench()
+    values: list[Any] = []
+    errors: list[Exception] = []
+
+    def fail() -> None:
+        raise wb.InputError("It is missing.", "Make it.")
+
+    def break_down() -> None:
+        raise ZeroDivisionError
+
+    for work in (lambda: 1, lambda: None, fail):
+        bench.in_background(work, values.append, errors.append)
+    settle(bench)
+    assert (values, [type(error) for error in errors]) == ([1], [wb.InputError])
+    assert bench.state.bug == ""
+    bench.in_background(break_down, values.append, errors.append)
+    settle(bench)
+    assert isinstance(errors[-1], ZeroDivisionError)
+    assert "ZeroDivisionError" in bench.state.bug
+
+
+def test_only_changes_of_a_person_are_handled() -> None:
+    box, handled = W.Text(), list[str]()
+    on_change(box, handled.append)
+    with own_changes():
+        box.value = "by the panels"
+        other = threading.Thread(target=setattr, args=(box, "value", "by a person meanwhile"))
+        other.start()
+        other.join()
+    box.value = "by a person"
+    assert handled == ["by a person meanwhile", "by a person"]
 
 
 @pytest.mark.real
 def test_cancel_in_mid_run_leaves_no_process(bench: wb.Workbench) -> None:
     bench.state.budget_s = 600.0
-    seen = threading.Event()
-    bench.state.observe(lambda change: seen.set() if (change["new"] or None) else None, names="job")
+    shown = threading.Event()
+    bench.state.observe(lambda change: shown.set() if change["new"] else None, names="job")
     bench.compare()
     job = bench.jobs.running
     assert job is not None
     while job.progress is None and not job.finished.is_set():
         time.sleep(0.01)  # the first round has begun
-    assert seen.is_set()
+    assert shown.is_set()
     with pytest.raises(wb.WorkbenchError, match="still running"):
         bench.compare()
     assert bench.cancel()
@@ -150,22 +194,22 @@ def test_cancel_in_mid_run_leaves_no_process(bench: wb.Workbench) -> None:
     assert isinstance(bench.state.run_error, wb.Cancelled)
     assert bench.state.job is None
     assert bench.result is None
-    assert not [one for one in psutil.Process().children(recursive=True) if is_worker(one)]
+    assert not [child for child in psutil.Process().children(recursive=True) if is_worker(child)]
     assert not bench.cancel()
 
 
-def test_as_a_cells_value_it_survives_without_a_kernel() -> None:
+def test_a_cell_that_shows_the_panels_keeps_a_table_of_them() -> None:
     bench = wb.Workbench()
     bench.b = wb.Config(level="basic")
-    told = bench._repr_mimebundle_()
-    assert "level basic" in told["text/html"]
-    assert "nothing was compared yet" in told["text/plain"]
-    assert "image/png" not in told
+    data = bench._repr_mimebundle_()
+    assert "level basic" in data["text/html"]
+    assert "nothing was compared yet" in data["text/plain"]
+    assert "image/png" not in data
 
 
-def test_what_threads_would_import_at_once_is_imported_before_them() -> None:
-    """Two threads that import pandas at once: one was given it half-made, and exporting failed."""
+def test_modules_that_threads_share_are_imported_before_the_threads_start() -> None:
+    """Of two threads that imported pandas at once, one was given it half-made, and exporting failed."""
     wanted = ["pandas", "plotly.graph_objects", "scipy.stats"]
     code = f"import sys, workbench as wb; wb.Workbench(); print(set({wanted}) <= set(sys.modules))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["True"]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"]

@@ -1,4 +1,4 @@
-"""Running the text gives the same configs and asks the same question."""
+"""Running the code gives the same configs and the same comparison."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from hypothesis import given
 
 import workbench as wb
 from tests.config.strategies import configs
-from workbench.panels.code import config_code, question_code
+from workbench.panels.code import compare_code, config_code
 from workbench.panels.presets import PRESETS
+from workbench.panels.request import Request, Subject
 
 
 def run(text: str) -> Any:
@@ -29,14 +30,14 @@ def test_the_code_of_a_config_is_that_config(config: wb.Config) -> None:
         wb.Config(precision=wb.StaticInt8(calibrator="percentile", percentile=99.9, exclude=("a'b", 'c"d'))),
         wb.Config(fusion=wb.TransformerFusion(options={"enable_gelu": False})),
         wb.Config(providers=[wb.Provider("cuda", device_id=1), "cpu"], free_dimensions={"batch size": 2}),
-        *(preset.make() for preset in PRESETS),
+        *(preset.make(None) for preset in PRESETS),
     ],
 )
-def test_parts_providers_and_presets_too(config: wb.Config) -> None:
+def test_the_code_of_parts_providers_and_presets_is_that_config(config: wb.Config) -> None:
     assert run(config_code(config)) == config
 
 
-def test_the_question_runs_up_to_the_comparison(bench: wb.Workbench, model: Path) -> None:
+def test_the_code_of_the_panels_runs_up_to_the_comparison(bench: wb.Workbench, model: Path) -> None:
     bench.set("intra_op_threads", 1)
     bench.state.seed, bench.state.dims = 3, (("batch", 2),)
     text = bench.code("panels")
@@ -51,9 +52,8 @@ def test_the_question_runs_up_to_the_comparison(bench: wb.Workbench, model: Path
 
 def test_no_text_becomes_code() -> None:
     hostile = '"); import os; ("\n\\'
-    text = question_code(
-        hostile, wb.Config(), wb.Config(session_entries={"x": "y"}, allow_unknown=True), given=hostile
-    )
+    b = wb.Config(session_entries={"x": "y"}, allow_unknown=True)
+    text = compare_code(Request(Subject(None, wb.Config(), b, data=hostile, source=hostile)))
     scope = {"wb": type("Fake", (), {"load": staticmethod(lambda path: path), "Config": wb.Config,
                                      "compare": staticmethod(lambda *_, inputs: inputs)})}  # fmt: skip
     exec(text.replace("import workbench as wb", ""), scope)

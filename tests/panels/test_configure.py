@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as W
 import pytest
 
 import workbench as wb
+from tests.panels.conftest import settle
 from workbench.config import KNOBS, pass_help, shipped_passes
 from workbench.panels.configure import Configure
 from workbench.panels.presets import PRESETS
@@ -31,11 +33,11 @@ def column(bench: wb.Workbench) -> Configure:
 
 
 def section(column: Configure, kind: type) -> Any:
-    return next(one for one in column.sections if isinstance(one, kind))
+    return next(section for section in column.sections if isinstance(section, kind))
 
 
 def test_every_knob_has_its_control(column: Configure) -> None:
-    built = {field for one in column.sections for field in (*one.controls, *one.parts)}
+    built = {field for section in column.sections for field in (*section.controls, *section.parts)}
     assert built | OWN == {knob.field for knob in KNOBS}
 
 
@@ -52,7 +54,9 @@ def test_a_dropdown_sets_and_unsets(bench: wb.Workbench, column: Configure) -> N
 
 
 def test_threads_are_unset_or_a_number(bench: wb.Workbench, column: Configure) -> None:
-    control = next(one for one in column.sections if one.group == "threads").controls["intra_op_threads"]
+    control = next(section for section in column.sections if section.group == "threads").controls[
+        "intra_op_threads"
+    ]
     chosen, unset, slider, box = control.widget.children
     chosen.value = True
     assert bench.b.intra_op_threads == 1
@@ -81,11 +85,11 @@ def test_a_pass_is_left_out(bench: wb.Workbench, column: Configure) -> None:
 
 
 def test_an_error_stands_where_it_belongs(bench: wb.Workbench, column: Configure) -> None:
-    threads = next(one for one in column.sections if one.group == "threads")
+    threads = next(section for section in column.sections if section.group == "threads")
     threads.controls["affinity"].widget.value = "9;9;9"
     assert "Fix:" in threads.status.value
     assert bench.state.refused
-    assert not [one for one in column.sections if one is not threads and one.status.value]
+    assert not [section for section in column.sections if section is not threads and section.status.value]
     bench.set("intra_op_threads", 4)
     assert not bench.state.refused
     assert threads.controls["affinity"].widget.value == ""
@@ -110,9 +114,9 @@ def test_precision_brings_its_own_knobs(bench: wb.Workbench, column: Configure) 
     assert bench.b.precision == wb.StaticInt8()
     part.controls["calibrator"].widget.value = "percentile"
     part.controls["percentile"].widget.value = "99.5"
-    part.controls["exclude"].widget.value = "one\n two \n"
+    part.controls["exclude"].widget.value = "first\n second \n"
     assert bench.b.precision == wb.StaticInt8(
-        calibrator="percentile", percentile=99.5, exclude=("one", "two")
+        calibrator="percentile", percentile=99.5, exclude=("first", "second")
     )
     assert precision.calibration.layout.display is None
     part.controls["percentile"].widget.value = "many"
@@ -132,52 +136,61 @@ def test_single_fusions_are_switched(bench: wb.Workbench, column: Configure) -> 
     assert bench.b.fusion == wb.TransformerFusion(options={"enable_gelu": True})
 
 
-def test_providers_are_added_moved_told_and_dropped(bench: wb.Workbench, column: Configure) -> None:
+def test_providers_are_added_configured_moved_and_dropped(bench: wb.Workbench, column: Configure) -> None:
     providers = section(column, Providers)
     for name in ("CUDAExecutionProvider", "CPUExecutionProvider"):
         providers.choice.value = name
         providers.add.click()
-    assert [one.short_name for one in bench.b.providers] == ["cuda", "cpu"]
-    options = providers.cards[0, "CUDAExecutionProvider"][3]
+    assert [provider.short_name for provider in bench.b.providers] == ["cuda", "cpu"]
+    options = providers.boxes[0, "CUDAExecutionProvider"].options
     options.begin("cudnn_conv_algo_search")
     assert bench.b.providers[0].option("cudnn_conv_algo_search") == "EXHAUSTIVE"
-    options.kept["cudnn_conv_algo_search"][1].value = "HEURISTIC"
+    options.shown["cudnn_conv_algo_search"][1].value = "HEURISTIC"
     assert bench.b.providers[0].option("cudnn_conv_algo_search") == "HEURISTIC"
     options.begin("no_such_option")
-    options.kept["no_such_option"][1].value = "1"
+    options.shown["no_such_option"][1].value = "1"
     assert "no_such_option" in providers.status.value
     providers._move(1, 0)
-    assert [one.short_name for one in bench.b.providers] == ["cpu", "cuda"]
+    assert [provider.short_name for provider in bench.b.providers] == ["cpu", "cuda"]
     providers._drop(0)
-    assert [one.short_name for one in bench.b.providers] == ["cuda"]
+    assert [provider.short_name for provider in bench.b.providers] == ["cuda"]
 
 
-def test_what_has_the_focus_is_kept(bench: wb.Workbench, column: Configure) -> None:
-    """A widget that is made anew while somebody types in it throws them out."""
+def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Configure) -> None:
+    """A widget that is made anew while somebody types in it loses the focus."""
     bench.b = wb.Config(providers=[wb.Provider("cuda", device_id=1), "cpu"])
     providers = section(column, Providers)
-    before, row = providers.list.children, providers.cards[0, "CUDAExecutionProvider"][3].rows.children
+    before, row = providers.list.children, providers.boxes[0, "CUDAExecutionProvider"].options.rows.children
     bench.set("providers", [wb.Provider("cuda", device_id=2), "cpu"])
     assert providers.list.children == before
-    assert providers.cards[0, "CUDAExecutionProvider"][3].rows.children == row
+    assert providers.boxes[0, "CUDAExecutionProvider"].options.rows.children == row
 
 
 def test_presets_copies_and_undo(bench: wb.Workbench, column: Configure) -> None:
     for preset in PRESETS:
         column.presets.value = preset.name
-        assert bench.b == preset.make()
+        assert bench.b == preset.make(bench.state.model)
         assert column.presets.index == 0
-    column.acts["B → A"].click()
+    column.buttons["B → A"].click()
     assert bench.a == bench.b
     assert "the same" in column.difference.value
-    column.acts["↶ undo"].click()
+    column.buttons["↶ undo"].click()
     assert bench.a == wb.Config()
-    column.acts["A ⇄ B"].click()
+    column.buttons["A ⇄ B"].click()
     assert bench.b == wb.Config()
-    assert not column.acts["↶ undo"].disabled
+    assert not column.buttons["↶ undo"].disabled
 
 
-def test_sizes_of_inputs_and_what_ort_is_told(bench: wb.Workbench, column: Configure) -> None:
+def test_the_int8_preset_fits_the_model(model: Path) -> None:
+    """Dynamic int8 made a convolutional net 30 times slower."""
+    preset = next(preset for preset in PRESETS if preset.name == "int8 on the CPU")
+    assert preset.make(wb.load(model)).precision == wb.DynamicInt8()
+    assert preset.make(wb.load("digits-conv")).precision == wb.StaticInt8()
+    assert preset.make(wb.load("digits-vit")).precision == wb.DynamicInt8()
+    assert preset.make(None).precision == wb.DynamicInt8()
+
+
+def test_sizes_of_inputs_and_dimensions_fixed_for_ort(bench: wb.Workbench, column: Configure) -> None:
     inputs = section(column, Inputs)
     (name, (size, fixed)), *_ = inputs.sizes.items()
     size.value = "8"
@@ -188,27 +201,26 @@ def test_sizes_of_inputs_and_what_ort_is_told(bench: wb.Workbench, column: Confi
     assert "whole number" in inputs.status.value
     size.value = ""
     assert bench.state.dims == ()
-    bench.drawer.settle()
-    bench.painter.settle()
+    settle(bench)
     assert "float32" in inputs.preview.value
 
 
 def test_every_button_and_control_says_what_it_does(column: Configure) -> None:
     """A tooltip on each; a text or a tooltip is what a screen reader reads."""
-    seen: list[W.Widget] = []
+    widgets: list[W.Widget] = []
 
     def walk(widget: W.Widget) -> None:
-        seen.append(widget)
+        widgets.append(widget)
         for child in getattr(widget, "children", ()):
             walk(child)
 
     walk(column.widget)
     mute = [
-        one
-        for one in seen
-        if isinstance(one, W.Button | W.Dropdown | W.Text | W.IntSlider) and not one.tooltip
+        widget
+        for widget in widgets
+        if isinstance(widget, W.Button | W.Dropdown | W.Text | W.IntSlider) and not widget.tooltip
     ]
-    assert not [f"{type(one).__name__} {one.description!r}" for one in mute]
+    assert not [f"{type(widget).__name__} {widget.description!r}" for widget in mute]
 
 
 def test_a_section_is_built_when_it_is_opened(bench: wb.Workbench) -> None:

@@ -8,17 +8,17 @@ import pytest
 
 import workbench as wb
 from tests.models import tiny
+from tests.panels.conftest import settle
 from workbench.models.samples import sample_names
 from workbench.panels.model_row import ModelRow, completions
 from workbench.panels.uploads import keep, plain_name
 
 
-def settle(bench: wb.Workbench) -> None:
-    job = bench._opening.running
+def opened(bench: wb.Workbench) -> None:
+    job = bench.opening.running
     if job is not None:
         job.finished.wait()
-    bench.drawer.settle()
-    bench.painter.settle()
+    settle(bench)
 
 
 def test_a_sample_is_opened_with_its_card() -> None:
@@ -26,18 +26,18 @@ def test_a_sample_is_opened_with_its_card() -> None:
     row = ModelRow(bench)
     assert {value for _, value in row.samples.options} == {"", *sample_names()}
     row.samples.value = "digits-conv"
-    settle(bench)
+    opened(bench)
     assert bench.state.model.name == "digits-conv"
     assert "teaches" in row.headline.value
     assert row.netron.relative.startswith("workbench/netron/")
 
 
-def test_a_file_that_is_no_model_is_told_in_the_row(tmp_path: Path) -> None:
+def test_a_file_that_is_no_model_is_reported_in_the_row(tmp_path: Path) -> None:
     bench = wb.Workbench()
     row = ModelRow(bench)
     (tmp_path / "bad<b>.onnx").write_bytes(b"no model")
     row.load(str(tmp_path / "bad<b>.onnx"))
-    settle(bench)
+    opened(bench)
     assert "Fix:" in row.status.value
     assert "<b>.onnx" not in row.status.value
     assert bench.state.model is None
@@ -61,11 +61,11 @@ def test_an_upload_is_opened(tmp_path: Path) -> None:
     bench = wb.Workbench()
     row = ModelRow(bench)
     files = [
-        {"name": one.name, "content": memoryview(one.read_bytes())}
-        for one in (path, tmp_path / "tiny.onnx.data")
+        {"name": file.name, "content": memoryview(file.read_bytes())}
+        for file in (path, tmp_path / "tiny.onnx.data")
     ]
     row._uploaded(tuple(files))
-    settle(bench)
+    opened(bench)
     assert bench.state.model_error is None
     assert bench.state.model.external
     assert row.upload.value == ()
@@ -79,13 +79,13 @@ def test_an_upload_stays_in_its_folder(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "..", "x\0.onnx", "/", "a" * 300, "C:x.onnx", "x.onnx:y", "x\n.onnx"])
-def test_what_is_no_name_is_refused(name: str) -> None:
+def test_an_invalid_file_name_is_refused(name: str) -> None:
     with pytest.raises(wb.ModelError):
         plain_name(name)
 
 
 def test_two_files_of_one_name_are_refused() -> None:
-    with pytest.raises(wb.ModelError, match="one name"):
+    with pytest.raises(wb.ModelError, match="same name"):
         keep([{"name": "a/x.onnx", "content": b"a"}, {"name": "b/X.onnx", "content": b"b"}])
 
 

@@ -7,33 +7,32 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.panels.tabs.tab import Page
+from tests.panels.conftest import settle
+from workbench.panels.tabs.tab import TabPage
 
 ACCURACY = 5
 
 pytestmark = pytest.mark.real
 
 
-def tab(bench: wb.Workbench) -> Page:
+def tab(bench: wb.Workbench) -> TabPage:
     results = bench.panels.results
     results.tabs.selected_index = ACCURACY
-    bench.drawer.settle()
-    bench.painter.settle()
+    settle(bench)
     page = results.pages[ACCURACY]
-    assert isinstance(page, Page)
+    assert isinstance(page, TabPage)
     return page
 
 
 def test_without_a_comparison_or_a_precision_the_buttons_say_what_is_missing(bench: wb.Workbench) -> None:
     page = tab(bench)
-    assert "Where A or B has a precision" in page.content.children[0].value
-    offers = {offer.name: button for offer, button in page.offers}
+    assert "If A or B has a precision" in page.content.children[0].value
     for name, fix in (
-        ("Why slower", "Press Compare first"),
-        ("Layer errors", "Choose one in the section precision"),
-        ("Sensitivity", "Choose one in the section precision"),
+        ("why slower", "Press Compare first"),
+        ("layer errors", "Choose one in the section precision"),
+        ("sensitivity", "Choose one in the section precision"),
     ):
-        offers[name].click()
+        page.buttons[name].click()
         assert fix in page.status.value
         assert bench.state.job is None
 
@@ -43,18 +42,17 @@ def test_reasons_and_layer_errors_are_shown_and_kept_with_the_comparison(
 ) -> None:
     bench.b = wb.Config(precision=wb.DynamicInt8())
     bench.compare(wait=True)
-    for make in (bench.why_slower, bench.layer_errors, bench.sensitivity, bench.accuracy):
-        make(wait=True)
-    titles = ["why slower, B", "layer errors, B", "sensitivity, B"]
+    for kind in ("why slower", "layer errors", "sensitivity", "accuracy"):
+        bench.run(kind, wait=True)
+    titles = ["why B is slower", "layer errors, B", "sensitivity, B"]
     page = tab(bench)
-    assert [one for one in page.boxes if one in titles] == titles
+    assert [title for title in page.cards if title in titles] == titles
     for title in titles:
         page.which.value = title
-        bench.drawer.settle()
-        bench.painter.settle()
-        (drawn,) = page.boxes[title].body.children
+        settle(bench)
+        (drawn,) = page.cards[title].body.children
         assert "wbp-error" not in getattr(drawn, "value", "")
-        assert page.boxes[title].bundle()["text/plain"]
+        assert page.cards[title].bundle()["text/plain"]
     reopened = wb.Workbench()
     reopened.show(wb.open(bench.result.save(tmp_path / "result.ortbench")))
-    assert list(tab(reopened).boxes) == list(page.boxes)
+    assert list(tab(reopened).cards) == list(page.cards)

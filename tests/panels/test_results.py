@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,19 @@ import pytest
 import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import HOSTILE, ordinary
+from tests.panels.conftest import settle
 from workbench.errors import Cancelled
-from workbench.panels.jobs import Job
 from workbench.panels.layout import Layout
-from workbench.panels.running import export
 from workbench.panels.table import Table, cell
-from workbench.panels.tabs.card import PieceBox
+from workbench.panels.tabs.card import CardWidget
 from workbench.panels.tabs.figure import PLOTLY
 from workbench.panels.tabs.history import HistoryPage
 from workbench.panels.tabs.naming import file_name
-from workbench.panels.tabs.tab import Page
+from workbench.panels.tabs.tab import TabPage
 from workbench.panels.tabs.verdict import verdict_html
+from workbench.results.registry import KINDS
+
+THREADS = 7
 
 
 def shown(name: str = "tiny") -> wb.Workbench:
@@ -37,62 +40,57 @@ def shown(name: str = "tiny") -> wb.Workbench:
     return bench
 
 
-def settle(bench: wb.Workbench) -> None:
-    bench.drawer.settle()
-    bench.painter.settle()
+def page(bench: wb.Workbench, place: int) -> TabPage:
+    made: Any = bench.panels.results.pages[place]
+    return made
 
 
-def page(bench: wb.Workbench, place: int) -> Page:
-    found: Any = bench.panels.results.pages[place]
-    return found
-
-
-def only(box: PieceBox) -> W.Widget:
-    (widget,) = box.body.children
+def only(card: CardWidget) -> W.Widget:
+    (widget,) = card.body.children
     return widget
 
 
-def test_a_result_is_drawn_in_the_tab_that_is_looked_at() -> None:
+def test_a_result_is_drawn_in_the_selected_tab_alone() -> None:
     bench = shown()
     latency = page(bench, 0)
-    assert list(latency.boxes) == ["every sample", "percentiles", "in time order", "distribution", "runs"]
-    (output,) = latency.boxes["every sample"].body.children
+    assert list(latency.cards) == ["every sample", "percentiles", "in time order", "distribution", "runs"]
+    (output,) = latency.cards["every sample"].body.children
     assert output.outputs[0]["data"][PLOTLY]["data"]
-    assert not latency.boxes["distribution"].body.children, "what nobody looks at is not drawn"
+    assert not latency.cards["distribution"].body.children, "a card that nobody looks at is not drawn"
     bench.panels.results.tabs.selected_index = 1
     assert latency.content.children == ()
     assert "Press Explain" in page(bench, 1).content.children[0].value
 
 
 def test_a_figure_follows_the_width_of_its_place() -> None:
-    (output,) = page(shown(), 0).boxes["every sample"].body.children
+    (output,) = page(shown(), 0).cards["every sample"].body.children
     assert output.outputs[0]["data"][PLOTLY]["config"] == {"responsive": True}
 
 
 def test_every_figure_has_its_table() -> None:
     bench = shown()
     latency = page(bench, 0)
-    for title in latency.boxes:
+    for title in latency.cards:
         latency.which.value = title
-        box = latency.boxes[title]
+        card = latency.cards[title]
         settle(bench)
-        if not isinstance(only(box), Table):
-            box.twin.click()
+        if not isinstance(only(card), Table):
+            card.turn.click()
             settle(bench)
-        table = only(box)
+        table = only(card)
         assert isinstance(table, Table)
         assert table.rows
 
 
-def test_what_is_marked_in_one_view_is_marked_in_all() -> None:
+def test_a_node_that_is_selected_in_one_view_is_selected_in_all() -> None:
     bench = wb.Workbench()
-    frame = pd.DataFrame({"node": ["one", "two"], "time_s": [0.001, 0.002]})
+    frame = pd.DataFrame({"node": ["first", "second"], "time_s": [0.001, 0.002]})
     first, second = (Table.of_frame(frame, "nodes", "node") for _ in range(2))
     bench.link_selection(first, "picked")
     bench.link_selection(second, "picked")
-    first.picked = ["two"]
-    assert second.picked == ["two"]
-    assert bench.state.selected == ("two",)
+    first.picked = ["second"]
+    assert second.picked == ["second"]
+    assert bench.state.selected == ("second",)
 
 
 def test_a_table_shows_units_and_what_is_absent() -> None:
@@ -100,17 +98,23 @@ def test_a_table_shows_units_and_what_is_absent() -> None:
         {"node": ["x"], "self_s": [0.0025], "peak_bytes": [2**20], "runs_per_s": [3.0], "no": [None]}
     )
     table = Table.of_frame(frame, "a table", "node")
-    assert [one["name"] for one in table.columns] == ["node", "self (ms)", "peak (MiB)", "runs per s", "no"]
+    assert [column["name"] for column in table.columns] == [
+        "node",
+        "self (ms)",
+        "peak (MiB)",
+        "runs per s",
+        "no",
+    ]
     assert table.rows == [["x", 2.5, 1.0, 3.0, None]]
     assert json.loads(json.dumps(table.rows)) == table.rows
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [(float("nan"), None), (float("inf"), "inf"), (2**60, str(2**60)), (True, "yes"), (("a", "b"), "a, b")],
 )
-def test_a_cell_is_a_number_or_a_line_or_nothing(value: object, told: object) -> None:
-    assert cell(value) == told
+def test_a_cell_is_a_number_or_a_line_or_nothing(value: object, expected: object) -> None:
+    assert cell(value) == expected
 
 
 def test_a_table_of_many_rows_is_cut_and_says_so() -> None:
@@ -123,12 +127,12 @@ def test_texts_of_strangers_are_text() -> None:
     doubt = wb.Comparison(record).doubts
     hostile = replace(record, model=replace(record.model, name=HOSTILE), verdicts=(
         replace(record.verdicts[0], kind="unknown", ratio=None, reason=HOSTILE),))  # fmt: skip
-    told = verdict_html(wb.Comparison(hostile))
-    assert "<img" not in told
-    assert "&lt;img" in told
+    html = verdict_html(wb.Comparison(hostile))
+    assert "<img" not in html
+    assert "&lt;img" in html
     assert doubt == ()
     bench = shown(HOSTILE)
-    assert bench.panels.results.actions.path.value == f"{file_name(HOSTILE)}.ortbench"
+    assert bench.panels.results.row.path.value == f"{file_name(HOSTILE)}.ortbench"
     assert "/" not in file_name("../../etc/passwd")
 
 
@@ -136,8 +140,8 @@ def test_pinning_asks_the_page_for_a_cell() -> None:
     bench = shown()
     asked: list[dict[str, Any]] = []
     bench.page.bridge.send = lambda content, _=None: asked.append(content)
-    box = page(bench, 0).boxes["every sample"]
-    box.pin.click()
+    card = page(bench, 0).cards["every sample"]
+    card.pin.click()
     settle(bench)
     assert asked[0]["kind"] == "cell"
     assert asked[0]["root"] == bench.panels.root.model_id
@@ -149,21 +153,21 @@ def test_pinning_asks_the_page_for_a_cell() -> None:
     assert data["text/plain"]
     bench.page.bridge._answer(None, {"id": asked[0]["id"], "failed": "no notebook within reach"}, None)
     settle(bench)
-    assert "Not pinned" in box.status.value
-    assert "Run this in a cell" in box.status.value
+    assert "Not pinned" in card.status.value
+    assert "Run this in a cell" in card.status.value
 
 
 def test_the_verdict_is_pinned_with_its_picture() -> None:
     bench = shown()
     asked: list[dict[str, Any]] = []
     bench.page.bridge.send = lambda content, _=None: asked.append(content)
-    bench.panels.results.actions.buttons["Pin verdict"].click()
+    bench.panels.results.row.buttons["Pin verdict"].click()
     settle(bench)
     assert {"image/png", "text/plain"} <= asked[0]["outputs"][0]["data"].keys()
 
 
 @pytest.mark.usefixtures("own_home")
-def test_the_history_is_listed_opened_set_side_by_side_and_forgotten() -> None:
+def test_the_history_is_listed_opened_put_side_by_side_and_deleted() -> None:
     record = ordinary()
     for number in range(2):
         wb.history().add(replace(record, id=f"2026010{number}-000000-abcdef"))
@@ -200,7 +204,7 @@ def test_an_empty_history_says_so() -> None:
 
 @pytest.mark.usefixtures("own_home")
 @pytest.mark.parametrize("name", ["Open", "Use its configs", "Side by side"])
-def test_the_history_says_so_when_what_is_picked_is_no_comparison(name: str) -> None:
+def test_the_history_refuses_a_picked_result_that_is_no_comparison(name: str) -> None:
     wb.Peaks(examples.peaks(), examples.about()).keep()
     history = HistoryPage(wb.Workbench())
     history.show()
@@ -212,7 +216,7 @@ def test_the_history_says_so_when_what_is_picked_is_no_comparison(name: str) -> 
 
 
 @pytest.mark.usefixtures("own_home")
-def test_what_is_picked_after_delete_was_pressed_is_not_deleted() -> None:
+def test_a_row_picked_after_delete_was_pressed_is_not_deleted() -> None:
     for number in range(2):
         wb.history().add(replace(ordinary(), id=f"2026010{number}-000000-abcdef"))
     history = HistoryPage(wb.Workbench())
@@ -228,12 +232,15 @@ def test_what_is_picked_after_delete_was_pressed_is_not_deleted() -> None:
 
 def test_saving_says_where_it_is_and_why_it_cannot_be(tmp_path: Path) -> None:
     bench = shown()
-    actions = bench.panels.results.actions
-    for place, told in ((tmp_path / "mine.ortbench", "Saved as"), (tmp_path / "no" / "x.ortbench", "Fix:")):
+    actions = bench.panels.results.row
+    for place, message in (
+        (tmp_path / "mine.ortbench", "Saved as"),
+        (tmp_path / "no" / "x.ortbench", "Fix:"),
+    ):
         actions.path.value = str(place)
         actions.buttons["Save"].click()
         settle(bench)
-        assert told in actions.status.value
+        assert message in actions.status.value
     assert wb.open(tmp_path / "mine.ortbench").record == bench.result.record
 
 
@@ -241,7 +248,7 @@ def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) 
     bench = shown()
     sent: list[tuple[dict[str, Any], Any]] = []
     bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
-    actions = bench.panels.results.actions
+    actions = bench.panels.results.row
     actions.path.value = str(tmp_path / "mine.ortbench")
     actions.buttons["Export HTML"].click()
     assert actions.buttons["Export HTML"].disabled, "one at a time"
@@ -257,30 +264,51 @@ def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) 
     settle(bench)
     assert "mine.html is in your downloads" in actions.status.value
     assert not actions.buttons["Export HTML"].disabled
-    assert actions.path.value == str(tmp_path / "mine.ortbench"), "what was typed stays"
+    assert actions.path.value == str(tmp_path / "mine.ortbench"), "the typed path stays"
 
 
 def test_an_export_that_fails_says_so_where_it_was_asked_for(tmp_path: Path) -> None:
     bench = shown()
     (tmp_path / "file").write_text("in the way")
-    told: list[Exception] = []
+    errors: list[Exception] = []
     with pytest.raises(wb.WorkbenchError):
-        bench.export(tmp_path / "file" / "page.html", lambda *_: None, told.append, wait=True)
-    assert len(told) == 1
+        bench.export(tmp_path / "file" / "page.html", lambda _: None, errors.append, wait=True)
+    assert len(errors) == 1
     assert bench.state.run_error is None, "the verdict has no trouble"
 
 
 def test_a_cancelled_export_leaves_the_file_that_was_there(tmp_path: Path) -> None:
-    job = Job("Export HTML")
-    job.cancel.set()
+    cancel = threading.Event()
+    cancel.set()
     (tmp_path / "page.html").write_text("before")
     with pytest.raises(Cancelled):
-        export(wb.Comparison(ordinary()), tmp_path / "page.html", job)
+        wb.Comparison(ordinary()).export_html(tmp_path / "page.html", cancel=cancel)
     assert (tmp_path / "page.html").read_text() == "before"
 
 
 def test_the_verdict_stands_once_above_the_figure_and_in_a_pinned_one() -> None:
-    box = page(shown(), 0).boxes["every sample"]
-    (output,) = box.body.children
+    card = page(shown(), 0).cards["every sample"]
+    (output,) = card.body.children
     assert "faster" not in output.outputs[0]["data"][PLOTLY]["layout"]["title"]["text"]
-    assert "1.83× faster" in box.bundle()[PLOTLY]["layout"]["title"]["text"]
+    assert "1.83× faster" in card.bundle()[PLOTLY]["layout"]["title"]["text"]
+
+
+def test_a_new_kind_of_result_has_its_button_and_its_card(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One file and one line of registration are enough; the panels name no kind."""
+    monkeypatch.setattr(KINDS, "_makers", dict(KINDS._makers))
+    monkeypatch.setattr(KINDS, "_made", dict(KINDS._made))
+    KINDS.register("warmth", "tests.results.warmth")
+    bench = wb.Workbench()
+    bench.load(str(model), wait=True)
+    bench.panels.results.tabs.selected_index = THREADS
+    threads = page(bench, THREADS)
+    bench.run("warmth", wait=True)
+    settle(bench)
+    assert bench.state.run_error is None
+    assert list(threads.cards) == ["warmth, B"]
+    assert isinstance(only(threads.cards["warmth, B"]), Table)
+    assert threads.buttons["warmth"].description == "Warmth again"
+    code = bench.card_code(threads.cards["warmth, B"].card.code, "warmth/B")
+    assert 'result.add(wb.warmth(model, b), "B")' in code

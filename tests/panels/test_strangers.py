@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.panels.conftest import settle
 from tests.results.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
 from workbench.panels.tabs.csv import csv_of
 from workbench.panels.tabs.figure import PLOTLY
@@ -26,56 +27,53 @@ def within(widget: W.Widget) -> Iterator[W.Widget]:
         yield from within(child)
 
 
-def settle(bench: wb.Workbench) -> None:
-    bench.drawer.settle()
-    bench.painter.settle()
-
-
 def looked_at(bench: Any) -> Iterator[tuple[str, W.Widget]]:
-    """All that the panels hold, tab by tab and piece by piece, as figure and as table."""
+    """All that the panels hold, tab by tab and card by card, as figure and as table."""
     results = bench.panels.results
     for place, page in enumerate(results.pages):
         results.tabs.selected_index = place
         settle(bench)
-        for title, box in list(getattr(page, "boxes", {}).items()):
+        for title, card in list(getattr(page, "cards", {}).items()):
             page.which.value = title
             settle(bench)
-            yield from ((title, one) for one in within(box.widget))
-            if not box.as_table and box.piece.table is not None:
-                box.twin.click()
+            yield from ((title, widget) for widget in within(card.widget))
+            if not card.as_table and card.card.table is not None:
+                card.turn.click()
                 settle(bench)
-                yield from ((title, one) for one in within(box.widget))
-    yield from (("panels", one) for one in within(bench.panels.root))
+                yield from ((title, widget) for widget in within(card.widget))
+    yield from (("panels", widget) for widget in within(bench.panels.root))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["comparison-2", "examined-2"])
 def test_no_text_is_taken_for_markup(name: str) -> None:
-    (path,) = (each for each in GOLDEN if each.stem == name)
+    (path,) = (path for path in GOLDEN if path.stem == name)
     bundle, _ = poisoned(path)
     bench = wb.Workbench()
     bench.show(KINDS.result(bundle))
     settle(bench)
-    seen = 0
-    for title, one in looked_at(bench):
-        assert not isinstance(one, W.HTMLMath), "typesets what strangers write"
-        if isinstance(one, W.HTML):
-            seen += "onerror=window.hacked" in one.value
-            assert Taken(one.value).found == [], title
-        elif isinstance(one, W.Output):
-            assert all(set(each["data"]) <= {PLOTLY, "text/plain", "image/png"} for each in one.outputs)
-            told = [text for each in one.outputs for text in texts_of(each["data"].get(PLOTLY))]
-            seen += any("onerror=window.hacked" in text for text in told)
-            assert [mark for text in told for mark in FOR_PLOTLY if mark in text] == [], title
-        elif not isinstance(one, View):
-            assert not getattr(one, "description_allow_html", False), title
-    assert seen > 0, "the attempts are there to be seen"
+    attempts = 0
+    for title, widget in looked_at(bench):
+        assert not isinstance(widget, W.HTMLMath), "typesets texts of strangers"
+        if isinstance(widget, W.HTML):
+            attempts += "onerror=window.hacked" in widget.value
+            assert Taken(widget.value).found == [], title
+        elif isinstance(widget, W.Output):
+            data = [output["data"] for output in widget.outputs]
+            assert all(set(bundle) <= {PLOTLY, "text/plain", "image/png"} for bundle in data)
+            texts = [text for bundle in data for text in texts_of(bundle.get(PLOTLY))]
+            attempts += any("onerror=window.hacked" in text for text in texts)
+            assert [mark for text in texts for mark in FOR_PLOTLY if mark in text] == [], title
+        elif not isinstance(widget, View):
+            assert not getattr(widget, "description_allow_html", False), title
+    assert attempts > 0, "the attempts are on the screen"
+    assert bench.state.bug == ""
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", "\n="])
 def test_a_spreadsheet_computes_no_name(start: str) -> None:
-    told = csv_of(pd.DataFrame({"node": [f"{start}HYPERLINK(1)", "a=b", "say \"hi\", 'x'"], "n": [-1, 2, 3]}))
-    rows = list(csv.reader(io.StringIO(told, newline="")))
+    text = csv_of(pd.DataFrame({"node": [f"{start}HYPERLINK(1)", "a=b", "say \"hi\", 'x'"], "n": [-1, 2, 3]}))
+    rows = list(csv.reader(io.StringIO(text, newline="")))
     assert rows[1:] == [[f"'{start}HYPERLINK(1)", "-1"], ["a=b", "2"], ["say \"hi\", 'x'", "3"]]
 
 

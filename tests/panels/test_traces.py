@@ -12,7 +12,8 @@ import workbench as wb
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
 from tests.factories.results import parts
-from workbench.panels.tabs.tab import Page
+from tests.panels.conftest import settle
+from workbench.panels.tabs.tab import TabPage
 from workbench.panels.tabs.traces import TraceTools
 
 FLAME = 3
@@ -30,14 +31,9 @@ def tools(bench: wb.Workbench, result: wb.Comparison) -> TraceTools:
     results.tabs.selected_index = FLAME
     settle(bench)
     page = results.pages[FLAME]
-    assert isinstance(page, Page)
+    assert isinstance(page, TabPage)
     assert isinstance(page.tools, TraceTools)
     return page.tools
-
-
-def settle(bench: wb.Workbench) -> None:
-    bench.drawer.settle()
-    bench.painter.settle()
 
 
 def test_without_a_profile_there_is_nothing_to_open(bench: wb.Workbench) -> None:
@@ -45,14 +41,14 @@ def test_without_a_profile_there_is_nothing_to_open(bench: wb.Workbench) -> None
 
 
 def test_each_profile_opens_in_speedscope_and_can_be_downloaded(bench: wb.Workbench) -> None:
-    found = tools(bench, wb.Comparison(ordinary(), parts=parts(fused())))
-    assert list(found.links) == ["A", "B"]
-    addresses = {link.relative for link in found.links.values()}
+    shown = tools(bench, wb.Comparison(ordinary(), parts=parts(fused())))
+    assert list(shown.links) == ["A", "B"]
+    addresses = {link.relative for link in shown.links.values()}
     assert len(addresses) == 2
-    assert all(one.startswith("workbench/speedscope/") for one in addresses)
+    assert all(address.startswith("workbench/speedscope/") for address in addresses)
     sent: list[tuple[dict[str, Any], Any]] = []
     bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
-    found.buttons["B"].click()
+    shown.buttons["B"].click()
     settle(bench)
     (asked, (data,)) = sent[0]
     assert asked["kind"] == "download"

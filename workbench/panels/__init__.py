@@ -1,1 +1,1 @@
-"""Hands: the workbench in a notebook. It wires widgets to the public API and computes nothing itself."""
+"""The workbench in a notebook: widgets wired to the public API, which compute nothing themselves."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Workbench(Bench):
-    """The panels: `wb.Workbench()` as the last line of a cell, or with a model to begin with.
+    """The panels: `wb.Workbench()` as the last line of a cell, with or without a model to begin with.
 
     >>> import workbench as wb
     >>> bench = wb.Workbench()
@@ -24,33 +24,32 @@ class Workbench(Bench):
 
     def __init__(self, model: Any = None) -> None:
         super().__init__()
-        self._asked = model if isinstance(model, str) else None
+        self._requested = model if isinstance(model, str) else None
         if model is not None:
             self.load(model)
 
     @cached_property
     def panels(self) -> Layout:
         """All panels; `.root` is the widget that shows them."""
-        from workbench.panels.layout import Layout  # ipywidgets takes its time, and scripts need none
+        from workbench.panels.layout import Layout  # ipywidgets loads slowly; scripts need none
 
         return Layout(self)
 
     def __str__(self) -> str:
-        opened = self.state.model
-        subject = opened.name if opened else self._asked or "no model yet"
-        return f"The workbench on {subject}: {self._verdict()}"
+        model = self.state.model
+        name = model.name if model else self._requested or "no model yet"
+        return f"The workbench on {name}: {self._verdict()}"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The panels; and a table of what they held, for where no kernel is."""
+        """Return the panels, and a table of what they held for readers without a kernel."""
         bundle = self.panels.root._repr_mimebundle_(**options)
         self.page.cell.remember()
-        told = {**bundle, "text/plain": str(self), "text/html": self._held()}
-        return told if bundle else bundle
+        return {**bundle, "text/plain": str(self), "text/html": self._table()} if bundle else bundle
 
-    def _held(self) -> str:
-        opened = self.state.model
+    def _table(self) -> str:
+        model = self.state.model
         rows = [
-            ("model", opened.describe().headline if opened else self._asked),
+            ("model", model.describe().headline if model else self._requested),
             ("A baseline", config_in_words(self.a)),
             ("B candidate", config_in_words(self.b)),
             ("verdict", self._verdict()),

@@ -1,28 +1,102 @@
-"""The workbench without its widgets: the state and what can be done, each one call of the public API."""
+"""The workbench without its widgets: the state, and what can be done, each one call of the public API."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import workbench as wb
-from workbench.config.literals import text_literal
+from workbench.config import Config
+from workbench.diagnosis import doctor
 from workbench.errors import WorkbenchError
-from workbench.panels import code, running, running_precision
-from workbench.panels.core import Core
-from workbench.panels.jobs import Job
-from workbench.panels.recent import with_recent
+from workbench.models import load
+from workbench.panels import code
+from workbench.panels.actions import COMPARE, Action, action_of
+from workbench.panels.jobs import Failed, Job, Jobs, wait_for
+from workbench.panels.recent import recent, remember, with_recent
+from workbench.panels.request import Request
+from workbench.panels.state import BenchState
+from workbench.panels.task_thread import TaskThread
+
+if TYPE_CHECKING:
+    from workbench.panels.notebook_cells import NotebookPage
+
+# Imported before threads start: two threads that import one of these at once may be given a half-made module.
+SHARED_BY_THREADS = ("pandas", "plotly.graph_objects", "scipy.stats")
 
 
-class Bench(Core):
-    """Starts jobs and keeps what they find in `state`; with `wait=True` also where no callback ever fires."""
+class Bench:
+    """Holds the state, turns knobs, and runs jobs; `wait=True` works where no callback ever fires."""
 
-    # Looking
+    def __init__(self) -> None:
+        for name in SHARED_BY_THREADS:
+            import_module(name)
+        self.state = BenchState(recent=recent())
+        self.ui = TaskThread("ui", partial(setattr, self.state, "bug"))  # sets the traits that jobs change
+        self.background = TaskThread("background", partial(setattr, self.state, "bug"))  # draws, makes inputs
+        self.jobs = Jobs(self.ui, partial(setattr, self.state, "job"))
+        self.opening = Jobs(self.ui, partial(setattr, self.state, "opening"))
+        self._diagnosing = Jobs(self.ui, lambda _: None)
+        self._previews = 0
+        self.state.observe(self._forget_refused, names=["a", "b", "editing"])
+
+    @cached_property
+    def page(self) -> NotebookPage:
+        """The page that shows the panels: cells, downloads, the clipboard."""
+        from workbench.panels.notebook_cells import NotebookPage  # ipywidgets loads slowly; scripts need none
+
+        return NotebookPage(self.ui)
+
+    # Configs
+
+    @property
+    def a(self) -> Config:
+        """The baseline."""
+        return self.state.a
+
+    @a.setter
+    def a(self, config: Config) -> None:
+        self.state.change(a=config)
+
+    @property
+    def b(self) -> Config:
+        """The candidate."""
+        return self.state.b
+
+    @b.setter
+    def b(self, config: Config) -> None:
+        self.state.change(b=config)
+
+    @property
+    def result(self) -> Any:
+        """The comparison that the results show; None before there is one."""
+        return self.state.result
+
+    def set(self, field: str, value: Any) -> None:
+        """Change one field of the config that the panels show. A callable makes the value.
+
+        A value that the config refuses is remembered until it is fixed, so that nothing else is run instead.
+        """
+        state = self.state
+        try:
+            new = value() if callable(value) else value
+            config = state.config(state.editing).replace(**{field: new})
+        except WorkbenchError as error:
+            state.refused = {**state.refused, (state.editing, field): error}
+            raise
+        state.refused = {}
+        state.set_config(state.editing, config)
+
+    def _forget_refused(self, _: Any) -> None:
+        self.state.refused = {}  # every panel now shows what the configs hold
+
+    # The model, the machine, the inputs
 
     def load(self, source: Any, *, wait: bool = False) -> None:
-        """Open what `wb.load` takes; the one before stays where this fails."""
+        """Open anything that `wb.load` takes; if it fails, the model before stays."""
         state = self.state
 
         def opened(model: Any) -> None:
@@ -30,173 +104,164 @@ class Bench(Core):
                 state.model_error, state.source, state.model = None, source, model
                 state.recent = with_recent(state.recent, source)
 
-        def failed(error: Exception) -> None:
-            state.model_error = error
-
-        job = self._opening.start("opening", lambda job: running.open_model(source, job), opened, failed)
-        self._waited(job, wait, lambda: state.model_error)
+        failed = partial(setattr, state, "model_error")
+        job = self.opening.start("opening", partial(open_model, source), opened, failed)
+        self._wait(job, wait, lambda: state.model_error)
 
     def look_at_machine(self, *, wait: bool = False) -> None:
-        """Ask the doctor what works here; nothing happens while he is being asked already."""
+        """Run the doctor once; ignore further calls while it runs."""
+        if self._diagnosing.running is None:
+            done, failed = (partial(setattr, self.state, name) for name in ("doctor", "run_error"))
+            job = self._diagnosing.start("Doctor", lambda _: doctor(), done, failed)
+            self._wait(job, wait, lambda: None)
 
-        def found(doctor: Any) -> None:
-            self.state.doctor = doctor
-
-        def failed(error: Exception) -> None:
-            self.state.run_error = error
-
-        if self._looking.running is None:
-            job = self._looking.start("Looking at this machine", lambda _: wb.doctor(), found, failed)
-            self._waited(job, wait, lambda: None)
-
-    def preview(self, then: Callable[[Any, Exception | None], None]) -> None:
-        """Make the inputs aside and tell what they are; only the newest question is answered."""
-        self._previews += 1
-        number, model = self._previews, self.state.model
-        if model is None:
+    def preview_inputs(self, done: Callable[[Any], None], failed: Failed) -> None:
+        """Make the inputs in the background; only the newest request is answered."""
+        if self.state.model is None:
             return
-        feeds = running.feeds(self.state, model)
-
-        def make() -> None:
-            if number != self._previews:
-                return
-            try:
-                made, error = feeds(), None
-            except WorkbenchError as told:
-                made, error = None, told
-            self.painter.post(lambda: then(made, error))
-
-        self.drawer.post(make)
+        self._previews += 1
+        number, subject = self._previews, self.state.request().subject
+        self.in_background(lambda: subject.inputs() if number == self._previews else None, done, failed)
 
     # Running
 
+    def run(self, kind: str, *, wait: bool = False) -> None:
+        """Make results of this kind for the panels as they are; a failure leaves the older results."""
+        self._start(action_of(kind), wait)
+
     def compare(self, *, wait: bool = False) -> None:
         """Measure A and B side by side."""
-        state, subject = self.state, self._subject()
-        work, told = running.compare(state, subject), self.code("panels")
+        self._start(COMPARE, wait)
 
-        def done(result: Any) -> None:
-            with state.hold_trait_notifications():
-                state.run_error = None
-                state.parts, state.parts_apart = {}, False
-                state.subject = state.result_subject = subject
-                state.result_code, state.result = told, result
-
-        self._run("Compare", work, done, wait)
-
-    def explain(self, *, wait: bool = False) -> None:
-        """What ORT makes of the model under A and under B."""
-        self._run_parts("Explain", partial(running.examine, what="explanation"), wait)
-
-    def profile(self, *, wait: bool = False) -> None:
-        """Where the time goes under A and under B, with ORT's profiler on."""
-        self._run_parts("Profile", partial(running.examine, what="profile"), wait)
-
-    def ablate(self, *, wait: bool = False) -> None:
-        """What each pass is worth under the config that is shown."""
-        self._run_parts("Ablate", running.ablate, wait)
-
-    def levels(self, *, wait: bool = False) -> None:
-        """ORT's levels side by side, the rest as in the config that is shown."""
-        self._run_parts("Level by level", running.levels, wait)
-
-    def accuracy(self, *, wait: bool = False) -> None:
-        """How right A and B are, and how far B's outputs are from A's."""
-        self._run_parts("Accuracy", running_precision.accuracy, wait)
-
-    def why_slower(self, *, wait: bool = False) -> None:
-        """What costs B its time, of the comparison that is shown."""
-        self._run_parts("Why slower", running_precision.why_slower, wait)
-
-    def layer_errors(self, *, wait: bool = False) -> None:
-        """The error of every layer of each config that has a precision."""
-        self._run_parts("Layer errors", running_precision.layer_errors, wait)
-
-    def sensitivity(self, *, wait: bool = False) -> None:
-        """Each layer quantized alone, for the config that is shown."""
-        self._run_parts("Sensitivity", running_precision.sensitivity, wait)
-
-    def cold_start(self, *, wait: bool = False) -> None:
-        """A and B from no process to a steady one."""
-        self._run_parts("Cold start", partial(running.examine, what="cold start"), wait)
-
-    def roofline(self, *, wait: bool = False) -> None:
-        """Each node's time against what this machine could do."""
-        self._run_parts("Roofline", partial(running.examine, what="roofline"), wait)
-
-    def memory(self, *, wait: bool = False) -> None:
-        """What is held and alive at each node, under A and under B."""
-        self._run_parts("Memory by node", partial(running.examine, what="memory"), wait)
-
-    def threads(self, *, wait: bool = False) -> None:
-        """Latency against the number of threads, for the config that is shown."""
-        self._run_parts("Threads", running.threads, wait)
-
-    def memory_settings(self, *, wait: bool = False) -> None:
-        """What pattern, arena and prepacking cost and save, for the config that is shown."""
-        self._run_parts("Memory settings", running.memory_settings, wait)
+    def request(self) -> Request:
+        """Return a snapshot of the panels, or raise an error that says why nothing can run."""
+        if self.state.refused:
+            label, _ = next(iter(self.state.refused))
+            raise WorkbenchError(
+                f"{label} has a value on the screen that was refused, so it is not what would run.",
+                "Correct it where it is marked, or press undo.",
+            )
+        if self.state.model is None:
+            raise WorkbenchError("No model is open.", "Pick a sample or open a file first.")
+        return self.state.request()
 
     def export(
-        self, path: Path, done: Callable[[Path, bytes], None], failed: Callable[[Exception], None], *,
-        wait: bool = False,
-    ) -> None:  # fmt: skip
-        """Write the comparison that is shown as one HTML file; `done` gets where, and what stands in it."""
-        result, told = self.state.result, list[Exception]()
+        self, path: Path, done: Callable[[tuple[Path, bytes]], None], failed: Failed, *, wait: bool = False
+    ) -> None:
+        """Write the comparison on the screen as one HTML file; `done` gets its path and its content."""
+        result, errors = self.state.result, list[Exception]()
         if result is None:
             raise WorkbenchError("There is no comparison to export yet.", "Press Compare first.")
 
         def work(job: Job) -> tuple[Path, bytes]:
             job.step("drawing every figure and view into one page")
-            return running.export(result, path, job)
+            written: Path = result.export_html(path, cancel=job.cancel)
+            return written, written.read_bytes()
 
         def refused(error: Exception) -> None:
-            told.append(error)
+            errors.append(error)
             failed(error)
 
-        job = self.jobs.start("Export HTML", work, lambda found: done(*found), refused)
-        self._waited(job, wait, lambda: next(iter(told), None))
+        job = self.jobs.start("Export HTML", work, done, refused)
+        self._wait(job, wait, lambda: next(iter(errors), None))
 
     def cancel(self) -> bool:
-        """End what runs; whether anything did."""
+        """Ask the running job to end; return whether there was one."""
         return self.jobs.cancel()
 
     def show(self, result: Any) -> None:
-        """Put a comparison from elsewhere into the results: from the history, from a bundle."""
-        state = self.state
-        with state.hold_trait_notifications():
-            state.run_error, state.parts, state.parts_apart = None, {}, False
-            state.subject = state.result_subject = None
-            state.result_code, state.result = "", result
+        """Put a comparison from the history or a bundle into the results."""
+        self.state.show_comparison(result)
+
+    def _start(self, action: Action, wait: bool) -> None:
+        state, request = self.state, self.request()
+        if action.check is not None:
+            action.check(request)
+
+        def work(job: Job) -> Any:
+            self.ui.post(lambda: setattr(state, "run_error", None))  # queued before the error of this job
+            return action.run(request, job)
+
+        done, failed = partial(action.store, state, request), partial(setattr, state, "run_error")
+        job = self.jobs.start(action.name, work, done, failed)
+        self._wait(job, wait, lambda: state.run_error)
+
+    def _wait(self, job: Job, wait: bool, error: Callable[[], Exception | None]) -> None:
+        if wait:
+            wait_for(job)
+            if (raised := error()) is not None:
+                raise raised
+
+    # Threads
+
+    def in_background(self, work: Callable[[], Any], done: Callable[[Any], None], failed: Failed) -> None:
+        """Run slow work; in the UI thread, `done` then gets its value, or `failed` its error.
+
+        None means that there is nothing to show. An error that is our own bug is reported as one, too.
+        """
+
+        def task() -> None:
+            try:
+                value = work()
+            except Exception as error:
+                raised = error
+                self.ui.post(lambda: failed(raised))
+                if not isinstance(error, WorkbenchError):
+                    raise
+            else:
+                if value is not None:
+                    self.ui.post(lambda: done(value))
+
+        self.background.post(task)
+
+    def link_selection(self, widget: Any, trait: str) -> None:
+        """Select the same nodes in every view."""
+        from workbench.panels.changes import on_change, own_changes
+
+        def show(_: Any = None) -> None:
+            names = list(self.state.selected)
+            if list(getattr(widget, trait)) != names:
+                with own_changes():
+                    setattr(widget, trait, names)
+
+        show()
+        on_change(widget, lambda names: setattr(self.state, "selected", tuple(names)), trait)
+        self.state.observe(show, names="selected")
 
     # Code
 
     def code(self, kind: str) -> str:
-        """The code of the `result`, of the `panels` as they are, or plain ORT code of `A` or `B`."""
+        """Return the code of the `result`, of the `panels` as they are, or plain ORT code of `A` or `B`."""
         state = self.state
         if kind in ("A", "B"):
-            path = state.model.path if state.model else "model.onnx"
-            return state.config(kind).to_python(path)
+            return state.config(kind).to_python(state.model.path if state.model else "model.onnx")
         if kind == "result" and state.result is not None:
-            return state.result_code or running.opening_code(state.result)
-        return self._question(running.subject_of(state))
+            return state.result_code or code.opening_code(state.result)
+        return code.compare_code(state.request())
 
-    def reopening(self, expression: str, of: str = "") -> str:
-        """Code that opens the result from the history and ends in an expression about it.
+    def card_code(self, expression: str, part: str = "") -> str:
+        """Return the code that ends in an expression about the result, or about a part of it.
 
-        `of` names the part that it is about; one that no comparison holds is made again by the code.
+        A part that no comparison holds is made again by the code.
         """
         state = self.state
-        if state.result is not None and of not in state.parts:
-            opened = f"result = wb.history().open({text_literal(state.result.record.id)})"
-            return f"import workbench as wb\n\n{opened}\n{expression}"
-        return code.making_code(self._question(state.subject or running.subject_of(state)), of, expression)
+        if state.result is not None and part not in state.parts:
+            return code.reopening_code(state.result, expression)
+        request = state.request()
+        if state.parts_subject is not None:
+            request = replace(request, subject=state.parts_subject)
+        return code.part_of_new_code(request, part, expression)
 
-    def _question(self, subject: running.Subject) -> str:
-        """The code that compares a subject."""
-        state = self.state
-        dims, seed, given, _ = subject.inputs
-        source = state.source if subject.model is state.model and state.source is not None else subject.model
-        return code.question_code(
-            source, subject.a, subject.b, dims=dict(dims), seed=seed, given=given,
-            asked=running.asked(state, with_seed=False),
-        )  # fmt: skip
+
+def open_model(source: Any, job: Job) -> Any:
+    """Open and describe a model, so that no panel waits for its description."""
+
+    def progress(done: int, total: int | None) -> None:
+        share = f" of {total / 1e6:,.0f}" if total else ""
+        job.step(f"getting it ready: {done / 1e6:,.0f}{share} MB")
+
+    job.step("opening")
+    model = load(source, progress=progress)
+    model.describe()
+    remember(source)
+    return model

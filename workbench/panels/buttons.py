@@ -1,4 +1,4 @@
-"""Small buttons: each one's errors are shown where its row says."""
+"""Buttons whose errors are shown beside them."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ import ipywidgets as W
 
 from workbench.panels.guard import shown_in
 
-Act = tuple[str, str, Callable[[], None]]  # what is written on it, its hint, what it does
+Spec = tuple[str, str, Callable[[], None]]  # label, tooltip, what a click runs
 
 
-def small_button(name: str, hint: str, act: Callable[[], None]) -> W.Button:
-    """One whose act shows its own errors."""
-    button = W.Button(description=name, tooltip=hint)
-    button.add_class("wbp-small")
-    button.on_click(lambda _: act())
-    return button
+def button(
+    label: str, hint: str, act: Callable[[], None], status: W.HTML, *, kind: str = "small"
+) -> W.Button:
+    """Return a button that runs `act` and shows its errors in `status`; `kind` is small, icon or empty."""
+    made = W.Button(description=label, tooltip=hint)
+    if kind:
+        made.add_class(f"wbp-{kind}")
 
-
-def buttons_of(acts: Iterable[Act], status: W.HTML) -> dict[str, W.Button]:
-    """By what is written on them, in this order; errors are shown in `status`."""
-    return {name: small_button(name, hint, guarded(act, status)) for name, hint, act in acts}
-
-
-def guarded(act: Callable[[], None], status: W.HTML) -> Callable[[], None]:
-    """The act, with its errors shown."""
-
-    def run() -> None:
+    def click(_: object) -> None:
         with shown_in(status):
             act()
 
-    return run
+    made.on_click(click)
+    return made
+
+
+def buttons_of(specs: Iterable[Spec], status: W.HTML) -> dict[str, W.Button]:
+    """Return small buttons by their labels, in this order."""
+    return {label: button(label, hint, act, status) for label, hint, act in specs}

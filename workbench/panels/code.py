@@ -1,4 +1,4 @@
-"""What the panels hold as Python text: running it gives the same configs and asks the same question."""
+"""The panels as Python text: running it gives the same configs and the same results."""
 
 from __future__ import annotations
 
@@ -6,68 +6,69 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.api.comparing import Comparison
 from workbench.config import Config
 from workbench.config.knobs import BY_FIELD
 from workbench.config.literals import call, literal, text_literal
+from workbench.panels.request import Request
+from workbench.results.registry import KINDS
 
 
 def config_code(config: Config) -> str:
-    """`wb.Config(…)` with what was set."""
+    """Return `wb.Config(…)` with the fields that are set."""
     return call("wb.Config", {name: BY_FIELD[name].code(value) for name, value in config.changed().items()})
 
 
-def question_code(
-    source: Any,
-    a: Config,
-    b: Config,
-    *,
-    dims: Mapping[str, int] | None = None,
-    seed: int = 0,
-    given: str = "",
-    asked: Mapping[str, Any] | None = None,
-) -> str:
-    """From the model to the result."""
-    lines = [f"model = wb.load({source_code(source)})", f"a = {config_code(a)}", f"b = {config_code(b)}", ""]
-    extra = [f"{key}={literal(value)}" for key, value in (asked or {}).items() if value is not None]
-    if given or dims or seed:
-        made = text_literal(given) if given else f"model.inputs({inputs_code(seed, dims or {})})"
-        lines.append(f"inputs = {made}")
-        extra.insert(0, "inputs=inputs")
-    tail = "".join(f", {one}" for one in extra)
-    return "\n".join(
-        ["import workbench as wb", "", *lines, f"result = wb.compare(model, a, b{tail})", "result"]
-    )
+def compare_code(request: Request) -> str:
+    """Return the code from the model to the comparison."""
+    subject = request.subject
+    lines = [
+        f"model = wb.load({source_code(subject.source if subject.source is not None else subject.model)})",
+        f"a = {config_code(subject.a)}",
+        f"b = {config_code(subject.b)}",
+        "",
+    ]
+    arguments = ["model", "a", "b"]
+    if subject.data or subject.dims or subject.seed:
+        lines.append(f"inputs = {inputs_code(subject.data, subject.seed, dict(subject.dims))}")
+        arguments.append("inputs=inputs")
+    arguments += [f"{name}={literal(value)}" for name, value in request.compare_options().items()]
+    lines += [f"result = wb.compare({', '.join(arguments)})", "result"]
+    return "\n".join(["import workbench as wb", "", *lines])
 
 
-MAKING = {  # the code that puts a further result beside `result`, by kind; all others are examined
-    "accuracy": "result.accuracy()",
-    "levels": "result.add(wb.levels(model, {config}{inputs}), {label})",
-    "ablation": "result.add(wb.ablate(model, {config}{inputs}), {label})",
-    "thread scaling": "result.add(wb.threads(model, {config}{inputs}), {label})",
-    "memory settings": "result.add(wb.memory_settings(model, {config}{inputs}), {label})",
-    "why slower": "result.add(wb.why_slower(result), {label})",
-    "layer errors": "result.add(wb.layer_errors(model, {config}), {label})",
-    "sensitivity": "result.add(wb.sensitivity(model, {config}), {label})",
-}
+def part_of_new_code(request: Request, part: str, expression: str) -> str:
+    """Return the code that compares, makes the part of this name, if any, and ends in the expression."""
+    compared, lines = compare_code(request), []
+    if part:
+        kind, _, label = part.partition("/")
+        inputs = ", inputs=inputs" if "\ninputs = " in compared else ""
+        code = KINDS.named(kind).making_code
+        lines = [code.format(config=label.lower(), label=text_literal(label), inputs=inputs)]
+    return "\n".join([compared.removesuffix("\nresult"), *lines, expression])
 
 
-def making_code(question: str, of: str, expression: str) -> str:
-    """Compare, make the part called `of`, and show it."""
-    kind, _, label = of.partition("/")
-    inputs = ", inputs=inputs" if "\ninputs = " in question else ""
-    told = MAKING.get(kind, "result.examine({kind})").format(
-        kind=text_literal(kind), config=label.lower(), label=text_literal(label), inputs=inputs
-    )
-    return "\n".join([question.removesuffix("\nresult"), *([told] if of else []), expression])
+def reopening_code(result: Comparison, expression: str = "result") -> str:
+    """Return the code that opens a result from the history and ends in an expression about it."""
+    opened = f"result = wb.history().open({text_literal(result.record.id)})"
+    return f"import workbench as wb\n\n{opened}\n{expression}"
 
 
-def inputs_code(seed: int, dims: Mapping[str, int]) -> str:
-    """The arguments of `model.inputs`; names of dimensions need not be names of Python."""
-    return ", ".join([f"seed={seed}", *([f"**{literal(dict(dims))}"] if dims else [])])
+def opening_code(result: Comparison) -> str:
+    """Return the code that opens a result that was made elsewhere, with the configs that it compares."""
+    configs = [f"{run.label.lower()} = {config_code(run.config)}" for run in result.runs[:2]]
+    return reopening_code(result, "\n".join([*configs, "result"]))
+
+
+def inputs_code(data: str, seed: int, dims: Mapping[str, int]) -> str:
+    """Return the expression that makes the inputs; names of dimensions need not be names of Python."""
+    if data:
+        return text_literal(data)
+    return f"model.inputs({', '.join([f'seed={seed}', *([f'**{literal(dict(dims))}'] if dims else [])])})"
 
 
 def source_code(source: Any) -> str:
-    """What `wb.load` was given, or where the same file is."""
+    """Return the argument of `wb.load`: what it was given, or where the same file is."""
     if isinstance(source, str):
         return text_literal(source)
     if isinstance(source, os.PathLike):

@@ -1,10 +1,9 @@
-"""One control for each kind of knob: it shows a value of the config and says when a person changed it."""
+"""One control for each kind of knob: it shows a value of the config and says when a person changes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets as W
@@ -12,57 +11,39 @@ import ipywidgets as W
 from workbench.config import Knob, Option, kinds, name_kinds
 from workbench.config.runtime import Interpreter
 from workbench.cpu import usable_cores
+from workbench.panels.changes import on_change, own_changes
 from workbench.panels.options import Options
 
 MOST_COUNT = 1_000_000
-MOST_THREADS = 1024  # what the number box takes; the slider ends at the cores that there are
+MOST_THREADS = 1024  # for the number box; the slider ends at the cores of this machine
 Changed = Callable[[Any], None]
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Control:
-    """The widgets of one knob; `show` sets them without telling anybody."""
+    """The widgets of one knob."""
 
     knob: Knob
     widget: W.Widget
     set_value: Callable[[Any], None]
-    quiet: list[bool] = field(default_factory=list)
 
     def show(self, value: Any) -> None:
-        """Make the widgets say `value`."""
-        with self.quietly():
+        """Show `value` without reporting a change."""
+        with own_changes():
             self.set_value(value)
-
-    @contextmanager
-    def quietly(self) -> Iterator[None]:
-        """Changes made inside come from us and not from a person."""
-        self.quiet.append(True)
-        try:
-            yield
-        finally:
-            self.quiet.pop()
-
-    def listen(self, widget: W.Widget, changed: Callable[[Any], None], name: str = "value") -> None:
-        """Call `changed` with the new value when a person sets it."""
-
-        def told(change: Any) -> None:
-            if not self.quiet:
-                changed(change["new"])
-
-        widget.observe(told, names=name)
 
 
 def make_control(knob: Knob, changed: Changed, default: Any = None) -> Control | None:
-    """The control of a knob; None for the kinds that have a panel of their own.
+    """Return the control of a knob; None for the kinds that have a panel of their own.
 
-    `default` is what the field holds when nobody set it: None where ORT or the machine then decides.
+    `default` is the value of a field that nobody set: None if ORT or the machine then decides.
     """
-    maker = _MAKERS.get(type(knob))
-    return maker(knob, changed, default) if maker else None
+    make = WIDGETS.get(type(knob))
+    return make(knob, changed, default) if make else None
 
 
 def hint(knob: Knob) -> str:
-    """What a tooltip says: what it does, its default, when to turn it."""
+    """Return the tooltip: what the knob does, its default, when to turn it."""
     return f"{knob.help} When: {knob.when}"
 
 
@@ -76,18 +57,16 @@ def _flag(knob: Knob, changed: Changed, _: Any) -> Control:
 
 
 def _dropdown(knob: Knob, changed: Changed, options: list[tuple[str, Any]]) -> Control:
-    values = [value for _, value in options]  # by place: to ipywidgets the value None is no choice at all
+    values = [value for _, value in options]  # by place: ipywidgets takes the value None for no choice
     widget = W.Dropdown(options=[label for label, _ in options], description=knob.label, tooltip=hint(knob))
-    control = Control(knob, widget, lambda value: setattr(widget, "index", values.index(value)))
-    control.listen(widget, lambda index: changed(values[index]), "index")
-    return control
+    on_change(widget, lambda index: changed(values[index]), "index")
+    return Control(knob, widget, lambda value: setattr(widget, "index", values.index(value)))
 
 
 def _switch(knob: Knob, changed: Changed, _: Any) -> Control:
     widget = W.Checkbox(value=False, description=knob.label, tooltip=hint(knob), indent=False)
-    control = Control(knob, widget, lambda value: setattr(widget, "value", bool(value)))
-    control.listen(widget, changed)
-    return control
+    on_change(widget, changed)
+    return Control(knob, widget, lambda value: setattr(widget, "value", bool(value)))
 
 
 def _text(knob: Knob, changed: Changed, _: Any) -> Control:
@@ -99,15 +78,14 @@ def _number(knob: Knob, changed: Changed, _: Any) -> Control:
 
 
 def _typed(knob: Knob, changed: Changed, read: Callable[[str], Any], write: Callable[[Any], str]) -> Control:
-    """A line of text; the value is made by the config, so that what cannot be read is refused there."""
+    """Return a line of text; the config refuses what cannot be read."""
     widget = W.Text(
         value="", description=knob.label, tooltip=hint(knob), placeholder=knob.unset, continuous_update=False
     )
-    control = Control(
+    on_change(widget, lambda text: changed(read(text.strip()) if text.strip() else None))
+    return Control(
         knob, widget, lambda value: setattr(widget, "value", "" if value is None else write(value))
     )
-    control.listen(widget, lambda text: changed(read(text.strip()) if text.strip() else None))
-    return control
 
 
 def _texts(knob: Knob, changed: Changed, _: Any) -> Control:
@@ -115,9 +93,8 @@ def _texts(knob: Knob, changed: Changed, _: Any) -> Control:
         value="", description=knob.label, tooltip=f"{hint(knob)} One a line.",
         placeholder=f"{knob.unset}; one a line", continuous_update=False, rows=2,
     )  # fmt: skip
-    control = Control(knob, widget, lambda value: setattr(widget, "value", "\n".join(value)))
-    control.listen(widget, lambda text: changed(tuple(filter(None, map(str.strip, text.splitlines())))))
-    return control
+    on_change(widget, lambda text: changed(tuple(filter(None, map(str.strip, text.splitlines())))))
+    return Control(knob, widget, lambda value: setattr(widget, "value", "\n".join(value)))
 
 
 def _count(knob: Knob, changed: Changed, default: Any) -> Control:
@@ -128,13 +105,12 @@ def _count(knob: Knob, changed: Changed, default: Any) -> Control:
 
 def _whole(knob: Knob, changed: Changed) -> Control:
     widget = W.BoundedIntText(min=1, max=MOST_COUNT, description=knob.label, tooltip=hint(knob))
-    control = Control(knob, widget, lambda value: setattr(widget, "value", value))
-    control.listen(widget, changed)
-    return control
+    on_change(widget, changed)
+    return Control(knob, widget, lambda value: setattr(widget, "value", value))
 
 
 def _threads(knob: Knob, changed: Changed) -> Control:
-    """A box to say that it is set at all, a slider, and a number box, which a slider alone cannot replace."""
+    """Return a box that sets the count at all, a slider, and a number box for counts beyond the slider."""
     cores = usable_cores()
     chosen = W.Checkbox(value=False, description=knob.label, tooltip=hint(knob), indent=False)
     slider = W.IntSlider(
@@ -154,22 +130,23 @@ def _threads(knob: Knob, changed: Changed) -> Control:
         if value is not None:
             slider.value, box.value = min(value, cores), value
 
-    def told(value: int | None) -> None:
+    control = Control(knob, row, show)
+
+    def set_count(value: int | None) -> None:
         control.show(value)
         changed(value)
 
-    control = Control(knob, row, show)
-    control.listen(chosen, lambda on: told(box.value if on else None))
-    control.listen(slider, told)
-    control.listen(box, told)
+    on_change(chosen, lambda on: set_count(box.value if on else None))
+    on_change(slider, set_count)
+    on_change(box, set_count)
     control.show(None)
     return control
 
 
 def _switches(knob: Knob, changed: Changed, _: Any) -> Control:
-    """Names that can be on, off or left alone; only those that were set are shown."""
+    """Return names that can be on, off or left alone; only those that are set are shown."""
     known = [switch(name) for name in knob.choices]
-    options = Options(known, lambda given: changed({name: text == "on" for name, text in given.items()}))
+    options = Options(known, lambda values: changed({name: text == "on" for name, text in values.items()}))
     widget = W.VBox([W.Label(value=knob.label), options.widget])
     return Control(
         knob, widget, lambda value: options.show({name: "on" if on else "off" for name, on in value})
@@ -177,14 +154,14 @@ def _switches(knob: Knob, changed: Changed, _: Any) -> Control:
 
 
 def switch(name: str) -> Option:
-    """One of several names that can be on or off."""
+    """Return the option of a name that can be on or off."""
     return Option(
         "", name, "bool", None, ("off", "on"), None, None, name.replace("_", " "), "", None, None, ()
     )
 
 
 def number(text: str) -> Any:
-    """A number where the text is one; else the text, which the config refuses in its own words."""
+    """Return a number, or the text if it is none: the config refuses it in its own words."""
     try:
         return float(text)
     except ValueError:
@@ -192,11 +169,11 @@ def number(text: str) -> Any:
 
 
 def whole(text: str) -> Any:
-    """The same for a whole number."""
+    """Return a whole number, or the text if it is none."""
     return int(text) if text.isdecimal() and len(text) < 20 else text
 
 
-_MAKERS: dict[type[Knob], Callable[[Knob, Changed, Any], Control]] = {
+WIDGETS: dict[type[Knob], Callable[[Knob, Changed, Any], Control]] = {
     kinds.Choice: _choice,
     kinds.Flag: _flag,
     kinds.Switch: _switch,

@@ -1,4 +1,4 @@
-"""What every handler runs inside: ipywidgets swallows what a handler raises, so it is shown instead."""
+"""ipywidgets swallows what a handler raises, so every handler runs inside `shown_in`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.panels.markup import bug_html, error_html
 
 @contextmanager
 def shown_in(status: W.HTML) -> Iterator[None]:
-    """Show any error in `status`; re-raise those that are our own bug."""
+    """Show any error in `status`; re-raise an error that is our own bug."""
     status.value = ""
     try:
         yield

@@ -19,15 +19,15 @@ class Layout:
     def __init__(self, bench: Bench) -> None:
         self.model_row, self.configure, self.run_row = ModelRow(bench), Configure(bench), RunRow(bench)
         self.results = Results(bench)
-        self.trouble = W.HTML()
-        bench.state.observe(self._troubled, names="trouble")
+        self.bug = W.HTML()
+        bench.state.observe(self._show_bug, names="bug")
         left = W.VBox([self.configure.widget, self.run_row.widget])
         body = W.HBox([left, self.results.widget])
         body.add_class("wbp-body")
         bridge = bench.page.bridge
-        self.root = W.VBox([W.HTML(STYLE), self.model_row.widget, body, self.trouble, bridge])
+        self.root = W.VBox([W.HTML(STYLE), self.model_row.widget, body, self.bug, bridge])
         self.root.add_class("wbp")
         bench.page.root = self.root.model_id
 
-    def _troubled(self, change: dict[str, str]) -> None:
-        self.trouble.value = bug_html(change["new"]) if change["new"] else ""
+    def _show_bug(self, change: dict[str, str]) -> None:
+        self.bug.value = bug_html(change["new"]) if change["new"] else ""

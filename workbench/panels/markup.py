@@ -1,44 +1,37 @@
-"""Texts as HTML for the panels. Everything is escaped: names, paths and messages may be a stranger's."""
+"""Texts as HTML for the panels. Everything is escaped: names, paths and messages may come from strangers."""
 
 from __future__ import annotations
 
 from html import escape
 
-from workbench.errors import WorkbenchError
+from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import one_line
 
-MOST_LETTERS = 2_000  # of an error that is shown; what ORT says of a failure fits, a megabyte does not
+MOST_LETTERS = 2_000  # of an error; ORT's message of a failure fits, a megabyte does not
 
 
 def text(value: object, most: int = MOST_LETTERS) -> str:
-    """One printable line, escaped."""
+    """Return one printable line, escaped."""
     return escape(one_line(str(value), most))
 
 
-def span(value: object, kind: str = "") -> str:
-    """A line of text with one of our classes."""
-    return f'<span class="wbp-{kind}">{text(value)}</span>' if kind else f"<span>{text(value)}</span>"
-
-
-def error_html(error: Exception, before: str = "") -> str:
-    """What is wrong and what to do about it."""
-    problem = error.problem if isinstance(error, WorkbenchError) else f"{type(error).__name__}: {error}"
-    fix = (
-        f'<div class="wbp-fix"><b>Fix:</b> {text(error.fix)}</div>'
-        if isinstance(error, WorkbenchError)
-        else ""
-    )
-    start = f"{text(before)} " if before else ""
-    return f'<div class="wbp-error" role="alert"><b>✖</b> {start}{text(problem)}{fix}</div>'
+def error_html(error: Exception) -> str:
+    """Return the problem and its fix; a run that a person cancelled is no error."""
+    if isinstance(error, Cancelled):
+        return '<div class="wbp-note wbp-stopped" role="status">Stopped on request.</div>'
+    problem, fix = f"{type(error).__name__}: {error}", ""
+    if isinstance(error, WorkbenchError):
+        problem, fix = error.problem, f'<div class="wbp-fix"><b>Fix:</b> {text(error.fix)}</div>'
+    return f'<div class="wbp-error" role="alert"><b>✖</b> {text(problem)}{fix}</div>'
 
 
 def warning_html(problem: str, fix: str) -> str:
-    """Something that did not work and harms nothing."""
+    """Return a warning about something that did not work and does no harm."""
     return f'<div class="wbp-note" role="status">⚠ {text(problem)} <b>Fix:</b> {text(fix)}</div>'
 
 
 def bug_html(report: str) -> str:
-    """An error that is ours: whole, so that it can be reported."""
+    """Return the traceback of a bug of the workbench, whole, so that it can be reported."""
     return (
         '<div class="wbp-error" role="alert"><b>✖ This is a bug of the workbench.</b>'
         f"<pre>{escape(report[-8_000:])}</pre></div>"
@@ -46,5 +39,5 @@ def bug_html(report: str) -> str:
 
 
 def note_html(value: object) -> str:
-    """A quiet sentence."""
+    """Return a note in small letters."""
     return f'<div class="wbp-note">{text(value)}</div>'

@@ -1,7 +1,8 @@
-"""The model row: samples with their cards, a path, an upload, and what was opened in one line."""
+"""The model row: samples with their cards, a path, an upload, and a headline of the open model."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,23 +10,24 @@ import ipywidgets as W
 
 from workbench.models.samples import card, sample_names
 from workbench.panels.bench import Bench
-from workbench.panels.guard import shown_in
+from workbench.panels.buttons import button
+from workbench.panels.changes import on_change, own_changes
 from workbench.panels.markup import error_html, text
 from workbench.panels.uploads import keep
 from workbench.server.button import LinkButton
 from workbench.server.links import netron_link
 from workbench.text import bytes_text
 
-MOST_OFFERED = 40  # paths that complete what was typed
+MOST_OFFERED = 40  # paths that complete a typed one
 
 
 class ModelRow:
-    """Picks a model and says what it is."""
+    """Opens a model and says what it is."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         names = [
-            (f"{one} ({card(one).family}, {bytes_text(card(one).bytes)})", one) for one in sample_names()
+            (f"{name} ({card(name).family}, {bytes_text(card(name).bytes)})", name) for name in sample_names()
         ]
         self.samples = W.Dropdown(
             options=[("pick a sample…", ""), *names], value="", description="model",
@@ -35,48 +37,41 @@ class ModelRow:
             placeholder="or a path, a URL, hf://org/repo/file.onnx", continuous_update=True,
             tooltip="A file here, a URL or a file of a model hub. Recent ones and folders are offered.",
         )  # fmt: skip
-        self.open = W.Button(description="Open", tooltip="Open the model at this path or URL")
         self.upload = W.FileUpload(
             accept=".onnx,.ort,.data,.bin", multiple=True, description="Upload",
-            tooltip="A model from your computer, with its data files where it has any. Large ones: by path.",
+            tooltip="A model from your computer, with its data files if it has any. Large ones: by path.",
         )  # fmt: skip
-        for button in (self.open, self.upload):
-            button.add_class("wbp-small")
+        self.upload.add_class("wbp-small")
         self.status, self.headline = W.HTML(), W.HTML()
+        hint = "Open the model at this path or URL"
+        self.open = button("Open", hint, lambda: self.load(self.path.value.strip()), self.status)
         self.netron = LinkButton(None, "Netron")
-        self.showing, self.linked = False, None
+        self.linked: Any = None  # the model that the Netron button opens
         row = W.HBox([self.samples, self.path, self.open, self.upload, self.netron])
         row.add_class("wbp-model-row")
         self.widget = W.VBox([row, self.headline, self.status])
         self.widget.add_class("wbp-model")
-        self.samples.observe(self._picked, names="value")
-        self.path.observe(lambda change: self._complete(change["new"]), names="value")
-        self.open.on_click(lambda _: self.load(self.path.value.strip()))
-        self.upload.observe(lambda change: self._uploaded(change["new"]), names="value")
+        on_change(self.samples, self.load, status=self.status)
+        on_change(self.path, self._complete, status=self.status)
+        on_change(self.upload, self._uploaded, status=self.status)
         self.state.observe(self._show, names=["model", "model_error", "opening"])
         self._complete("")
         self._show()
 
-    def _picked(self, change: dict[str, str]) -> None:
-        if change["new"] and not self.showing:
-            self.load(change["new"])
-
     def load(self, source: str) -> None:
         """Open a model by its name, path or URL."""
-        with shown_in(self.status):
-            if source:
-                self.bench.load(source)
+        if source:
+            self.bench.load(source)
 
     def _complete(self, typed: str) -> None:
-        """Offer what was open before, and what lies where the path points."""
-        with shown_in(self.status):
-            self.path.options = (*self.state.recent, *completions(typed))
+        """Offer recent models, and the folders and models at the typed path."""
+        self.path.options = (*self.state.recent, *completions(typed))
 
     def _uploaded(self, files: tuple[Any, ...]) -> None:
-        if files:
-            with shown_in(self.status):
-                self.bench.load(str(keep(files)))
+        with own_changes():
             self.upload.value = ()
+        if files:
+            self.bench.load(str(keep(files)))
 
     def _show(self, _: object = None) -> None:
         state = self.state
@@ -84,54 +79,53 @@ class ModelRow:
             self.status.value = f'<div class="wbp-note" role="status">⏳ {text(state.opening.doing)}…</div>'
         else:
             self.status.value = error_html(state.model_error) if state.model_error else ""
-        self.showing = True
-        self.samples.value = state.source if state.source in sample_names() else ""
-        self.showing = False
+        with own_changes():
+            self.samples.value = state.source if state.source in sample_names() else ""
         self.headline.value = headline(state)
         if state.model is not None and state.model is not self.linked:
             self.linked = state.model
-            self.bench.drawer.post(lambda: self._link(state.model))
+            link = partial(netron_link, state.model)  # a large model is written anew
+            self.bench.in_background(link, self.netron.show, self._show_error)
 
-    def _link(self, model: Any) -> None:
-        """Lay the file out for Netron: aside, since a large one is written anew."""
-        link = netron_link(model)
-        self.bench.painter.post(lambda: self.netron.show(link))
+    def _show_error(self, error: Exception) -> None:
+        self.status.value = error_html(error)
 
 
 def headline(state: Any) -> str:
-    """What is open, in one line; what is known of it and of a sample's origin, folded."""
+    """Return the open model in one line, with its description and its sample's card folded."""
     if state.model is None:
         return '<div class="wbp-headline">No model is open yet.</div>'
-    told = state.model.describe()
-    rows = [*told.rows(), *(card_rows(state.source) if state.source in sample_names() else ())]
+    description = state.model.describe()
+    rows = [*description.rows(), *(card_rows(state.source) if state.source in sample_names() else ())]
     cells = "".join(f"<tr><th>{text(name)}</th><td>{text(value)}</td></tr>" for name, value in rows)
-    problems = "".join(f'<div class="wbp-error">⚠ {text(problem)}</div>' for problem in told.problems)
+    problems = "".join(f'<div class="wbp-error">⚠ {text(problem)}</div>' for problem in description.problems)
+    summary = f"<summary><b>{text(description.name, 80)}</b> {text(description.headline)}</summary>"
     return (
-        f'<details class="wbp-headline"><summary><b>{text(told.name, 80)}</b> {text(told.headline)}</summary>'
-        f'<table class="wbp-card-table">{cells}</table></details>{problems}'
+        f'<details class="wbp-headline">{summary}'
+        f'<table class="wbp-description">{cells}</table></details>{problems}'
     )
 
 
 def card_rows(name: str) -> tuple[tuple[str, str], ...]:
-    """What a sample is, where it is from, and which of its numbers are real."""
-    one = card(name)
-    return (("sample", one.what), ("teaches", one.teaches), ("real", one.real), ("origin", one.origin),
-            ("licence", one.licence), ("made by", one.remake))  # fmt: skip
+    """Return the rows of a sample's card: what it is, its origin, and which of its numbers are real."""
+    sample = card(name)
+    return (("sample", sample.what), ("teaches", sample.teaches), ("real", sample.real),
+            ("origin", sample.origin), ("licence", sample.licence), ("made by", sample.remake))  # fmt: skip
 
 
 def completions(typed: str) -> tuple[str, ...]:
-    """Folders and models whose path begins with what was typed."""
+    """Return the folders and models whose path begins with the typed text."""
     if "://" in typed or "\0" in typed:
         return ()
-    whole = Path(typed or ".").expanduser()
-    folder, start = (whole, "") if typed.endswith("/") or not typed else (whole.parent, whole.name)
+    path = Path(typed or ".").expanduser()
+    folder, start = (path, "") if typed.endswith("/") or not typed else (path.parent, path.name)
     try:
         entries = sorted(entry for entry in folder.iterdir() if entry.name.startswith(start))
     except OSError:
         return ()  # no such folder yet: nothing to offer while somebody types
-    shown = [
+    paths = [
         f"{entry}/" if entry.is_dir() else str(entry)
         for entry in entries
         if (entry.is_dir() and not entry.name.startswith(".")) or entry.suffix in (".onnx", ".ort")
     ]
-    return tuple(shown[:MOST_OFFERED])
+    return tuple(paths[:MOST_OFFERED])

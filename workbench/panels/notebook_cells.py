@@ -1,79 +1,77 @@
-"""What is asked of the page that shows the panels: cells, files, the clipboard; each answer is shown."""
+"""Requests to the page that shows the panels: cells, files, the clipboard; each answer is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import ipywidgets as W
 
 from workbench.panels.bridge import Bridge
 from workbench.panels.markup import note_html, warning_html
-
-if TYPE_CHECKING:
-    from workbench.panels.task_thread import Line
+from workbench.panels.task_thread import TaskThread
 
 
 class NotebookPage:
-    """Knows the bridge, the widget that the panels are, and the cell that they were made in."""
+    """Holds the bridge, the id of the widget that holds the panels, and the cell that shows them."""
 
-    def __init__(self, painter: Line) -> None:
+    def __init__(self, ui: TaskThread) -> None:
         self.bridge = Bridge()
         self.root = ""  # model id of the widget that holds all panels
         self.cell = Cell()
-        self._painter = painter
+        self._ui = ui
 
     def pin(self, code: str, bundle: dict[str, Any], status: W.HTML) -> None:
-        """Put a cell with that code and output below the panels; where no cell can be put, the output."""
+        """Insert a cell with that code and output below the panels; if that fails, show the output alone."""
         output = {"output_type": "display_data", "data": bundle, "metadata": {}}
 
         def then(problem: str | None) -> None:
             if problem is None:
-                self._tell(status, note_html("Pinned below."))
+                message = note_html("Pinned below.")
             elif self.cell.show(bundle):
-                self._tell(
-                    status, note_html(f"Pinned under the panels, since no cell could be added ({problem}).")
-                )
+                message = note_html(f"Pinned under the panels, since no cell could be added ({problem}).")
             else:
-                self._tell(status, warning_html(f"Not pinned: {problem}.", f"Run this in a cell: {code}"))
+                message = warning_html(f"Not pinned: {problem}.", f"Run this in a cell: {code}")
+            self._show(status, message)
 
-        self._tell(status, note_html("Pinning…"))
+        self._show(status, note_html("Pinning…"))
         self.bridge.insert_cell(self.root, code, [output], then)
 
     def insert(self, code: str, status: W.HTML) -> None:
-        """A new cell below with that code."""
+        """Insert a cell with that code below the panels."""
         self.bridge.insert_cell(self.root, code, [], self._answer(status, "Added below.", "Copy it by hand."))
 
     def copy(self, text: str, status: W.HTML) -> None:
-        """Into the clipboard."""
-        self.bridge.copy(text, self._answer(status, "Copied.", "Mark the text and copy it by hand."))
+        """Put text into the clipboard."""
+        self.bridge.copy(text, self._answer(status, "Copied.", "Select the text and copy it by hand."))
 
     def download(
         self, name: str, mime: str, data: bytes, status: W.HTML, *, before: str = "", fix: str = "Use Save."
     ) -> None:
-        """As a file of the browser; `before` is what was done already."""
-        said = f"{before} {name} is in your downloads.".lstrip()
-        self.bridge.download(name, mime, data, self._answer(status, said, fix))
+        """Save a file with the browser; `before` says what was done already."""
+        message = f"{before} {name} is in your downloads.".lstrip()
+        self.bridge.download(name, mime, data, self._answer(status, message, fix))
 
     def _answer(self, status: W.HTML, done: str, fix: str) -> Callable[[str | None], None]:
         def then(problem: str | None) -> None:
-            self._tell(status, note_html(done) if problem is None else warning_html(f"{problem}.", fix))
+            self._show(status, note_html(done) if problem is None else warning_html(f"{problem}.", fix))
 
         return then
 
-    def _tell(self, status: W.HTML, value: str) -> None:
-        self._painter.post(lambda: setattr(status, "value", value))
+    def _show(self, status: W.HTML, message: str) -> None:
+        self._ui.post(partial(setattr, status, "value", message))
 
 
 class Cell:
-    """The cell that showed the panels last: a message with its header as parent lands under it."""
+    """The cell that showed the panels last: a message with its header as parent appears under it."""
 
     def __init__(self) -> None:
         self._parent: Any = None
         self._kernel: Any = None
 
     def remember(self) -> None:
-        """Called while the cell runs."""
+        """Keep the header of the cell that runs now."""
         from IPython.core.getipython import get_ipython
 
         shell = get_ipython()
@@ -82,7 +80,7 @@ class Cell:
             self._kernel, self._parent = kernel, kernel.get_parent("shell")
 
     def show(self, bundle: dict[str, Any]) -> bool:
-        """Add an output under it; whether there is such a cell at all. After a page reload nobody listens."""
+        """Add an output under the cell; return whether there is one. After a page reload nobody listens."""
         if self._kernel is None:
             return False
         content = {"data": bundle, "metadata": {}, "transient": {}}

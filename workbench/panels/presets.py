@@ -1,39 +1,58 @@
-"""Configs to begin with, as deployments use them: for latency, for throughput, for a GPU, in int8."""
+"""Configs to begin with, as deployments use them: for latency, for throughput, in int8, for a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from workbench.config import Config, DynamicInt8, Provider
+from workbench.config import Config, DynamicInt8, Provider, StaticInt8
 from workbench.cpu import usable_cores
 from workbench.home import cache_folder
 
-LATENCY_THREADS = 4  # more seldom helps a single request, and synchronizing them costs
+LATENCY_THREADS = 4  # more threads seldom help a single request, and synchronizing them costs time
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A config under a name, and what it is for."""
+    """A named config for a purpose; `make` gets the open model, or None."""
 
     name: str
-    told: str
-    make: Callable[[], Config]
+    hint: str
+    make: Callable[[Any], Config]
 
 
-def latency_cpu() -> Config:
-    """One request at a time, as fast as it goes."""
+def defaults(_: Any) -> Config:
+    """Return the defaults of ORT."""
+    return Config()
+
+
+def latency_cpu(_: Any) -> Config:
+    """Return a config for one request at a time."""
     threads = min(LATENCY_THREADS, usable_cores())
     return Config(level="all", intra_op_threads=threads, execution_mode="sequential", memory_pattern=True)
 
 
-def throughput_cpu() -> Config:
-    """Many requests at once in a server: a thread each, and none of them spins while another could work."""
+def throughput_cpu(_: Any) -> Config:
+    """Return a config for a server with many requests: one thread each, none of which spins."""
     return Config(level="all", intra_op_threads=1, execution_mode="sequential", spinning=False)
 
 
-def cuda() -> Config:
-    """An NVIDIA GPU, nothing to build first."""
+def int8_cpu(model: Any) -> Config:
+    """Return a config with 8-bit weights: static for convolutional nets, dynamic for transformers."""
+    precision = StaticInt8() if model is not None and is_convolutional(model) else DynamicInt8()
+    return latency_cpu(model).replace(precision=precision)
+
+
+def is_convolutional(model: Any) -> bool:
+    """Return whether most products are convolutions, which dynamic int8 makes many times slower."""
+    counts: dict[str, int] = dict(model.describe().operators)
+    products = sum(counts.get(name, 0) for name in ("MatMul", "Gemm", "Attention", "LSTM", "GRU"))
+    return counts.get("Conv", 0) > products
+
+
+def cuda(_: Any) -> Config:
+    """Return a config for an NVIDIA GPU, with nothing to build first."""
     options: dict[str, str | int] = {
         "device_id": 0,
         "arena_extend_strategy": "kSameAsRequested",
@@ -43,8 +62,8 @@ def cuda() -> Config:
     return Config(level="all", providers=(Provider("cuda", options), Provider("cpu")), io_binding=True)
 
 
-def tensorrt() -> Config:
-    """An NVIDIA GPU through engines in float16, built at the first load and kept for the next."""
+def tensorrt(_: Any) -> Config:
+    """Return a config for an NVIDIA GPU with float16 engines, built at the first load and kept."""
     options: dict[str, str | int] = {
         "trt_fp16_enable": True,
         "trt_engine_cache_enable": True,
@@ -52,20 +71,15 @@ def tensorrt() -> Config:
         "trt_timing_cache_enable": True,
         "trt_builder_optimization_level": 5,
     }
-    listed = (Provider("tensorrt", options), Provider("cuda"), Provider("cpu"))
-    return Config(level="all", providers=listed, io_binding=True)
-
-
-def int8_cpu() -> Config:
-    """8-bit weights without calibration data: for transformers; a convolutional net wants static int8."""
-    return latency_cpu().replace(precision=DynamicInt8())
+    providers = (Provider("tensorrt", options), Provider("cuda"), Provider("cpu"))
+    return Config(level="all", providers=providers, io_binding=True)
 
 
 PRESETS = (
-    Preset("ORT's defaults", "What ORT does when told nothing.", Config),
+    Preset("ORT defaults", "Nothing is set.", defaults),
     Preset("latency on the CPU", "One request at a time: all passes, few threads.", latency_cpu),
     Preset("throughput on the CPU", "Many requests at once: one thread each, no spinning.", throughput_cpu),
-    Preset("int8 on the CPU", "Dynamic int8: 8-bit weights, no calibration data.", int8_cpu),
+    Preset("int8 on the CPU", "8-bit weights: static for convolutional nets, dynamic else.", int8_cpu),
     Preset("CUDA", "An NVIDIA GPU: exhaustive search of convolutions, bound buffers.", cuda),
     Preset("TensorRT with cache", "An NVIDIA GPU: float16 engines that are kept.", tensorrt),
 )

@@ -18,34 +18,34 @@ FILE = "recent.json"
 
 
 def recent() -> tuple[str, ...]:
-    """Newest first; none where the list cannot be read, since nothing but comfort depends on it."""
+    """Return the list, newest first; empty if it cannot be read, since only comfort depends on it."""
     try:
         file = data_folder() / FILE
-        told = json.loads(file.read_bytes()) if file.stat().st_size <= MOST_BYTES else None
-    except (OSError, ValueError, RecursionError):  # the last of brackets in brackets
+        names = json.loads(file.read_bytes()) if file.stat().st_size <= MOST_BYTES else None
+    except (OSError, ValueError, RecursionError):  # the last for brackets in brackets
         return ()
-    return tuple(one for one in told if isinstance(one, str))[:MOST] if isinstance(told, list) else ()
+    return tuple(name for name in names if isinstance(name, str))[:MOST] if isinstance(names, list) else ()
 
 
 def with_recent(before: tuple[str, ...], source: Any) -> tuple[str, ...]:
-    """The list with what was just opened in front, where it can be named again."""
-    named = nameable(source)
-    return before if named is None else (named, *(one for one in before if one != named))[:MOST]
+    """Return the list with a source in front, if it can be named again."""
+    name = nameable(source)
+    return before if name is None else (name, *(other for other in before if other != name))[:MOST]
 
 
 def remember(source: Any) -> None:
-    """Put it in front of what every kernel wrote there."""
+    """Put a source in front of the list that every kernel writes."""
     if nameable(source) is None:
         return
     try:
-        told = json.dumps(with_recent(recent(), source), indent=1)
-        write_atomically(Path(data_folder() / FILE), told.encode("utf-8"))
+        content = json.dumps(with_recent(recent(), source), indent=1)
+        write_atomically(Path(data_folder() / FILE), content.encode("utf-8"))
     except (OSError, BundleError):
         return  # a home that cannot be written must not keep a model from being opened
 
 
 def nameable(source: Any) -> str | None:
-    """A name, an absolute path or an address; None for what is in memory and for an address with a secret."""
+    """Return a name, an absolute path or a URL; None for models in memory and for a URL with a secret."""
     if not isinstance(source, str | os.PathLike):
         return None
     text = os.fspath(source)

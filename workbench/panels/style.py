@@ -1,4 +1,4 @@
-"""The look of the panels: JupyterLab's own colours, so that its light and dark themes both read well."""
+"""The style sheet of the panels: JupyterLab's own colours, readable in its light and dark themes."""
 
 from __future__ import annotations
 

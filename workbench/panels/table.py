@@ -1,4 +1,4 @@
-"""The table twin of a figure: sorted, narrowed and picked from in the page, by mouse and by keyboard."""
+"""The table of a figure's numbers: sorted, filtered and picked from in the page, by mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_LETTERS = 300  # of a cell
 
 
 class Table(anywidget.AnyWidget):
-    """`picked` holds keys of rows: those marked by a click, or those with a check."""
+    """A table in the page; `picked` holds the keys of rows that were clicked, or that have a check."""
 
     _esm = resources.files(__package__).joinpath("static", "table.js").read_text("utf-8")
 
@@ -38,7 +38,7 @@ class Table(anywidget.AnyWidget):
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> Table:
-        """A DataFrame as it is, cut to what a page bears."""
+        """Return the table of a DataFrame, cut to what a page can hold."""
         cut = frame.head(MOST_ROWS)
         names = [str(name) for name in cut.columns]
         units = [unit_of(name) for name in names]
@@ -64,18 +64,18 @@ class Table(anywidget.AnyWidget):
     def of_rows(
         cls, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str, **traits: Any
     ) -> Table:
-        """Rows of our own."""
-        shown = [[cell(value) for value in row] for row in rows]
+        """Return the table of these rows."""
+        cells = [[cell(value) for value in row] for row in rows]
         return cls(
             columns=[{"name": name, "number": False} for name in columns],
-            rows=shown,
-            total=len(shown),
+            rows=cells,
+            total=len(cells),
             caption=caption,
             **traits,
         )
 
 
-UNITS = (  # of a column, by the end of its name: what it is shown in, and how many of these make one
+UNITS = (  # by the end of a column's name: the unit on the screen, and the factor to it
     ("_us", "µs", 1.0), ("_ms", "ms", 1.0), ("_s", "ms", 1e3),
     ("_bytes", "MiB", 2.0**-20), ("_db", "dB", 1.0),
 )  # fmt: skip
@@ -83,24 +83,24 @@ RATES = ("per_s",)
 
 
 def unit_of(name: str) -> tuple[str, str, float] | None:
-    """The unit in a column's name; what is a number a second has none that could be scaled."""
-    return None if name.endswith(RATES) else next((one for one in UNITS if name.endswith(one[0])), None)
+    """Return the unit in a column's name; rates have none that could be scaled."""
+    return None if name.endswith(RATES) else next((unit for unit in UNITS if name.endswith(unit[0])), None)
 
 
 def head_of(name: str, unit: tuple[str, str, float] | None) -> str:
-    """A column's name as people write it."""
+    """Return a column's name as people write it."""
     if unit is None:
         return one_line(name.replace("_", " "), 60)
     return f"{one_line(name.removesuffix(unit[0]).replace('_', ' '), 50)} ({unit[1]})"
 
 
 def scaled(value: Any, unit: tuple[str, str, float] | None) -> Any:
-    """A number in the unit that is shown; anything else as it is."""
+    """Return a number in the unit on the screen; anything else as it is."""
     return value * unit[2] if unit is not None and isinstance(value, int | float) else value
 
 
 def cell(value: Any) -> Any:
-    """What the page gets: a number, a line of text, or nothing where nothing is known."""
+    """Return what the page gets: a number, a line of text, or None if the value is not known."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, bool):

@@ -1,6 +1,6 @@
-"""A thread that runs what is posted to it, in order; while it is asked to, it also looks ten times a second.
+"""A thread that runs posted tasks in order, and watchers ten times a second while there are any.
 
-One such line sets all traits that jobs change (the painter), another makes the figures (the drawer).
+One task thread sets the traits that jobs change, another draws figures and makes inputs.
 """
 
 from __future__ import annotations
@@ -12,35 +12,37 @@ from queue import Empty, SimpleQueue
 
 TICK_S = 0.1  # 100 updates of a figure were 0.44 MB over the websocket; eyes need no more than ten a second
 
+Task = Callable[[], None]
 
-class Line:
-    """Its thread never outlives the process."""
 
-    def __init__(self, name: str, on_trouble: Callable[[str], None]) -> None:
+class TaskThread:
+    """A daemon thread with a queue of tasks, started by the first one."""
+
+    def __init__(self, name: str, on_bug: Callable[[str], None]) -> None:
         self._name = name
-        self._acts: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._ticks: dict[int, Callable[[], None]] = {}
-        self._on_trouble = on_trouble
+        self._tasks: SimpleQueue[Task] = SimpleQueue()
+        self._watchers: dict[int, Task] = {}
+        self._on_bug = on_bug
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    def post(self, act: Callable[[], None]) -> None:
-        """Run it soon, after what was posted before. Returns at once; for any thread."""
+    def post(self, task: Task) -> None:
+        """Queue a task and return at once; callable from any thread."""
         with self._starting:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=f"workbench {self._name}", daemon=True)
                 self._thread.start()
-        self._acts.put(act)
+        self._tasks.put(task)
 
-    def watch(self, tick: Callable[[], None]) -> Callable[[], None]:
-        """Call it at every tick until the function that this returns is called; for any thread."""
-        key = id(tick)
-        self._ticks[key] = tick
-        self.post(lambda: None)  # wakes a thread that waits for ever
-        return lambda: (self._ticks.pop(key, None), None)[1]
+    def watch(self, watcher: Task) -> Task:
+        """Call `watcher` at every tick until the returned function is called; callable from any thread."""
+        key = id(watcher)
+        self._watchers[key] = watcher
+        self.post(lambda: None)  # wakes a thread that waits without a timeout
+        return lambda: (self._watchers.pop(key, None), None)[1]
 
     def settle(self) -> None:
-        """Wait until everything posted so far was run."""
+        """Wait until every task posted so far has run."""
         if threading.current_thread() is self._thread:
             return
         done = threading.Event()
@@ -50,11 +52,11 @@ class Line:
     def _run(self) -> None:
         while True:
             try:
-                acts = [self._acts.get(timeout=TICK_S if self._ticks else None)]
+                tasks = [self._tasks.get(timeout=TICK_S if self._watchers else None)]
             except Empty:
-                acts = list(self._ticks.values())
-            for act in acts:
+                tasks = list(self._watchers.values())
+            for task in tasks:
                 try:
-                    act()
-                except Exception:  # noqa: BLE001 - told, and the next one must still be done
-                    self._on_trouble(traceback.format_exc())
+                    task()
+                except Exception:  # noqa: BLE001 - reported, and the next task must still run
+                    self._on_bug(traceback.format_exc())

@@ -1,4 +1,4 @@
-"""Files that came through the browser, kept in the cache under the hash of what they hold."""
+"""Uploaded files, kept in the cache under the hash of their content."""
 
 from __future__ import annotations
 
@@ -18,17 +18,15 @@ _FOREIGN = re.compile(
 
 
 def keep(files: Sequence[Mapping[str, Any]]) -> Path:
-    """Write a model and the data files that came with it into a folder of their own; the model's path."""
+    """Write a model and its data files into a folder of their own; return the model's path."""
     contents = {plain_name(file["name"]): bytes(file["content"]) for file in files}
     if len({name.casefold() for name in contents}) != len(files):
-        raise ModelError(
-            "Two of the files that were uploaded have one name.", "Rename one and upload them again."
-        )
+        raise ModelError("Two of the uploaded files have the same name.", "Rename one and upload them again.")
     models = [name for name in contents if name.endswith(MODELS)]
     if len(models) != 1:
         raise ModelError(
             f"{len(contents)} files were uploaded, with {len(models)} models among them.",
-            "Upload one .onnx file, together with its data files where it has any.",
+            "Upload one .onnx file, together with its data files, if it has any.",
         )
     digest = hashlib.sha256()
     for name, data in sorted(contents.items()):
@@ -48,7 +46,7 @@ def keep(files: Sequence[Mapping[str, Any]]) -> Path:
 
 
 def plain_name(name: object) -> str:
-    """The name alone: a browser's file may call itself anything, and must not leave its folder."""
+    """Return the name without its folders: a browser may send any path."""
     last = PurePosixPath(str(name).replace("\\", "/")).name
     if last in ("", ".", "..") or _FOREIGN.search(last) or len(last.encode("utf-8", "replace")) > 200:
         raise ModelError(f"{str(name)[:80]!r} is no name for a file.", "Rename it and upload it again.")

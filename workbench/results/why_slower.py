@@ -53,8 +53,8 @@ KIND = ResultKind(
     takes=("progress",),
     needs=("comparison",),
     heading="Why B is slower",
-    button="Why slower",
-    hint="What costs B its time against A, with a fix each: both run once more under ORT's profiler",
+    button="Why B is slower",
+    hint="What costs B its time against A, with a fix for each cause: both run once more under ORT's profiler",
     step="A and B under ORT's profiler",
     tabs=("accuracy",),
 )

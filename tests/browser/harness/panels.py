@@ -28,7 +28,7 @@ def tab(page: Page, name: str) -> None:
 def turned(page: Page, name: str) -> None:
     """Until the kernel has filled this tab, or said that there is nothing yet."""
     expect(page.locator(".wbp-tabs [role=tab][aria-selected=true]")).to_have_text(name)
-    filled = page.locator(".wbp-page:visible").locator(".wbp-piece, .wbp-empty, .wbt")
+    filled = page.locator(".wbp-page:visible").locator(".wbp-card, .wbp-empty, .wbt")
     expect(filled.first).to_be_visible()
 
 

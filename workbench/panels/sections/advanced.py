@@ -1,4 +1,4 @@
-"""Everything else that a session and a run can be told by key."""
+"""All other entries of a session and a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections that are nothing but their knobs."""
+"""Sections that hold nothing but their knobs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from workbench.panels.sections.section import Section
 
 
 class Threads(Section):
-    """How many threads, and how they wait."""
+    """The number of threads, and how they wait."""
 
     group = "threads"
     hint = "How many threads ORT uses, where they run and how they wait"

@@ -1,10 +1,11 @@
-"""How far ORT rewrites the graph, and each pass by its name."""
+"""The optimization level, and each graph pass by its name."""
 
 from __future__ import annotations
 
 import ipywidgets as W
 
 from workbench.config import Config, pass_help, shipped_passes
+from workbench.panels.changes import on_change
 from workbench.panels.sections.section import Section
 from workbench.panels.table import Table
 
@@ -12,26 +13,27 @@ LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
 
 
 class Graph(Section):
-    """The level, and the passes that are left out."""
+    """The level, and the passes that are disabled."""
 
     group = "graph"
     hint = "How far ORT rewrites the graph while loading, and each pass by its name"
 
     def build(self) -> list[W.Widget]:
+        passes = sorted(shipped_passes().passes, key=lambda graph_pass: (graph_pass.level, graph_pass.name))
         rows = [
-            (one.name, LEVELS.get(one.level, str(one.level)), pass_help(one.name))
-            for one in sorted(shipped_passes().passes, key=lambda one: (one.level, one.name))
+            (graph_pass.name, LEVELS.get(graph_pass.level, str(graph_pass.level)), pass_help(graph_pass.name))
+            for graph_pass in passes
         ]
         self.passes = Table.of_rows(
-            ("pass", "level", "what it does"), rows, "Passes: take the check away to leave one out.",
+            ("pass", "level", "what it does"), rows, "Passes: uncheck one to disable it.",
             key=0, under=2, mark="off", mark_name="on",
         )  # fmt: skip
-        self.listen(self.passes, self._picked, "picked")
+        on_change(self.passes, self._disable, "picked", status=self.status)
         return [*super().build(), self.passes]
 
     def show(self, config: Config) -> None:
         super().show(config)
         self.passes.picked = list(config.disabled_passes)
 
-    def _picked(self, names: list[str]) -> None:
+    def _disable(self, names: list[str]) -> None:
         self.set("disabled_passes", tuple(names))

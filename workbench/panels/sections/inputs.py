@@ -1,4 +1,4 @@
-"""What the model is fed with, and which of its free dimensions ORT is told."""
+"""The inputs of the model, and which of its free dimensions ORT is told."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.models.declared import TensorType
 from workbench.panels.bench import Bench
+from workbench.panels.changes import on_change
 from workbench.panels.markup import error_html, text
 from workbench.panels.sections.section import Section
 
@@ -18,14 +19,14 @@ MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a fi
 
 
 class Inputs(Section):
-    """Sizes and data are common to A and B; what ORT is told of the sizes is not."""
+    """Sizes and data are common to A and B; the sizes that ORT is told are not."""
 
     group = "inputs"
     hint = "Sizes of the free dimensions, the data, and how they reach ORT"
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
-        bench.state.observe(lambda _: self.refresh(), names=["dims", "seed", "given"])
+        bench.state.observe(lambda _: self.refresh(), names=["dims", "seed", "data"])
 
     def build(self) -> list[W.Widget]:
         self.sizes: dict[str, tuple[W.Text, W.Text]] = {}
@@ -33,13 +34,13 @@ class Inputs(Section):
         self.seed = W.BoundedIntText(
             min=0, max=2**31 - 1, description="seed", tooltip="Of random inputs. Default 0."
         )
-        self.given = W.Text(
+        self.data = W.Text(
             description="data", placeholder="path of an .npz; empty: random inputs", continuous_update=False,
             tooltip="A file that numpy.savez wrote, with an array for every input",
         )  # fmt: skip
-        self.listen(self.seed, partial(setattr, self.state, "seed"))
-        self.listen(self.given, lambda path: setattr(self.state, "given", path.strip()))
-        return [self.grid, self.seed, self.given, self.preview, *super().build()]
+        on_change(self.seed, partial(setattr, self.state, "seed"))
+        on_change(self.data, lambda path: setattr(self.state, "data", path.strip()))
+        return [self.grid, self.seed, self.data, self.preview, *super().build()]
 
     def show(self, config: Config) -> None:
         super().show(config)
@@ -47,19 +48,20 @@ class Inputs(Section):
         if list(self.sizes) != names:
             self.sizes = {name: (self._size(name), self._fixed(name)) for name in names}
             head = W.HTML(
-                '<div class="wbp-note">free dimension: its size in the inputs, and what ORT is told</div>'
+                '<div class="wbp-note">free dimension: its size in the inputs, and the size that ORT is told'
+                "</div>"
             )
             self.grid.children = [head, *map(self._row, names)] if names else []
         for name, (size, fixed) in self.sizes.items():
             size.value = str(dict(self.state.dims).get(name, ""))
             fixed.value = str(dict(config.free_dimensions).get(name, ""))
-        self.seed.value, self.given.value = self.state.seed, self.state.given
-        self.bench.preview(self._previewed)
+        self.seed.value, self.data.value = self.state.seed, self.state.data
+        self.bench.preview_inputs(self._preview, self._preview_error)
 
     def summary(self) -> str:
         state = self.state
         sizes = [f"{name}={size}" for name, size in state.dims]
-        own = [state.given] if state.given else [f"seed {state.seed}"] if state.seed else []
+        own = [state.data] if state.data else [f"seed {state.seed}"] if state.seed else []
         return ", ".join([*sizes, *own, *filter(None, [super().summary()])])
 
     def _row(self, name: str) -> W.Widget:
@@ -71,7 +73,7 @@ class Inputs(Section):
         box = W.Text(
             placeholder="chosen", continuous_update=False, tooltip=f"Size of {name} in the inputs of A and B"
         )
-        self.listen(box, partial(self._sized, name))
+        on_change(box, partial(self._set_size, name), status=self.status)
         return box
 
     def _fixed(self, name: str) -> W.Text:
@@ -80,43 +82,41 @@ class Inputs(Section):
             continuous_update=False,
             tooltip=f"Tell ORT that {name} always has this size",
         )
-        self.listen(box, partial(self._fix, name))
+        on_change(box, partial(self._fix, name), status=self.status)
         return box
 
-    def _sized(self, name: str, given: str) -> None:
+    def _set_size(self, name: str, typed: str) -> None:
         others = {key: size for key, size in self.state.dims if key != name}
-        self.state.dims = tuple({**others, **whole(name, given)}.items())
+        self.state.dims = tuple({**others, **whole(name, typed)}.items())
 
-    def _fix(self, name: str, given: str) -> None:
+    def _fix(self, name: str, typed: str) -> None:
         others = {key: size for key, size in self.config.free_dimensions if key != name}
-        self.bench.set("free_dimensions", {**others, **whole(name, given)})
+        self.bench.set("free_dimensions", {**others, **whole(name, typed)})
 
-    def _previewed(self, inputs: Any, error: Exception | None) -> None:
-        if error is not None:
-            self.preview.value = error_html(error)
-            return
-        lines = (
-            [f"<li><b>{text(name)}</b> {text(shown)}</li>" for name, shown in inputs.shapes] if inputs else []
-        )
-        guesses = [f"<li><i>{text(one)}</i></li>" for one in inputs.guesses] if inputs else []
+    def _preview(self, inputs: Any) -> None:
+        lines = [f"<li><b>{text(name)}</b> {text(kind)}</li>" for name, kind in inputs.shapes]
+        guesses = [f"<li><i>{text(guess)}</i></li>" for guess in inputs.guesses]
         self.preview.value = f'<ul class="wbp-note">{"".join([*lines, *guesses])}</ul>'
+
+    def _preview_error(self, error: Exception) -> None:
+        self.preview.value = error_html(error)
 
 
 def dimensions(model: Any) -> list[str]:
-    """The names of a model's free dimensions, in the order of its inputs."""
+    """Return the names of a model's free dimensions, in the order of its inputs."""
     if model is None:
         return []
     kinds = [declared.type for declared in model.describe().inputs]
-    found = [dim for kind in kinds if isinstance(kind, TensorType) for dim in kind.dims or ()]
-    return list(dict.fromkeys(dim for dim in found if isinstance(dim, str)))[:MOST_DIMENSIONS]
+    dims = [dim for kind in kinds if isinstance(kind, TensorType) for dim in kind.dims or ()]
+    return list(dict.fromkeys(dim for dim in dims if isinstance(dim, str)))[:MOST_DIMENSIONS]
 
 
-def whole(name: str, given: str) -> dict[str, int]:
-    """A size from a text; none from an empty one."""
-    if not given.strip():
+def whole(name: str, typed: str) -> dict[str, int]:
+    """Return a size by its dimension's name; nothing for an empty text."""
+    if not typed.strip():
         return {}
-    if not given.strip().isdecimal() or not 0 < int(given) < 2**31:
+    if not typed.strip().isdecimal() or not 0 < int(typed) < 2**31:
         raise ConfigError(
-            f"The size of {name!r} cannot be {given[:40]!r}.", "Write a whole number such as 8."
+            f"The size of {name!r} cannot be {typed[:40]!r}.", "Write a whole number such as 8."
         )
-    return {name: int(given)}
+    return {name: int(typed)}

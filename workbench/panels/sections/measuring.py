@@ -8,10 +8,11 @@ import ipywidgets as W
 
 from workbench.config import Config
 from workbench.errors import ConfigError
+from workbench.panels.changes import on_change
+from workbench.panels.request import SMALLEST_EFFECT
 from workbench.panels.sections.section import Section
 
-EFFECT = 0.01  # wb.compare's own default
-ASKED = (  # (trait, label, unit, how many of the unit a trait's unit has, unset, help)
+FIELDS = (  # (trait, label, unit, factor from the trait's unit, placeholder, help)
     ("budget_s", "time", "s", 1.0, "automatic",
      "Most seconds to measure. Automatic: about 10 s, more for slow models."),
     ("smallest_effect", "effect", "%", 100.0, "1",
@@ -22,45 +23,48 @@ ASKED = (  # (trait, label, unit, how many of the unit a trait's unit has, unset
 
 
 class Measuring(Section):
-    """The time it may take, the smallest effect of interest, and the pace."""
+    """The time limit, the smallest effect of interest, and the pace."""
 
     group = "measuring"
     hint = "How long, how exactly, and at which pace A and B are measured"
 
     def build(self) -> list[W.Widget]:
         self.boxes: dict[str, W.Text] = {}
-        for trait, label, unit, scale, unset, told in ASKED:
+        for trait, label, unit, scale, placeholder, help in FIELDS:
             box = W.Text(
-                description=f"{label} ({unit})", placeholder=unset, tooltip=told, continuous_update=False
+                description=f"{label} ({unit})",
+                placeholder=placeholder,
+                tooltip=help,
+                continuous_update=False,
             )
-            self.listen(box, partial(self._set, trait, label, scale))
+            on_change(box, partial(self._set, trait, label, scale), status=self.status)
             self.boxes[trait] = box
         return list(self.boxes.values())
 
     def show(self, config: Config) -> None:  # noqa: ARG002 - the same for both
-        for trait, _, _, scale, _, _ in ASKED:
+        for trait, _, _, scale, _, _ in FIELDS:
             value = getattr(self.state, trait)
             self.boxes[trait].value = "" if value is None else f"{value * scale:g}"
 
     def summary(self) -> str:
         state = self.state
-        said = [f"at most {state.budget_s:g} s"] if state.budget_s else []
-        return ", ".join([*said, *([f"pause {state.pacing_s * 1e3:g} ms"] if state.pacing_s else [])])
+        budget = [f"at most {state.budget_s:g} s"] if state.budget_s else []
+        return ", ".join([*budget, *([f"pause {state.pacing_s * 1e3:g} ms"] if state.pacing_s else [])])
 
-    def _set(self, trait: str, label: str, scale: float, given: str) -> None:
-        value = positive(label, given, scale)
-        setattr(self.state, trait, EFFECT if value is None and trait == "smallest_effect" else value)
+    def _set(self, trait: str, label: str, scale: float, typed: str) -> None:
+        value = positive(label, typed, scale)
+        setattr(self.state, trait, SMALLEST_EFFECT if value is None and trait == "smallest_effect" else value)
         self.refresh()
 
 
-def positive(label: str, given: str, scale: float) -> float | None:
-    """A number above zero from a text; None from an empty one."""
-    if not given.strip():
+def positive(label: str, typed: str, scale: float) -> float | None:
+    """Return a number above zero; None for an empty text."""
+    if not typed.strip():
         return None
     try:
-        value = float(given) / scale
+        value = float(typed) / scale
     except ValueError:
         value = 0.0
     if not 0 < value < 1e6:
-        raise ConfigError(f"The {label} cannot be {given[:40]!r}.", "Write a number above 0, or nothing.")
+        raise ConfigError(f"The {label} cannot be {typed[:40]!r}.", "Write a number above 0, or nothing.")
     return value

@@ -1,15 +1,16 @@
-"""The arithmetic: 8-bit integers, 4-bit weights, 16-bit floats, and what static int8 is calibrated on."""
+"""The arithmetic: 8-bit integers, 4-bit weights, 16-bit floats, and the calibration data of static int8."""
 
 from __future__ import annotations
 
 import ipywidgets as W
 
 from workbench.config import Config, StaticInt8
+from workbench.panels.changes import on_change
 from workbench.panels.sections.section import Section
 
 
 class Precision(Section):
-    """What is done to the file before ORT loads it."""
+    """Changes of the model file before ORT loads it."""
 
     group = "precision"
     hint = "Quantization and 16-bit floats, made before ORT loads the model, and kept in a cache"
@@ -17,11 +18,11 @@ class Precision(Section):
     def build(self) -> list[W.Widget]:
         self.calibration = W.Text(
             description="calibration", placeholder="the sample's own data, else random",
-            tooltip="What static int8 measures its ranges on: an .npz file, or a folder of images or .npy "
-            "files. Default: a trained sample's own set, else random data, which is said.",
+            tooltip="Static int8 measures its ranges on these data: an .npz file, or a folder of images or "
+            ".npy files. Default: the data of a trained sample, else random data, with a warning.",
             continuous_update=False,
         )  # fmt: skip
-        self.listen(self.calibration, lambda path: setattr(self.state, "calibration", path.strip()))
+        on_change(self.calibration, lambda path: setattr(self.state, "calibration", path.strip()))
         return [*super().build(), self.calibration]
 
     def show(self, config: Config) -> None:

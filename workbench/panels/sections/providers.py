@@ -1,91 +1,102 @@
-"""Where nodes run: the providers in order, whether they work here, and their options."""
+"""Execution providers in their order, whether they work here, and their options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import ipywidgets as W
 
 from workbench.config import Config, Provider, catalogue
 from workbench.diagnosis import Doctor
+from workbench.panels.buttons import Spec, button
+from workbench.panels.changes import on_change
 from workbench.panels.guard import shown_in
-from workbench.panels.markup import text
+from workbench.panels.markup import note_html, text
 from workbench.panels.options import Options, known_options
 from workbench.panels.sections.section import Section
 
 
+@dataclass(frozen=True, slots=True)
+class ProviderBox:
+    """The widgets of a provider in the list."""
+
+    widget: W.Widget
+    head: W.HTML
+    why: W.HTML
+    options: Options
+
+
 class Providers(Section):
-    """First choice first; what none of them takes goes to the CPU."""
+    """The first choice stands first; what none of them takes goes to the CPU."""
 
     group = "providers"
-    hint = "Execution providers: where nodes may run, in which order, and what each is told"
+    hint = "Execution providers: where nodes may run, in which order, and with which options"
 
     def build(self) -> list[W.Widget]:
-        self.cards: dict[tuple[int, str], tuple[W.Widget, W.HTML, W.HTML, Options]] = {}
-        self.none = W.HTML('<div class="wbp-note">None is listed: the CPU alone.</div>')
+        self.boxes: dict[tuple[int, str], ProviderBox] = {}  # by place and name
+        self.empty = W.HTML(note_html("None is listed: the CPU alone."))
         self.list = W.VBox([])
         self.choice = W.Dropdown(options=[], tooltip="A provider to add at the end of the list")
-        self.add = W.Button(description="Add", tooltip="Add this provider at the end of the list")
-        self.check = W.Button(
-            description="Check again",
-            tooltip="Try every provider of this ONNX Runtime on a model of one node",
-        )
-        self.add.add_class("wbp-small")
+        self.add = button("Add", "Add this provider at the end of the list", self._add, self.status)
+        hint = "Try every provider of this ONNX Runtime on a model of one node"
+        self.check = button("Check again", hint, self.bench.look_at_machine, self.status, kind="")
         self.about, adding = W.HTML(), W.HBox([self.choice, self.add])
         adding.add_class("wbp-adding")
-        self.add.on_click(lambda _: self._add())
-        self.check.on_click(lambda _: self._check())
-        self.listen(self.choice, lambda _: self._tell())
+        on_change(self.choice, lambda _: self._describe_choice())
         self.state.observe(lambda _: self.refresh(), names="doctor")
         if self.state.doctor is None and self.state.job is None:
-            self._check()
+            self.bench.look_at_machine()
         return [self.list, adding, self.about, self.check, *super().build()]
 
     def show(self, config: Config) -> None:
         super().show(config)
         doctor, listed = self.state.doctor, config.providers
-        left = [card for card in catalogue().providers if card.name not in [one.name for one in listed]]
+        names = [provider.name for provider in listed]
+        left = [card for card in catalogue().providers if card.name not in names]
         chosen, options = (
             self.choice.value,
-            [(f"{c.alias}: {state_of(doctor, c.name)}", c.name) for c in left],
+            [(f"{card.alias}: {state_of(doctor, card.name)}", card.name) for card in left],
         )
         if list(self.choice.options) != options:
             self.choice.options = options
             self.choice.value = chosen if chosen in [card.name for card in left] else left[0].name
-        for place, provider in enumerate(listed):
-            if (place, provider.name) not in self.cards:
-                self.cards[place, provider.name] = self._card(place, provider.name)
-            _, head, why, options_of = self.cards[place, provider.name]
-            why.value = reason(doctor, provider.name)
-            said = f"{place + 1}. <b>{text(provider.short_name)}</b> "
-            head.value = said + chip(doctor, provider.name)
-            options_of.show(dict(provider.options))
-        none = [self.none] if not listed else []
-        self.list.children = [*none, *(self.cards[at, one.name][0] for at, one in enumerate(listed))]
-        self._tell()
+        boxes = [self._box(place, provider.name) for place, provider in enumerate(listed)]
+        for place, (box, provider) in enumerate(zip(boxes, listed, strict=True), 1):
+            box.why.value = reason(doctor, provider.name)
+            box.head.value = f"{place}. <b>{text(provider.short_name)}</b> {chip(doctor, provider.name)}"
+            box.options.show(dict(provider.options))
+        self.list.children = [box.widget for box in boxes] or [self.empty]
+        self._describe_choice()
 
-    def _card(self, place: int, name: str) -> tuple[W.Widget, W.HTML, W.HTML, Options]:
-        """The card of a provider at a place: kept, so that what has the focus keeps it."""
-        head, options = W.HTML(), Options(known_options(name), partial(self._set_options, name))
-        acts: tuple[tuple[str, str, Callable[[int], None]], ...] = (
-            ("▲", "Move up: take nodes before the one above", partial(self._move, -1)),
-            ("▼", "Move down", partial(self._move, 1)),
-            ("✕", f"Take {Provider(name).short_name} off the list", self._drop),
+    def _box(self, place: int, name: str) -> ProviderBox:
+        """Return the widgets of a provider at a place: made once, so that the focus stays in them."""
+        if (place, name) in self.boxes:
+            return self.boxes[place, name]
+        head, why, options = (
+            W.HTML(),
+            W.HTML(),
+            Options(known_options(name), partial(self._set_options, name)),
         )
-        buttons = [icon_button(sign, hint, partial(act, place)) for sign, hint, act in acts]
-        row = W.HBox([head, *buttons])
-        row.add_class("wbp-card-head")
-        why = W.HTML()
-        card = W.VBox([row, why, options.widget])
-        card.add_class("wbp-card")
-        return card, head, why, options
+        specs: tuple[Spec, ...] = (
+            ("▲", "Move up: take nodes before the provider above", partial(self._move, -1, place)),
+            ("▼", "Move down", partial(self._move, 1, place)),
+            ("✕", f"Take {Provider(name).short_name} off the list", partial(self._drop, place)),
+        )
+        row = W.HBox([head, *(button(*spec, self.status, kind="icon") for spec in specs)])
+        row.add_class("wbp-provider-head")
+        widget = W.VBox([row, why, options.widget])
+        widget.add_class("wbp-provider")
+        self.boxes[place, name] = ProviderBox(widget, head, why, options)
+        return self.boxes[place, name]
 
     def _set_options(self, name: str, options: dict[str, str]) -> None:
         with shown_in(self.status):
-            listed = self.config.providers
-            changed = tuple(Provider(name, options) if one.name == name else one for one in listed)
-            self.bench.set("providers", changed)
+            providers = self.config.providers
+            changed = (
+                Provider(name, options) if provider.name == name else provider for provider in providers
+            )
+            self.bench.set("providers", tuple(changed))
             self.refresh()
 
     def _add(self) -> None:
@@ -93,59 +104,47 @@ class Providers(Section):
             self.set("providers", (*self.config.providers, Provider(self.choice.value)))
 
     def _drop(self, place: int) -> None:
-        listed = list(self.config.providers)
-        del listed[place]
-        self.set("providers", tuple(listed))
+        providers = list(self.config.providers)
+        del providers[place]
+        self.set("providers", tuple(providers))
 
     def _move(self, step: int, place: int) -> None:
-        listed = list(self.config.providers)
+        providers = list(self.config.providers)
         other = place + step
-        if 0 <= other < len(listed):
-            listed[place], listed[other] = listed[other], listed[place]
-            self.set("providers", tuple(listed))
+        if 0 <= other < len(providers):
+            providers[place], providers[other] = providers[other], providers[place]
+            self.set("providers", tuple(providers))
 
-    def _check(self) -> None:
-        with shown_in(self.status):
-            self.bench.look_at_machine()
-
-    def _tell(self) -> None:
-        """What the provider that could be added is for, and why it does not work where it does not."""
+    def _describe_choice(self) -> None:
+        """Say what the provider that could be added is for, and why it does not work here, if so."""
         name = self.choice.value
         if not name:
             self.about.value = ""
             return
         card = catalogue().provider(name)
-        said = f"{card.hardware} {card.strengths} {card.limits} From: {card.wheel}"
-        self.about.value = f'<div class="wbp-note">{text(said)}{reason(self.state.doctor, name)}</div>'
+        sentence = f"{card.hardware} {card.strengths} {card.limits} From: {card.wheel}"
+        self.about.value = f'<div class="wbp-note">{text(sentence)}{reason(self.state.doctor, name)}</div>'
 
 
 def state_of(doctor: Doctor | None, name: str) -> str:
-    """Whether a provider works here, in a word or two."""
+    """Return whether a provider works here, in a word or two."""
     if doctor is None:
         return "not checked yet"
-    found = next((one for one in doctor.survey.providers if one.name == name), None)
-    return "not in this ONNX Runtime" if found is None else found.state
+    check = next((check for check in doctor.survey.providers if check.name == name), None)
+    return "not in this ONNX Runtime" if check is None else check.state
 
 
 def chip(doctor: Doctor | None, name: str) -> str:
-    """The same as a small mark."""
+    """Return the state of a provider as a small mark."""
     state = state_of(doctor, name)
     kind = {"works": "good", "not checked yet": "quiet"}.get(state, "bad")
     return f'<span class="wbp-chip wbp-{kind}">{text(state)}</span>'
 
 
 def reason(doctor: Doctor | None, name: str) -> str:
-    """Why it does not work and what to do; nothing where it does or where nobody looked."""
-    found = next((one for one in doctor.survey.providers if one.name == name), None) if doctor else None
-    if found is None or found.state == "works":
+    """Return why a provider does not work and what to do; nothing if it works or nobody checked."""
+    check = next((check for check in doctor.survey.providers if check.name == name), None) if doctor else None
+    if check is None or check.state == "works":
         return ""
-    return f"""<div class="wbp-note"><b>Fix:</b> {text(found.fix)}
-<details><summary>what was said</summary>{text(found.words, 600)}</details></div>"""
-
-
-def icon_button(sign: str, hint: str, act: Callable[[], None]) -> W.Button:
-    """A small button that is known by its sign."""
-    button = W.Button(description=sign, tooltip=hint)
-    button.add_class("wbp-icon")
-    button.on_click(lambda _: act())
-    return button
+    return f"""<div class="wbp-note"><b>Fix:</b> {text(check.fix)}
+<details><summary>the message</summary>{text(check.words, 600)}</details></div>"""

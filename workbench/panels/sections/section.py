@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -12,6 +11,7 @@ import ipywidgets as W
 from workbench.config import KNOBS, Config, Knob
 from workbench.config.parts import PartKnob
 from workbench.panels.bench import Bench
+from workbench.panels.changes import own_changes
 from workbench.panels.controls import Control, make_control
 from workbench.panels.guard import shown_in
 from workbench.panels.sections.part import PartControl, help_of
@@ -20,7 +20,7 @@ DEFAULTS = {field.name: field.default for field in fields(Config)}
 
 
 class Section:
-    """Made of the knobs of its group; its body is built when it is first opened."""
+    """The knobs of a group; its body is built when it is first opened."""
 
     group = ""
     hint = ""
@@ -29,7 +29,6 @@ class Section:
         self.bench, self.state = bench, bench.state
         self.controls: dict[str, Control] = {}
         self.parts: dict[str, PartControl] = {}
-        self.showing = False
         self.header = W.Button(description="", tooltip=self.hint or f"Open or close: {self.group}")
         self.header.add_class("wbp-section-button")
         self.status = W.HTML()
@@ -49,74 +48,62 @@ class Section:
 
     @property
     def config(self) -> Config:
-        """The config that is shown."""
+        """The config that the panels show."""
         return self.state.config(self.state.editing)
 
     @property
     def open(self) -> bool:
-        """Whether the body is shown."""
+        """Whether the body is on the screen."""
         return bool(self.body.layout.display != "none")
 
     def toggle(self) -> None:
-        """Open or close it."""
+        """Open or close the section."""
         if not self.body.children:
             self.body.children = [*self.build(), self.status]
         self.body.layout.display = "none" if self.open else None
         self.refresh()
 
     def build(self) -> list[W.Widget]:
-        """The widgets of the body: a control a knob, with its help under it."""
-        built: list[W.Widget] = []
+        """Return the widgets of the body: a control for each knob, with its help under it."""
+        widgets: list[W.Widget] = []
         for knob in self.knobs:
             if isinstance(knob, PartKnob):
                 self.parts[knob.field] = part = PartControl(knob, partial(self.set, knob.field))
-                built += [part.widget, help_of(knob)]
+                widgets += [part.widget, help_of(knob)]
                 continue
             control = make_control(knob, partial(self.set, knob.field), DEFAULTS[knob.field])
             if control is not None:
                 self.controls[knob.field] = control
-                built += [control.widget, help_of(knob)]
-        return built
+                widgets += [control.widget, help_of(knob)]
+        return widgets
 
     def set(self, field: str, value: Any) -> None:
-        """Take over what a person set; what the config refuses is marked here until it is mended."""
+        """Change a field of the config; a value that the config refuses is marked here until it is fixed."""
         with shown_in(self.status):
             self.bench.set(field, value)
             self.refresh()
 
-    def listen(self, widget: W.Widget, act: Callable[[Any], None], name: str = "value") -> None:
-        """Call `act` with the new value when a person changes it, and not when we do."""
-
-        def told(change: Any) -> None:
-            if not self.showing:
-                with shown_in(self.status):
-                    act(change["new"])
-
-        widget.observe(told, names=name)
-
     def refresh(self) -> None:
         """Show the config as it is now."""
-        arrow, said = "▾" if self.open else "▸", self.summary()
-        self.header.description = f"{arrow} {self.group}" + (f": {said}" if said else "")
+        arrow, summary = "▾" if self.open else "▸", self.summary()
+        self.header.description = f"{arrow} {self.group}" + (f": {summary}" if summary else "")
         if self.open:
-            self.status.value, self.showing = "", True
-            try:
+            self.status.value = ""
+            with own_changes():
                 self.show(self.config)
-            finally:
-                self.showing = False
 
     def show(self, config: Config) -> None:
-        """Make the controls say what `config` holds."""
+        """Show the values of `config` in the controls."""
         for field, control in self.controls.items():
             control.show(getattr(config, field))
         for field, part in self.parts.items():
             part.show(getattr(config, field))
 
     def summary(self) -> str:
-        """What is set here, in a few words."""
+        """Return the fields that are set here, in a few words."""
         changed = self.config.changed()
-        said = [(knob, knob.words(changed[knob.field])) for knob in self.knobs if knob.field in changed]
+        values = [(knob, knob.words(changed[knob.field])) for knob in self.knobs if knob.field in changed]
         return ", ".join(
             words if knob.label == self.group or words.startswith(knob.label) else f"{knob.label} {words}"
-            for knob, words in said
+            for knob, words in values
         )

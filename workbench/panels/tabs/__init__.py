@@ -1,1 +1,1 @@
-"""The results column: the verdict, and a tab for each way to look at it."""
+"""The results column: the verdict, and a tab for each kind of picture."""

@@ -7,12 +7,11 @@ from typing import Any
 
 import ipywidgets as W
 
-from workbench.panels.bench import Bench
 from workbench.panels.markup import note_html, text
-from workbench.panels.tabs.card import Piece
+from workbench.panels.state import BenchState
+from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.figure import figure_bundle, output_of
-from workbench.panels.tabs.parts import ACCURACY, LAYER_ERRORS, SENSITIVITY, WHY_SLOWER, made, parts
-from workbench.panels.tabs.tab import Tab
+from workbench.panels.tabs.tab import Tab, part_code
 
 COLUMNS = (
     "label",
@@ -27,78 +26,68 @@ COLUMNS = (
 )
 
 
-def pieces(bench: Bench) -> list[Piece]:
-    """What the comparison saw on its own inputs, then the evaluation."""
-    found: list[Piece] = []
-    table = accuracy_of(bench)
+def cards(state: BenchState) -> list[Card]:
+    """Return the evaluation, what costs a config its time, and the outputs of the comparison."""
+    shown: list[Card] = []
+    table = accuracy_of(state)
     if table is not None:
-        found += [
-            Piece(
-                "accuracy and error", "result.accuracy().figure()", str(table), table.figure, table.to_frame,
-                of="accuracy",
+        name, summary = "result.accuracy()", str(table)
+        frame = table.fidelity_frame
+        shown += [
+            Card(
+                "accuracy and error",
+                f"{name}.figure()",
+                summary,
+                table.figure,
+                table.to_frame,
+                part="accuracy",
             ),
-            Piece(
-                "each output", "result.accuracy().fidelity_frame()", str(table), None, table.fidelity_frame,
-                of="accuracy",
-            ),
-        ]  # fmt: skip
-    found += of_layers(bench)
-    result = bench.state.result
-    if result is not None and result.agreement:
-        found.append(
-            Piece("outputs of the comparison", "result.agreement", str(result), None, lambda: outputs(result))
+            Card("each output", f"{name}.fidelity_frame()", summary, None, frame, part="accuracy"),
+        ]
+    shown += [
+        Card(
+            f"why {label} is slower", f"{part_code('why slower', label)}.figure()", str(reasons),
+            partial(causes, reasons), reasons.to_frame, None, reasons.figure, f"why slower/{label}",
         )
-    return found
-
-
-def accuracy_of(bench: Bench) -> Any:
-    """What was measured for the panels, else what the result holds; None where neither is."""
-    result, own = bench.state.result, bench.state.parts.get("accuracy")
-    there = own is None and result is not None and any(part.name == "accuracy" for part in result.parts)
-    return result.accuracy() if there else own
-
-
-def of_layers(bench: Bench) -> list[Piece]:
-    """What costs B its time, and which layers err."""
-    found = [
-        Piece(
-            f"why slower, {label}", f"{made('why slower', label)}.figure()", str(one), partial(reasons, one),
-            one.to_frame, alone=one.figure, of=f"why slower/{label}",
-        )
-        for label, one in parts(bench, "why slower").items()
+        for label, reasons in state.held_parts("why slower").items()
     ]  # fmt: skip
-    for name in ("layer errors", "sensitivity"):
-        for label, one in parts(bench, name).items():
-            code, of = f"{made(name, label)}.figure()", f"{name}/{label}"
-            key = "node" if name == "layer errors" else None
-            found.append(Piece(f"{name}, {label}", code, str(one), one.figure, one.to_frame, key, of=of))
-    return found
+    result = state.result
+    if result is not None and result.agreement:
+        table = partial(outputs, result)
+        shown.append(Card("outputs of the comparison", "result.agreement", str(result), None, table))
+    return shown
 
 
-def reasons(one: Any) -> W.VBox:
-    """A bar a reason, and below what was seen and what to do about it."""
+def accuracy_of(state: BenchState) -> Any:
+    """Return the accuracy beside the comparison, else its own; None before it was measured."""
+    result, beside = state.result, state.parts.get("accuracy")
+    held = beside is None and result is not None and any(part.name == "accuracy" for part in result.parts)
+    return result.accuracy() if held else beside
+
+
+def causes(reasons: Any) -> W.VBox:
+    """Draw a bar for each cause, with its evidence and its fix below."""
     listed = "".join(
         f"<li><b>{text(reason.kind)}:</b> {text(reason.sentence)} <i>Fix:</i> {text(reason.fix)}</li>"
-        for reason in one.reasons
+        for reason in reasons.reasons
     )
-    told = f"<ul>{listed}</ul>" if listed else note_html("Nothing was found that costs time.")
-    return W.VBox([output_of(figure_bundle(one.figure(), str(one))), W.HTML(told)])
+    below = f"<ul>{listed}</ul>" if listed else note_html("No cause was found.")
+    return W.VBox([output_of(figure_bundle(reasons.figure(), str(reasons))), W.HTML(below)])
 
 
 def outputs(result: Any) -> Any:
-    """A row an output."""
+    """Return a row for each output."""
     import pandas as pd
 
-    rows = [[getattr(one, name) for name in COLUMNS] for one in result.agreement]
+    rows = [[getattr(agreement, name) for name in COLUMNS] for agreement in result.agreement]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 ACCURACY_TAB = Tab(
     "accuracy",
-    "Compare looks at the outputs before it tells a speed. Measure accuracy runs A and B on labelled "
-    "examples, where there are any, and on random ones otherwise. Once A and B were compared, Why slower "
-    "tells what costs B its time. Where A or B has a precision, Layer errors and Sensitivity tell which "
-    "layers it harms.",
-    pieces,
-    (ACCURACY, WHY_SLOWER, LAYER_ERRORS, SENSITIVITY),
+    "Compare checks the outputs before it shows a speed. Measure accuracy runs A and B on labelled examples, "
+    "if there are any, and on random ones otherwise. After a comparison, Why B is slower names what costs B "
+    "its time. If A or B has a precision, Layer errors and Sensitivity show which layers it harms.",
+    cards,
+    ("accuracy", "why slower"),
 )

@@ -1,16 +1,17 @@
-"""One thing to look at: a figure or a view with its table twin, to pin, to save, to turn into code."""
+"""A card: a figure, a view or a table, with buttons to pin it, to save it, and to copy its code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as W
 
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import small_button
-from workbench.panels.markup import error_html, text
+from workbench.panels.buttons import button
+from workbench.panels.markup import error_html, note_html, text
 from workbench.panels.table import Table
 from workbench.panels.tabs.csv import csv_of
 from workbench.panels.tabs.figure import PLOTLY, figure_bundle, output_of
@@ -20,124 +21,117 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """What is drawn and listed when it is first looked at; `code` gives it from the comparison `result`."""
+class Card:
+    """A figure and its table, made when they are first shown; `code` gives the figure from a `result`."""
 
     title: str
     code: str
-    said: str  # one sentence of numbers
+    summary: str  # one sentence of numbers
     draw: Callable[[], Any] | None = None  # a plotly figure, or a view
     table: Callable[[], pd.DataFrame] | None = None
     key: str | None = None  # the table's column of node names, for the linked selection
-    alone: Callable[[], Any] | None = None  # the figure where no banner stands above it
-    of: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself
+    draw_alone: Callable[[], Any] | None = None  # the figure without the banner above it
+    part: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself
 
 
-class PieceBox:
-    """A piece on the screen. Nothing is drawn before `show`."""
+class CardWidget:
+    """A card on the screen. Nothing is drawn before `show`."""
 
-    def __init__(self, bench: Bench, piece: Piece) -> None:
-        self.bench, self.piece = bench, piece
+    def __init__(self, bench: Bench, card: Card) -> None:
+        self.bench, self.card = bench, card
         self.drawn: Any = None
-        self.as_table = piece.draw is None
+        self.as_table = card.draw is None
         self.body, self.status = W.VBox([]), W.HTML()
-        self.twin = small_button("Table", "The same in numbers", self._turn)
-        self.pin = small_button(
-            "Pin to notebook", "Keep it below, in a cell that survives sharing", self._pin
+        self.turn = button("Table", "The same in numbers", self._turn, self.status)
+        hint = "Keep it below, in a cell that survives sharing"
+        self.pin = button("Pin to notebook", hint, self._pin, self.status)
+        self.csv = button("CSV", "Save the table as a file", self._download, self.status)
+        self.copy = button(
+            "Copy code", "The code that gives this, into the clipboard", self._copy, self.status
         )
-        self.csv = small_button("CSV", "Save the table as a file", self._download)
-        self.copy = small_button("Copy code", "The code that gives this, into the clipboard", self._copy)
-        both = piece.draw is not None and piece.table is not None
-        head = W.HBox(
-            [
-                W.HTML(f"<b>{text(piece.title)}</b>"),
-                *([self.twin] if both else []),
-                self.pin,
-                self.copy,
-                *([self.csv] if piece.table is not None else []),
-            ]
-        )
-        head.add_class("wbp-piece-head")
+        both = card.draw is not None and card.table is not None
+        title = W.HTML(f"<b>{text(card.title)}</b>")
+        turn, csv = [self.turn] if both else [], [self.csv] if card.table is not None else []
+        head = W.HBox([title, *turn, self.pin, self.copy, *csv])
+        head.add_class("wbp-card-head")
         self.widget = W.VBox([head, self.body, self.status])
-        self.widget.add_class("wbp-piece")
+        self.widget.add_class("wbp-card")
 
     def show(self) -> None:
-        """Draw it in the drawer's thread and put it in its place."""
+        """Draw the card in the background and put it in its place."""
         if not self.body.children:
-            self.body.children = [W.HTML('<div class="wbp-note">drawing…</div>')]
-        make = self._table if self.as_table else self._figure
-        self.bench.drawer.post(lambda: self._made(make))
+            self.body.children = [W.HTML(note_html("drawing…"))]
+        self.bench.in_background(
+            self._table if self.as_table else self._figure,
+            self._place,
+            lambda error: self._place(W.HTML(error_html(error))),
+        )
 
-    def _made(self, make: Callable[[], W.Widget]) -> None:
-        try:
-            widget = make()
-        except Exception as error:  # noqa: BLE001 - one picture that fails must not take the others with it
-            widget = W.HTML(error_html(error))
-        self.bench.painter.post(lambda: setattr(self.body, "children", [widget]))
+    def bundle(self) -> dict[str, Any]:
+        """Return what survives in a saved notebook: a picture, a figure, a sentence of numbers."""
+        card = self.card
+        drawn = None if card.draw is None else self._drawn() if card.draw_alone is None else card.draw_alone()
+        if drawn is None:
+            assert card.table is not None
+            return {"text/plain": f"{card.summary}\n{card.table().to_string(max_rows=60)}"}
+        return still_bundle(drawn) if isinstance(drawn, W.Widget) else figure_bundle(drawn, card.summary)
+
+    def _place(self, widget: W.Widget) -> None:
+        self.body.children = [widget]
 
     def _figure(self) -> W.Widget:
-        self.drawn = self.drawn if self.drawn is not None else self._draw()
-        if isinstance(self.drawn, W.Widget):
-            return self.drawn
-        return output_of(figure_bundle(self.drawn, self.piece.said))
+        drawn = self._drawn()
+        if drawn is None:  # a result without a figure
+            return self._table()
+        return drawn if isinstance(drawn, W.Widget) else output_of(figure_bundle(drawn, self.card.summary))
 
-    def _draw(self) -> Any:
-        assert self.piece.draw is not None
-        drawn = self.piece.draw()
-        if isinstance(drawn, W.Widget) and drawn.has_trait("selected"):
-            self.bench.link_selection(drawn, "selected")
-        return drawn
+    def _drawn(self) -> Any:
+        if self.drawn is None:
+            assert self.card.draw is not None
+            self.drawn = self.card.draw()
+            if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("selected"):
+                self.bench.link_selection(self.drawn, "selected")
+        return self.drawn
 
     def _table(self) -> W.Widget:
-        assert self.piece.table is not None
-        table = Table.of_frame(self.piece.table(), self.piece.title, self.piece.key)
+        assert self.card.table is not None
+        table = Table.of_frame(self.card.table(), self.card.title, self.card.key)
         if table.key >= 0:
             self.bench.link_selection(table, "picked")
         return table
 
     def _turn(self) -> None:
         self.as_table = not self.as_table
-        self.twin.description = "Figure" if self.as_table else "Table"
-        self.twin.tooltip = "The same as a picture" if self.as_table else "The same in numbers"
+        self.turn.description = "Figure" if self.as_table else "Table"
+        self.turn.tooltip = "The same as a picture" if self.as_table else "The same in numbers"
         self.show()
 
     def _pin(self) -> None:
-        self.bench.drawer.post(lambda: self._pinned())
-
-    def _pinned(self) -> None:
-        self.bench.page.pin(self._code(), self.bundle(), self.status)
-
-    def _code(self) -> str:
-        return self.bench.reopening(self.piece.code, self.piece.of)
+        code, page = self._code(), self.bench.page
+        pin = partial(page.pin, code, status=self.status)
+        self.bench.in_background(self.bundle, pin, self._show_error)
 
     def _copy(self) -> None:
         self.bench.page.copy(self._code(), self.status)
 
-    def bundle(self) -> dict[str, Any]:
-        """What survives in a saved notebook: a picture, a figure, a sentence of numbers."""
-        if self.piece.draw is None:
-            assert self.piece.table is not None
-            return {"text/plain": f"{self.piece.said}\n{self.piece.table().to_string(max_rows=60)}"}
-        if self.piece.alone is not None:
-            return figure_bundle(self.piece.alone(), self.piece.said)
-        self.drawn = self.drawn if self.drawn is not None else self._draw()
-        if isinstance(self.drawn, W.Widget):
-            return still_bundle(self.drawn)
-        return figure_bundle(self.drawn, self.piece.said)
+    def _code(self) -> str:
+        return self.bench.card_code(self.card.code, self.card.part)
 
     def _download(self) -> None:
-        def make() -> None:
-            assert self.piece.table is not None
-            data = csv_of(self.piece.table()).encode("utf-8", "replace")
-            self.bench.page.download(
-                f"{self.piece.title.replace(' ', '-')}.csv", "text/csv", data, self.status
-            )
+        assert self.card.table is not None
+        name, table = f"{self.card.title.replace(' ', '-')}.csv", self.card.table
+        self.bench.in_background(
+            lambda: csv_of(table()).encode("utf-8", "replace"),
+            lambda data: self.bench.page.download(name, "text/csv", data, self.status),
+            self._show_error,
+        )
 
-        self.bench.drawer.post(make)
+    def _show_error(self, error: Exception) -> None:
+        self.status.value = error_html(error)
 
 
 def still_bundle(view: Any) -> dict[str, Any]:
-    """A view without its life."""
-    found = view._repr_mimebundle_()
-    bundle = found[0] if isinstance(found, tuple) else found
+    """Return the MIME bundle of a view without the live widget."""
+    made = view._repr_mimebundle_()
+    bundle = made[0] if isinstance(made, tuple) else made
     return {mime: data for mime, data in bundle.items() if mime in ("text/plain", "image/png", PLOTLY)}

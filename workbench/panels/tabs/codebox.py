@@ -1,4 +1,4 @@
-"""The code of what is on the screen, to copy or to put into a cell."""
+"""The code of what is on the screen, to copy or to insert as a cell."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from html import escape
 import ipywidgets as W
 
 from workbench.panels.bench import Bench
+from workbench.panels.buttons import button
 from workbench.panels.guard import shown_in
 
 KINDS = (
@@ -18,32 +19,36 @@ KINDS = (
 
 
 class CodeBox:
-    """Shown and hidden by a button elsewhere."""
+    """Shows the code; a button elsewhere opens and closes it."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.kind = W.Dropdown(options=KINDS, value="panels", tooltip="Which code to show")
         self.shown, self.status = W.HTML(), W.HTML()
-        self.copy = W.Button(description="Copy", tooltip="Put the code into the clipboard")
-        self.cell = W.Button(description="Insert as cell", tooltip="Put the code into a new cell below")
-        for button in (self.copy, self.cell):
-            button.add_class("wbp-small")
+        self.copy = button(
+            "Copy",
+            "Put the code into the clipboard",
+            lambda: bench.page.copy(self.text, self.status),
+            self.status,
+        )
+        self.cell = button(
+            "Insert as cell", "Put the code into a new cell below",
+            lambda: bench.page.insert(self.text, self.status), self.status,
+        )  # fmt: skip
         row = W.HBox([self.kind, self.copy, self.cell])
         row.add_class("wbp-actions")
         self.widget = W.VBox([row, self.shown, self.status])
         self.widget.layout.display = "none"
         self.kind.observe(lambda _: self.refresh(), names="value")
-        self.copy.on_click(lambda _: bench.page.copy(self.text, self.status))
-        self.cell.on_click(lambda _: bench.page.insert(self.text, self.status))
-        bench.state.observe(self._changed, names=["a", "b", "model", "result", "dims", "seed", "given"])
+        bench.state.observe(self._changed, names=["a", "b", "model", "result", "dims", "seed", "data"])
 
     @property
     def text(self) -> str:
-        """The code that is shown."""
+        """The code on the screen."""
         return self.bench.code(self.kind.value)
 
     def toggle(self) -> None:
-        """Open it with the code of the result, where there is one; or close it."""
+        """Open the box with the code of the result, if there is one, or close it."""
         closed = self.widget.layout.display == "none"
         self.widget.layout.display = None if closed else "none"
         if closed:

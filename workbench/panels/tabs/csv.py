@@ -11,11 +11,11 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # OWASP, "CSV Injection"
 
 
 def csv_of(frame: pd.DataFrame) -> str:
-    """The table as CSV; a name from a model that would be computed stands behind an apostrophe."""
+    """Return the table as CSV; an apostrophe stands before a text that would be computed."""
     safe = frame.map(as_text).rename(columns=as_text)
     return str(safe.to_csv(index=False, lineterminator="\r\n"))  # RFC 4180; then a lone CR is quoted
 
 
 def as_text(value: Any) -> Any:
-    """Numbers as they are: only a text can be mistaken."""
+    """Return numbers as they are: only a text can be mistaken for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value

@@ -1,41 +1,40 @@
-"""The fusions tab: what became what, which pass did it, what was expected and did not happen."""
+"""The fusions tab: what became of each node, which pass did it, and which fusions are missing."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from workbench.panels.bench import Bench
-from workbench.panels.tabs.card import Piece
-from workbench.panels.tabs.parts import ABLATE, EXPLAIN, LEVELS, made, parts
+from workbench.panels.state import BenchState
+from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
 
 
-def pieces(bench: Bench) -> list[Piece]:
-    """Of each config: counts, flow, missed fusions, passes; then what levels and passes are worth."""
-    found: list[Piece] = []
-    for label, one in parts(bench, "explanation").items():
-        found += explained(label, one)
-    for name, title in (("levels", "levels"), ("ablation", "ablation")):
-        for label, one in parts(bench, name).items():
-            code, of = f"{made(name, label)}.figure()", f"{name}/{label}"
-            found.append(Piece(f"{title}, {label}", code, str(one), one.figure, one.to_frame, of=of))
-    return found
+def cards(state: BenchState) -> list[Card]:
+    """Return counts, missing fusions, flow and passes of each config."""
+    shown: list[Card] = []
+    for label, explanation in state.held_parts("explanation").items():
+        shown += explanation_cards(label, explanation)
+    return shown
 
 
-def explained(label: str, one: Any) -> list[Piece]:
-    """Of one config."""
-    name, said, passes = f'result.explanation("{label}")', str(one), one.passes
-    of = f"explanation/{label}"
+def explanation_cards(label: str, explanation: Any) -> list[Card]:
+    """Return the cards of one config."""
+    name, summary, passes = f'result.explanation("{label}")', str(explanation), explanation.passes
+    part = f"explanation/{label}"
     fused, missed = passes.statistics.fusions_frame, passes.missed_frame
     return [
-        Piece(f"operators, {label}", f"{name}.histogram_figure()", said, one.histogram_figure, fused, of=of),
-        Piece(f"missing, {label}", f"{name}.passes.missed_frame()", said, None, missed, of=of),
-        Piece(
-            f"flow, {label}", f"{name}.flow_figure()", said, one.flow_figure,
-            one.provenance.to_frame, "node", of=of,
+        Card(
+            f"operators, {label}", f"{name}.histogram_figure()", summary, explanation.histogram_figure, fused,
+            part=part,
         ),
-        Piece(
-            f"passes, {label}", f"{name}.passes_figure()", said, one.passes_figure, passes.to_frame, of=of
+        Card(f"missing, {label}", f"{name}.passes.missed_frame()", summary, None, missed, part=part),
+        Card(
+            f"flow, {label}", f"{name}.flow_figure()", summary, explanation.flow_figure,
+            explanation.provenance.to_frame, "node", part=part,
+        ),
+        Card(
+            f"passes, {label}", f"{name}.passes_figure()", summary, explanation.passes_figure,
+            passes.to_frame, part=part,
         ),
     ]  # fmt: skip
 
@@ -44,6 +43,5 @@ FUSIONS = Tab(
     "fusions",
     "What ORT fused, folded and left alone, which pass did it and what each is worth. Explain times nothing; "
     "the other two measure.",
-    pieces,
-    (EXPLAIN, LEVELS, ABLATE),
+    cards,
 )

@@ -2,57 +2,56 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from workbench.panels.bench import Bench
-from workbench.panels.tabs.card import Piece
-from workbench.panels.tabs.parts import EXPLAIN, PROFILE, parts
+from workbench.panels.state import BenchState
+from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
 
 
-def pieces(bench: Bench) -> list[Piece]:
-    """A against B, then each of them against the source."""
-    told, timed = parts(bench, "explanation"), times_s(bench)
-    found = [
-        Piece(
-            f"source and {label}", f'result.explanation("{label}").graph()', str(one), one.graph,
-            one.placement.to_frame, "node", of=f"explanation/{label}",
+def cards(state: BenchState) -> list[Card]:
+    """Return A beside B, then each of them beside the source."""
+    explanations = state.held_parts("explanation")
+    shown = [
+        Card(
+            f"source and {label}", f'result.explanation("{label}").graph()', str(explanation),
+            explanation.graph, explanation.placement.to_frame, "node", part=f"explanation/{label}",
         )
-        for label, one in told.items()
+        for label, explanation in explanations.items()
     ]  # fmt: skip
-    if {"A", "B"} <= told.keys():
-        drawn = Piece(
-            "A and B as they run", "result.graph()", both(told), lambda: view(told, timed), of="explanation/B"
-        )
-        found.insert(0, drawn)
-    return found
+    if {"A", "B"} <= explanations.keys():
+        draw, summary = partial(view, explanations, times_s(state)), summary_of(explanations)
+        shown.insert(0, Card("A and B as they run", "result.graph()", summary, draw, part="explanation/B"))
+    return shown
 
 
-def view(told: dict[str, Any], timed: dict[str, Any]) -> Any:
-    """The optimized graphs side by side, coloured by time where both were profiled."""
+def view(explanations: dict[str, Any], times: dict[str, dict[str, float]]) -> Any:
+    """Draw the optimized graphs side by side, coloured by time if both were profiled."""
     from workbench.views.graph import graph_view
 
-    a, b = (told[label].explained for label in ("A", "B"))
-    return graph_view(a, b, times_s=timed.get("A"), after_times_s=timed.get("B"))
+    a, b = (explanations[label].explained for label in ("A", "B"))
+    return graph_view(a, b, times_s=times.get("A"), after_times_s=times.get("B"))
 
 
-def both(told: dict[str, Any]) -> str:
-    """One sentence of each."""
-    return "\n".join(f"{label}: {one}" for label, one in told.items())
+def summary_of(parts: dict[str, Any]) -> str:
+    """Return one sentence for each label."""
+    return "\n".join(f"{label}: {part}" for label, part in parts.items())
 
 
-def times_s(bench: Bench) -> dict[str, dict[str, float]]:
-    """Mean seconds of a run by node, of the configs that were profiled."""
-    found = {}
-    for label, profile in parts(bench, "profile").items():
+def times_s(state: BenchState) -> dict[str, dict[str, float]]:
+    """Return the mean seconds of a run by node, of each profiled config."""
+    times = {}
+    for label, profile in state.held_parts("profile").items():
         table, runs = profile.to_frame(), len(profile.runs_s) or 1
-        found[label] = {str(n): float(s) / runs for n, s in zip(table["node"], table["self_s"], strict=True)}
-    return found
+        rows = zip(table["node"], table["self_s"], strict=True)
+        times[label] = {str(node): float(seconds) / runs for node, seconds in rows}
+    return times
 
 
 GRAPH = Tab(
     "graph",
     "The graph before and after ORT's passes, by provider and by fate. Press Explain: nothing is timed.",
-    pieces,
-    (EXPLAIN, PROFILE),
+    cards,
+    ("explanation",),
 )

@@ -1,4 +1,4 @@
-"""The history tab: every comparison made here, to filter, to open again, to set side by side, to forget."""
+"""The history tab: every comparison made here, to filter, to reopen, to list side by side, to delete."""
 
 from __future__ import annotations
 
@@ -6,59 +6,59 @@ from typing import Any
 
 import ipywidgets as W
 
-import workbench as wb
+from workbench.api.comparing import Comparison, history
 from workbench.errors import WorkbenchError
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import Act, buttons_of, guarded, small_button
+from workbench.panels.buttons import Spec, button, buttons_of
 from workbench.panels.guard import shown_in
 from workbench.panels.markup import note_html
 from workbench.panels.table import Table
 
-EMPTY = '<div class="wbp-empty">Nothing yet: what is compared or explained here is kept and listed.</div>'
+EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
 COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "low", "high", "cpu", "note"]
 
 
 class HistoryPage:
-    """Like a page of the results, with things to do to what is picked."""
+    """A table of the history, with buttons for its picked rows."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.status, self.list, self.beside = W.HTML(), W.VBox([]), W.VBox([])
         self.table: Table | None = None
-        self.doomed: list[str] = []  # picked when "Delete" was pressed: what is picked later stays
-        acts: tuple[Act, ...] = (
-            ("Open", "Show the picked one in the results", self._open),
+        self.to_delete: list[str] = []  # the ids that were picked when Delete was pressed
+        specs: tuple[Spec, ...] = (
+            ("Open", "Show the picked comparison in the results", self._open),
             ("Use its configs", "Put its configs into A and B", self._use),
-            ("Side by side", "The picked ones in one table", self._side_by_side),
-            ("Delete", "Forget the picked ones for good", self._ask_delete),
+            ("Side by side", "The picked comparisons in one table", self._side_by_side),
+            ("Delete", "Delete the picked entries for good", self._ask_delete),
         )
-        self.buttons = buttons_of(acts, self.status)
-        self.sure = small_button("Yes, delete", "This cannot be undone", guarded(self._delete, self.status))
+        self.buttons = buttons_of(specs, self.status)
+        self.sure = button("Yes, delete", "This cannot be undone", self._delete, self.status)
         self.sure.layout.display = "none"
         row = W.HBox([*self.buttons.values(), self.sure])
-        row.add_class("wbp-offers")
+        row.add_class("wbp-tools")
         self.widget = W.VBox([row, self.status, self.list, self.beside])
         self.widget.add_class("wbp-page")
 
     def show(self) -> None:
-        """Read the history anew."""
+        """Read the history and list it."""
         with shown_in(self.status):
-            frame = wb.history().to_frame()
+            frame = history().to_frame()
             frame["created_utc"] = [str(when)[:16].replace("T", " ") for when in frame["created_utc"]]
             caption = "Pick one or, with Ctrl, several."
             self.table = Table.of_frame(frame[[name for name in COLUMNS if name in frame]], caption, "id")
             self.list.children = [self.table] if len(frame) else [W.HTML(EMPTY)]
 
     def hide(self) -> None:
-        """Nothing stays drawn."""
+        """Take the tables out of the page."""
         self.list.children = self.beside.children = ()
 
     def forget(self) -> None:
-        """It is read anew whenever it is shown."""
+        """Do nothing: the history is read anew whenever it is shown."""
 
     @property
     def picked(self) -> list[str]:
-        """Ids, at least one."""
+        """The picked ids, at least one."""
         ids = list(self.table.picked) if self.table else []
         if not ids:
             raise WorkbenchError(
@@ -81,7 +81,7 @@ class HistoryPage:
 
         frames = [self._labelled(identity) for identity in self.picked]
         title = (
-            "Measured at different times, so no verdict: only what is measured turn by turn can be compared."
+            "Measured at different times, so without a verdict: only runs measured in turns can be compared."
         )
         self.beside.children = [Table.of_frame(pd.concat(frames, ignore_index=True), title)]
 
@@ -93,24 +93,24 @@ class HistoryPage:
         return frame
 
     def _ask_delete(self) -> None:
-        self.doomed = self.picked
-        self.status.value = note_html(f"{len(self.doomed)} would be forgotten for good.")
+        self.to_delete = self.picked
+        self.status.value = note_html(f"{len(self.to_delete)} would be deleted for good.")
         self.sure.layout.display = None
 
     def _delete(self) -> None:
         self.sure.layout.display = "none"
-        for identity in self.doomed:
-            wb.history().delete(identity)
+        for identity in self.to_delete:
+            history().delete(identity)
         self.show()
         self.status.value = note_html("Deleted.")
 
 
-def comparison_of(identity: str) -> wb.Comparison:
-    """From the history, which keeps other results too."""
-    opened = wb.history().open(identity)
-    if isinstance(opened, wb.Comparison):
+def comparison_of(identity: str) -> Comparison:
+    """Return a comparison of the history, which keeps other results too."""
+    opened = history().open(identity)
+    if isinstance(opened, Comparison):
         return opened
     raise WorkbenchError(
-        f"{identity} is no comparison but: {type(opened).__name__}.",
+        f"{identity} is no comparison but a {type(opened).__name__}.",
         f"Show it in a cell: wb.history().open({identity!r})",
     )

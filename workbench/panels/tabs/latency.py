@@ -1,42 +1,41 @@
-"""The latency tab: every sample, the distribution, the order in time, the percentiles."""
+"""The latency tab: samples, distribution, percentiles, the order in time."""
 
 from __future__ import annotations
 
-from workbench.panels.bench import Bench
-from workbench.panels.tabs.card import Piece
+from functools import partial
+
+from workbench.panels.state import BenchState
+from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
 
 
-def pieces(bench: Bench) -> list[Piece]:
-    """What the comparison itself shows."""
-    result = bench.state.result
+def cards(state: BenchState) -> list[Card]:
+    """Return what the comparison itself measured."""
+    result = state.result
     if result is None:
         return []
     from workbench.figures.ecdf import ecdf_table
     from workbench.figures.latency import latency_figure, latency_table
     from workbench.figures.timeline import timeline_table
 
-    said, record = str(result), result.record
+    summary, record = str(result), result.record
     return [
-        Piece(
-            "every sample",
-            "result.latency_figure()",
-            said,
-            lambda: latency_figure(record, titled=False),  # the banner above says it
-            lambda: latency_table(record),
-            alone=result.latency_figure,
+        Card(
+            "every sample", "result.latency_figure()", summary,
+            partial(latency_figure, record, titled=False),  # the banner above has the verdict
+            partial(latency_table, record), draw_alone=result.latency_figure,
         ),
-        Piece("percentiles", "result.percentiles()", said, None, result.percentiles),
-        Piece(
-            "in time order",
-            "result.timeline_figure()",
-            said,
-            result.timeline_figure,
-            lambda: timeline_table(record),
+        Card("percentiles", "result.percentiles()", summary, None, result.percentiles),
+        Card(
+            "in time order", "result.timeline_figure()", summary, result.timeline_figure,
+            partial(timeline_table, record),
         ),
-        Piece("distribution", "result.ecdf_figure()", said, result.ecdf_figure, lambda: ecdf_table(record)),
-        Piece("runs", "result.to_frame()", said, None, result.to_frame),
-    ]
+        Card(
+            "distribution", "result.ecdf_figure()", summary, result.ecdf_figure,
+            partial(ecdf_table, record),
+        ),
+        Card("runs", "result.to_frame()", summary, None, result.to_frame),
+    ]  # fmt: skip
 
 
-LATENCY = Tab("latency", "Press Compare: every sample of A and B stands here.", pieces)
+LATENCY = Tab("latency", "Press Compare: every sample of A and B stands here.", cards)

@@ -1,54 +1,43 @@
-"""The memory tab: what the process holds, what lives when, and what a start costs."""
+"""The memory tab: the memory of the process, of each node, and the steps of a start."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import workbench as wb
-from workbench.panels.bench import Bench
-from workbench.panels.tabs.card import Piece
-from workbench.panels.tabs.parts import COLD_START, SETTINGS, made, parts
-from workbench.panels.tabs.parts import MEMORY as BY_NODE
+from workbench.panels.state import BenchState
+from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
+from workbench.results.memory import Memory
 
 COLUMNS = ["label", "load_s", "first_run_s", "peak_rss_bytes"]
 
 
-def pieces(bench: Bench) -> list[Piece]:
-    """From the comparison, from the profiles, from starts."""
-    found: list[Piece] = []
-    result = bench.state.result
+def cards(state: BenchState) -> list[Card]:
+    """Return the memory of the comparison and of the nodes."""
+    shown: list[Card] = []
+    result = state.result
     if result is not None:
-        found.append(
-            Piece(
-                "resident memory and load", "result.to_frame()", str(result), None, lambda: resident(result)
-            )
-        )
-    seen = parts(bench, "memory")
-    if seen:
-        both = wb.Memory.of({label: one.record for label, one in seen.items()})
-        name = f"what lives when, {' and '.join(seen)}"
-        of = f"memory/{max(seen)}"
-        found.append(Piece(name, "result.memory()", str(both), both.figure, both.to_frame, "node", of=of))
-    for label, one in parts(bench, "memory settings").items():
-        code, of = f"{made('memory settings', label)}.figure()", f"memory settings/{label}"
-        found.append(Piece(f"settings, {label}", code, str(one), one.figure, one.to_frame, of=of))
-    for label, one in parts(bench, "cold start").items():
-        code, of = f"{made('cold start', label)}.figure()", f"cold start/{label}"
-        found.append(Piece(f"cold start, {label}", code, str(one), one.figure, one.to_frame, of=of))
-    return found
+        table = partial(resident, result)
+        shown.append(Card("resident memory and load", "result.to_frame()", str(result), None, table))
+    by_label = state.held_parts("memory")
+    if by_label:
+        both = Memory.of({label: memory.record for label, memory in by_label.items()})
+        title, part = f"memory by node, {' and '.join(by_label)}", f"memory/{max(by_label)}"
+        shown.append(Card(title, "result.memory()", str(both), both.figure, both.to_frame, "node", part=part))
+    return shown
 
 
 def resident(result: Any) -> Any:
-    """The columns of the runs that are about memory and loading."""
+    """Return the columns of the runs that are about memory and loading."""
     frame = result.to_frame()
     return frame[[name for name in COLUMNS if name in frame.columns]]
 
 
 MEMORY = Tab(
     "memory",
-    "Peak memory and load time come with Compare, what lives when with Memory by node, the steps of a start "
-    "with Cold start.",
-    pieces,
-    (BY_NODE, COLD_START, SETTINGS),
+    "Peak memory and load time come with Compare, the memory of each node with Memory by node, the steps of "
+    "a start with Cold start.",
+    cards,
+    ("memory",),
 )

@@ -1,4 +1,4 @@
-"""The results column: the verdict above, what can be done with it, and the tabs."""
+"""The results column: the verdict, the row of buttons below it, and the tabs."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import ipywidgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.tabs.accuracy import ACCURACY_TAB
-from workbench.panels.tabs.actions import Actions
 from workbench.panels.tabs.flame import FLAME
 from workbench.panels.tabs.fusions import FUSIONS
 from workbench.panels.tabs.graph import GRAPH
 from workbench.panels.tabs.history import HistoryPage
 from workbench.panels.tabs.latency import LATENCY
 from workbench.panels.tabs.memory import MEMORY
+from workbench.panels.tabs.result_row import ResultRow
 from workbench.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
-from workbench.panels.tabs.tab import Page
+from workbench.panels.tabs.tab import TabPage
 from workbench.panels.tabs.verdict import Banner
 
 TABS = (LATENCY, GRAPH, FUSIONS, FLAME, MEMORY, ACCURACY_TAB, ROOFLINE_TAB, THREADS_TAB)
 
 
-class Shown(Protocol):
-    """What stands in a tab."""
+class Page(Protocol):
+    """The content of a tab."""
 
     widget: W.Widget
 
@@ -33,18 +33,18 @@ class Shown(Protocol):
 
 
 class Results:
-    """Only the tab that is looked at holds anything: a figure drawn out of sight has no size."""
+    """Only the selected tab holds anything: a figure drawn out of sight has no size."""
 
     def __init__(self, bench: Bench) -> None:
         self.state = bench.state
-        self.banner, self.actions = Banner(bench), Actions(bench)
-        self.pages: list[Shown] = [*(Page(bench, tab) for tab in TABS), HistoryPage(bench)]
+        self.banner, self.row = Banner(bench), ResultRow(bench)
+        self.pages: list[Page] = [*(TabPage(bench, tab) for tab in TABS), HistoryPage(bench)]
         self.tabs = W.Tab(children=[page.widget for page in self.pages])
         self.tabs.add_class("wbp-tabs")
         for place, title in enumerate([*(tab.title for tab in TABS), "history"]):
             self.tabs.set_title(place, title)
         self.tabs.selected_index = 0
-        self.widget = W.VBox([self.banner.widget, self.actions.widget, self.tabs])
+        self.widget = W.VBox([self.banner.widget, self.row.widget, self.tabs])
         self.tabs.observe(self._turned, names="selected_index")
         self.state.observe(self._changed, names=["result", "parts", "parts_made"])
         self.pages[0].show()

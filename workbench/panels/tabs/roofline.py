@@ -1,45 +1,30 @@
-"""The roofline and threads tabs: how far nodes are from what this machine can do, and how it scales."""
+"""The roofline and threads tabs: how far nodes are from the limits of this machine, and how it scales."""
 
 from __future__ import annotations
 
-import workbench as wb
-from workbench.panels.bench import Bench
-from workbench.panels.tabs.card import Piece
-from workbench.panels.tabs.parts import ROOFLINE, THREADS, made, parts
+from workbench.panels.state import BenchState
+from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
+from workbench.results.roofline import Roofline
 
 
-def pieces(bench: Bench) -> list[Piece]:
-    """Of all configs, side by side."""
-    seen = parts(bench, "roofline")
-    if not seen:
+def cards(state: BenchState) -> list[Card]:
+    """Return the roofline of all configs, side by side."""
+    by_label = state.held_parts("roofline")
+    if not by_label:
         return []
-    both = wb.Roofline.of({label: one.record for label, one in seen.items()})
-    name = f"roofline, {' and '.join(seen)}"
-    of = f"roofline/{max(seen)}"
-    return [Piece(name, "result.roofline()", str(both), both.figure, both.to_frame, "node", of=of)]
-
-
-def scaling(bench: Bench) -> list[Piece]:
-    """Of the configs that it was asked for."""
-    return [
-        Piece(
-            f"threads, {label}", f"{made('thread scaling', label)}.figure()", str(one), one.figure,
-            one.to_frame, of=f"thread scaling/{label}",
-        )
-        for label, one in parts(bench, "thread scaling").items()
-    ]  # fmt: skip
+    both = Roofline.of({label: roofline.record for label, roofline in by_label.items()})
+    title, part = f"roofline, {' and '.join(by_label)}", f"roofline/{max(by_label)}"
+    return [Card(title, "result.roofline()", str(both), both.figure, both.to_frame, "node", part=part)]
 
 
 ROOFLINE_TAB = Tab(
     "roofline",
-    "What this machine can do at most is measured first, then each node is set against it.",
-    pieces,
-    (ROOFLINE,),
+    "First measures what this machine can do at most, then compares each node with it.",
+    cards,
+    ("roofline",),
 )
 THREADS_TAB = Tab(
     "threads",
-    "Latency and processor time of 1, 2, 4… threads, with spinning and without.",
-    scaling,
-    (THREADS,),
+    "Latency and processor time of 1, 2, 4… threads, with and without spinning.",
 )

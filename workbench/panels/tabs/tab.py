@@ -1,31 +1,25 @@
-"""A tab: its pieces, or what to do to get them."""
+"""A tab: its cards, or what to press to get them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import ipywidgets as W
 
 from workbench.panels.bench import Bench
-from workbench.panels.guard import shown_in
+from workbench.panels.buttons import button
+from workbench.panels.changes import on_change, own_changes
 from workbench.panels.markup import text
-from workbench.panels.tabs.card import Piece, PieceBox
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """Something more that can be run for a tab."""
-
-    name: str
-    hint: str
-    run: Callable[[Bench], None]
-    ready: Callable[[Bench], bool]  # its result is there
+from workbench.panels.state import BenchState
+from workbench.panels.tabs.card import Card, CardWidget
+from workbench.results.registry import KINDS, ResultKind
 
 
 class Tools(Protocol):
-    """More that a tab holds above its pieces; follows the state when the tab is filled anew."""
+    """Widgets above the cards of a tab; they follow the state when the tab is filled anew."""
 
     widget: W.Widget
 
@@ -34,13 +28,38 @@ class Tools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """What a tab is made of. `pieces` reads the state and returns at once."""
+    """A tab, whose buttons and plain cards come from the registry of result kinds.
+
+    `cards` reads the state, returns at once, and covers the kinds in `own`.
+    """
 
     title: str
-    empty: str  # what to do to see something here
-    pieces: Callable[[Bench], Sequence[Piece]]
-    offers: tuple[Offer, ...] = ()
+    empty: str  # what to press to see something here
+    cards: Callable[[BenchState], Sequence[Card]] | None = None
+    own: tuple[str, ...] = ()
     tools: Callable[[Bench], Tools] | None = None
+
+    def all_cards(self, state: BenchState) -> list[Card]:
+        """Return the cards of the tab itself, then those of the other kinds whose first tab it is."""
+        kinds = [kind for kind in KINDS.offered(self.title) if kind.tabs[0] == self.title]
+        plain = [card for kind in kinds if kind.name not in self.own for card in part_cards(state, kind)]
+        return [*(self.cards(state) if self.cards is not None else ()), *plain]
+
+
+def part_cards(state: BenchState, kind: ResultKind) -> list[Card]:
+    """Return a card with the figure and the table of each result of a kind."""
+    return [
+        Card(
+            f"{kind.name}, {label}", f"{part_code(kind.name, label)}.figure()", str(part), part.figure,
+            part.to_frame, kind.key, part=f"{kind.name}/{label}",
+        )
+        for label, part in state.held_parts(kind.name).items()
+    ]  # fmt: skip
+
+
+def part_code(kind: str, label: str) -> str:
+    """Return the expression that gives a part of `result`."""
+    return f'result.made("{kind}", "{label}")'
 
 
 APART = (
@@ -49,71 +68,65 @@ APART = (
 )
 
 
-class Page:
-    """A tab on the screen: filled when it is looked at, so that figures are drawn at the size they have."""
+class TabPage:
+    """A tab on the screen: filled when it is shown, so that figures are drawn at the size they have."""
 
     def __init__(self, bench: Bench, tab: Tab) -> None:
-        self.bench, self.tab = bench, tab
+        self.bench, self.state, self.tab = bench, bench.state, tab
         self.status, self.apart, self.content = W.HTML(), W.HTML(), W.VBox([])
-        self.offers = [(offer, self._offer(offer)) for offer in tab.offers]
-        row = W.HBox([button for _, button in self.offers])
-        row.add_class("wbp-offers")
+        self.buttons = {
+            kind.name: button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
+            for kind in KINDS.offered(tab.title)
+        }
+        row = W.HBox(list(self.buttons.values()))
+        row.add_class("wbp-tools")
         self.which = W.ToggleButtons(options=[])
-        self.which.add_class("wbp-pieces")
+        self.which.add_class("wbp-pills")
         self.tools = tab.tools(bench) if tab.tools is not None else None
-        above = [*([row] if self.offers else []), *([self.tools.widget] if self.tools else [])]
+        above = [*([row] if self.buttons else []), *([self.tools.widget] if self.tools else [])]
         self.widget = W.VBox([*above, self.status, self.apart, self.which, self.content])
         self.widget.add_class("wbp-page")
-        self.boxes: dict[str, PieceBox] = {}
-        self.fresh = False  # the boxes show the state as it is
-        self.which.observe(lambda _: self._turn(), names="value")
-        bench.state.observe(lambda _: self._enable(), names=["job", "model", "result"])
+        self.cards: dict[str, CardWidget] = {}
+        self.fresh = False  # the cards show the state as it is
+        on_change(self.which, lambda _: self._turn())
+        self.state.observe(lambda _: self._enable(), names=["job", "model", "result"])
         self._enable()
 
-    def _offer(self, offer: Offer) -> W.Button:
-        button = W.Button(description=offer.name, tooltip=offer.hint)
-        button.add_class("wbp-small")
-        button.on_click(lambda _: self._run(offer))
-        return button
-
-    def _run(self, offer: Offer) -> None:
-        with shown_in(self.status):
-            offer.run(self.bench)
-
     def _enable(self) -> None:
-        for offer, button in self.offers:
-            button.disabled = self.bench.state.job is not None
-            button.description = f"{offer.name} again" if offer.ready(self.bench) else offer.name
+        for kind, pressed in self.buttons.items():
+            pressed.disabled = self.state.job is not None
+            again = " again" if self.state.has_part(kind) else ""
+            pressed.description = f"{KINDS.named(kind).button}{again}"
 
     def show(self) -> None:
-        """Fill it, with what was looked at last where that is still there."""
+        """Fill the tab, with the card that was shown last if there still is one of its title."""
         stale = not self.fresh
         if stale:
             self.fresh, last = True, self.which.value
-            self.boxes = {piece.title: PieceBox(self.bench, piece) for piece in self.tab.pieces(self.bench)}
-            titles = list(self.boxes)
-            self.which.options = titles
-            self.which.value = last if last in self.boxes else (titles[0] if titles else None)
+            self.cards = {card.title: CardWidget(self.bench, card) for card in self.tab.all_cards(self.state)}
+            titles = list(self.cards)
+            with own_changes():
+                self.which.options = titles
+                self.which.value = last if last in self.cards else (titles[0] if titles else None)
             self.which.layout.display = None if len(titles) > 1 else "none"
             self._enable()
-        apart = self.bench.state.parts_apart and bool(self.boxes)
-        self.apart.value = APART if apart else ""
+        self.apart.value = APART if self.state.parts_apart and self.cards else ""
         self._turn()
         if stale and self.tools is not None:
             self.tools.refresh()
 
     def _turn(self) -> None:
-        box = self.boxes.get(self.which.value)
-        if box is None:
+        card = self.cards.get(self.which.value)
+        if card is None:
             self.content.children = [W.HTML(f'<div class="wbp-empty">{text(self.tab.empty)}</div>')]
-        elif list(self.content.children) != [box.widget]:
-            self.content.children = [box.widget]
-            box.show()
+        elif list(self.content.children) != [card.widget]:
+            self.content.children = [card.widget]
+            card.show()
 
     def hide(self) -> None:
-        """Take everything out of the page; what was drawn is kept here."""
+        """Take everything out of the page; drawn cards are kept here."""
         self.content.children = ()
 
     def forget(self) -> None:
-        """The state changed: what is shown next is made anew."""
+        """Make the cards anew when they are shown next: the state has changed."""
         self.fresh = False

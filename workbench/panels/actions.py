@@ -1,0 +1,138 @@
+"""What the buttons run: the comparison, and a further result of each kind in the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from workbench.api.comparing import Comparison
+from workbench.api.comparing import compare as compare_configs
+from workbench.config import Config
+from workbench.errors import ConfigError, WorkbenchError
+from workbench.panels.code import compare_code
+from workbench.panels.jobs import Job
+from workbench.panels.request import Request
+from workbench.panels.state import BenchState
+from workbench.results.registry import KINDS, ResultKind
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One button: its name, the work that it runs in a thread, and where the result goes."""
+
+    name: str
+    run: Callable[[Request, Job], Any]
+    store: Callable[[BenchState, Request, Any], None]
+    check: Callable[[Request], None] | None = None  # raises an error that says what is missing
+
+
+def action_of(kind: str) -> Action:
+    """Return the action that makes a result of this kind."""
+    offered = {offer.name: offer for offer in KINDS if offer.button}
+    if kind not in offered:
+        raise ConfigError(f"{kind!r} is no kind of result", f"choose from: {', '.join(offered)}")
+    made = offered[kind]
+    return Action(made.button, partial(make_parts, made), BenchState.show_parts, partial(check, made))
+
+
+def compare(request: Request, job: Job) -> Comparison:
+    """Compare A and B, and keep with the comparison what was made of them before."""
+    subject = request.subject
+    job.step("making inputs")
+    comparison = compare_configs(
+        subject.model, subject.a, subject.b, inputs=subject.inputs(), seed=subject.seed,
+        progress=job.tell, cancel=job.cancel, **request.compare_options(),
+    )  # fmt: skip
+    keep_parts(comparison, request.parts)
+    return comparison
+
+
+def show_comparison(state: BenchState, request: Request, comparison: Comparison) -> None:
+    """Put a comparison into the results, with the code that makes it."""
+    state.show_comparison(comparison, request.subject, compare_code(request))
+
+
+COMPARE = Action("Compare", compare, show_comparison)
+
+
+def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
+    """Make the results of a kind, by part name such as "levels/B"; the comparison, if any, keeps them."""
+    comparison = request.comparison
+    if comparison is not None and kind.examine is not None and lacks(comparison, kind.name):
+        comparison.examine(kind.name, cancel=job.cancel, on_step=job.step)
+        return {}
+    options, doing = options_of(kind, request, job), kind.step or kind.name
+    parts = {}
+    if kind.scope == "candidate" and comparison is not None:
+        job.step(doing)
+        parts[f"{kind.name}/{comparison.verdict.label}"] = kind.function(comparison, **options)
+    elif kind.scope == "runs":
+        job.step(doing)
+        parts[kind.name] = kind.function(request.subject.model, *request.subject.configs.values(), **options)
+    else:
+        for label, config in configs_of(kind, request).items():
+            job.step(f"{label}: {doing}")
+            parts[f"{kind.name}/{label}"] = kind.function(request.subject.model, config, **options)
+            job.check()
+    job.check()
+    if comparison is not None:
+        keep_parts(comparison, parts)
+    return parts
+
+
+def check(kind: ResultKind, request: Request) -> None:
+    """Raise an error that says what a result of this kind needs and does not have."""
+    if "comparison" in kind.needs and request.comparison is None:
+        raise WorkbenchError(
+            "A and B as they are in the panels have not been compared.",
+            "Press Compare first: what is explained is what was measured.",
+        )
+    if "precision" in kind.needs and not configs_of(kind, request):
+        owner = f"{request.shown} has" if kind.scope == "config" else "Neither A nor B has"
+        raise WorkbenchError(
+            f"{owner} no precision, so no layer is quantized.",
+            "Choose one in the section precision, such as dynamic int8.",
+        )
+
+
+def configs_of(kind: ResultKind, request: Request) -> dict[str, Config]:
+    """Return the configs that get a result of their own, by label; without those that failed."""
+    configs = request.subject.configs
+    if kind.scope == "config":
+        configs = dict([request.shown_config])
+    elif request.comparison is not None:
+        configs = {run.label: run.config for run in request.comparison.runs if run.failure is None}
+    if "precision" in kind.needs:
+        return {label: config for label, config in configs.items() if config.precision is not None}
+    return configs
+
+
+def options_of(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
+    """Return the keywords of a kind's function, as the panels have them."""
+    subject = request.subject
+    if "inputs" in kind.takes:
+        job.step("making inputs")
+    options: dict[str, Any] = {
+        "inputs": subject.inputs() if "inputs" in kind.takes else None,
+        "data": subject.data or None,
+        "calibration": subject.calibration or None,
+        "seed": subject.seed,
+        "budget_s": request.budget_s,
+        "progress": job.tell,
+        "keep": request.comparison is None,  # else the comparison keeps it
+    }
+    return {"cancel": job.cancel, **{name: options[name] for name in kind.takes}}
+
+
+def lacks(comparison: Comparison, kind: str) -> bool:
+    """Return whether a run that did not fail has no part of this kind."""
+    names = {part.name for part in comparison.parts}
+    return any(f"{kind}/{run.label}" not in names for run in comparison.runs if run.failure is None)
+
+
+def keep_parts(comparison: Comparison, parts: Mapping[str, Any]) -> None:
+    """Keep further results with the comparison: its bundle, its page and the history then hold them."""
+    for name, result in parts.items():
+        comparison.add(result, name.partition("/")[2] or "B")

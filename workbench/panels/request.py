@@ -1,0 +1,63 @@
+"""What a button asks for: a snapshot of the panels, taken when it is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.api.comparing import Comparison
+from workbench.config import Config
+
+SMALLEST_EFFECT = 0.01  # the default of wb.compare
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model, two configs and their inputs: what a result is about."""
+
+    model: Any
+    a: Config
+    b: Config
+    dims: tuple[tuple[str, int], ...] = ()
+    seed: int = 0
+    data: str = ""  # path of a file with the inputs; empty: random ones
+    calibration: str = ""  # path of the data for static int8; empty: the default of the library
+    source: Any = field(default=None, compare=False)  # what wb.load was given
+
+    @property
+    def configs(self) -> dict[str, Config]:
+        """The configs by label; A alone if both are equal."""
+        return {"A": self.a} if self.a == self.b else {"A": self.a, "B": self.b}
+
+    def inputs(self) -> Any:
+        """Make the inputs, which takes time."""
+        if self.data:
+            return self.model.inputs(self.data)
+        return self.model.inputs(seed=self.seed, **dict(self.dims))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """A subject, how it is measured, and the results that exist for it."""
+
+    subject: Subject
+    shown: str = "B"  # the label of the config that the panels show
+    budget_s: float | None = None
+    smallest_effect: float = SMALLEST_EFFECT
+    pacing_s: float | None = None
+    comparison: Comparison | None = None  # the comparison on the screen, if it is about this subject
+    parts: Mapping[str, Any] = field(default_factory=dict)  # results of this subject without a comparison
+
+    @property
+    def shown_config(self) -> tuple[str, Config]:
+        """The label and the config that the panels show."""
+        return self.shown, self.subject.a if self.shown == "A" else self.subject.b
+
+    def compare_options(self) -> dict[str, Any]:
+        """The keywords of `wb.compare` that differ from their defaults, without inputs and seed."""
+        options: dict[str, Any] = {"budget_s": self.budget_s, "pacing_s": self.pacing_s}
+        options["calibration"] = self.subject.calibration or None
+        if self.smallest_effect != SMALLEST_EFFECT:
+            options["smallest_effect"] = self.smallest_effect
+        return {name: value for name, value in options.items() if value is not None}

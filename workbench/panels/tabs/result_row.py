@@ -1,0 +1,106 @@
+"""The row below the verdict: the code of the result, a pinned cell, a bundle, a page."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as W
+
+from workbench.panels.bench import Bench
+from workbench.panels.buttons import Spec, buttons_of
+from workbench.panels.markup import error_html, note_html
+from workbench.panels.tabs.card import still_bundle
+from workbench.panels.tabs.codebox import CodeBox
+from workbench.panels.tabs.naming import file_name
+from workbench.worker.folder import WorkerFolder
+
+
+class ResultRow:
+    """Buttons for the comparison on the screen, and the path that they write to."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.code = CodeBox(bench)
+        self.path = W.Text(
+            placeholder="file.ortbench", tooltip="Where to save the bundle; relative to the notebook"
+        )
+        self.status = W.HTML()
+        self.named: Any = None  # the result whose name the path has
+        specs: tuple[Spec, ...] = (
+            ("Copy as Python", "The code that does exactly this", self.code.toggle),
+            ("Pin verdict", "Keep verdict and figure in a cell below that survives sharing", self._pin),
+            (
+                "Save",
+                "Write a bundle that wb.open reads anywhere, without model and ONNX Runtime",
+                self._save,
+            ),
+            ("Download", "Save the bundle with the browser", self._download),
+            (
+                "Export HTML",
+                "One HTML file, beside the notebook and in your downloads: opens offline, with live figures",
+                self._export,
+            ),
+        )
+        self.buttons = buttons_of(specs, self.status)
+        code, pin, save, download, export = self.buttons.values()
+        row = W.HBox([code, pin, self.path, save, download, export])
+        row.add_class("wbp-actions")
+        self.widget = W.VBox([row, self.code.widget, self.status])
+        self.state.observe(self._show, names=["result", "model", "job"])
+        self._show()
+
+    def _show(self, _: object = None) -> None:
+        result = self.state.result
+        for button in list(self.buttons.values())[1:]:
+            button.disabled = result is None
+        if self.state.job is not None:
+            self.buttons["Export HTML"].disabled = True
+        if result is not None and result is not self.named:
+            self.named = result
+            self.path.value = f"{file_name(result.record.model.name)}.ortbench"
+
+    def _pin(self) -> None:
+        result, code = self.state.result, self.bench.card_code("result")
+        pin = partial(self.bench.page.pin, code, status=self.status)
+        self.bench.in_background(partial(still_bundle, result), pin, self._show_error)
+
+    def _save(self) -> None:
+        path = Path(self.path.value.strip() or "result.ortbench").expanduser()
+        self.status.value = note_html("Saving…")
+        self.bench.in_background(partial(self.state.result.save, path), self._saved, self._show_error)
+
+    def _saved(self, path: Path) -> None:
+        self.status.value = note_html(f"Saved as {path}; wb.open reads it anywhere.")
+
+    def _download(self) -> None:
+        name = f"{file_name(self.state.result.record.model.name)}.ortbench"
+        self.bench.in_background(
+            partial(bundle_of, self.state.result),
+            lambda data: self.bench.page.download(name, "application/zip", data, self.status),
+            self._show_error,
+        )
+
+    def _export(self) -> None:
+        """Export as a job that can be cancelled: a page with large graphs takes seconds."""
+        path = Path(self.path.value.strip() or "result.ortbench").expanduser()
+        self.status.value = note_html("Exporting…")
+        self.bench.export(path.with_suffix(".html"), self._exported, self._show_error)
+
+    def _exported(self, written: tuple[Path, bytes]) -> None:
+        path, data = written
+        self.bench.page.download(
+            path.name, "text/html", data, self.status, before=f"Written as {path};",
+            fix=f"It is written as {path}.",
+        )  # fmt: skip
+
+    def _show_error(self, error: Exception) -> None:
+        self.status.value = error_html(error)
+
+
+def bundle_of(result: Any) -> bytes:
+    """Return the content of a result's bundle, for a browser on another machine than the kernel."""
+    with WorkerFolder() as folder:
+        data: bytes = result.save(folder / "result.ortbench").read_bytes()
+    return data
