@@ -39,6 +39,7 @@ def section(column: Configure, kind: type) -> Any:
 def test_every_knob_has_its_control(column: Configure) -> None:
     built = {field for section in column.sections for field in (*section.controls, *section.parts)}
     assert built | OWN == {knob.field for knob in KNOBS}
+    assert not built & OWN
 
 
 def test_every_pass_has_its_sentence() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import ipywidgets as W
@@ -16,7 +17,7 @@ from workbench.panels.options import Options
 
 MOST_COUNT = 1_000_000
 MOST_THREADS = 1024  # for the number box; the slider ends at the cores of this machine
-Changed = Callable[[Any], None]
+Changed = Callable[[Any], None]  # gets the new value, or a function that makes it or raises
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,23 +70,17 @@ def _switch(knob: Knob, changed: Changed, _: Any) -> Control:
     return Control(knob, widget, lambda value: setattr(widget, "value", bool(value)))
 
 
-def _text(knob: Knob, changed: Changed, _: Any) -> Control:
-    return _typed(knob, changed, lambda text: text, str)
-
-
-def _number(knob: Knob, changed: Changed, _: Any) -> Control:
-    return _typed(knob, changed, number, lambda value: f"{value:g}")
-
-
-def _typed(knob: Knob, changed: Changed, read: Callable[[str], Any], write: Callable[[Any], str]) -> Control:
-    """Return a line of text; the config refuses what cannot be read."""
+def _typed(knob: Knob, changed: Changed, _: Any = None) -> Control:
+    """Return a line of text; the knob reads it, and refuses what it cannot read."""
     widget = W.Text(
         value="", description=knob.label, tooltip=hint(knob), placeholder=knob.unset, continuous_update=False
     )
-    on_change(widget, lambda text: changed(read(text.strip()) if text.strip() else None))
-    return Control(
-        knob, widget, lambda value: setattr(widget, "value", "" if value is None else write(value))
-    )
+    on_change(widget, lambda text: changed(partial(knob.parse, text.strip()) if text.strip() else None))
+
+    def show(value: Any) -> None:
+        widget.value = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+    return Control(knob, widget, show)
 
 
 def _texts(knob: Knob, changed: Changed, _: Any) -> Control:
@@ -100,7 +95,7 @@ def _texts(knob: Knob, changed: Changed, _: Any) -> Control:
 def _count(knob: Knob, changed: Changed, default: Any) -> Control:
     if default is not None:
         return _whole(knob, changed)
-    return _threads(knob, changed) if knob.group == "threads" else _typed(knob, changed, whole, str)
+    return _threads(knob, changed) if knob.group == "threads" else _typed(knob, changed)
 
 
 def _whole(knob: Knob, changed: Changed) -> Control:
@@ -160,27 +155,14 @@ def switch(name: str) -> Option:
     )
 
 
-def number(text: str) -> Any:
-    """Return a number, or the text if it is none: the config refuses it in its own words."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def whole(text: str) -> Any:
-    """Return a whole number, or the text if it is none."""
-    return int(text) if text.isdecimal() and len(text) < 20 else text
-
-
 WIDGETS: dict[type[Knob], Callable[[Knob, Changed, Any], Control]] = {
     kinds.Choice: _choice,
     kinds.Flag: _flag,
     kinds.Switch: _switch,
-    kinds.Text: _text,
-    Interpreter: _text,
+    kinds.Text: _typed,
+    Interpreter: _typed,
     name_kinds.Texts: _texts,
-    kinds.Number: _number,
+    kinds.Number: _typed,
     kinds.Count: _count,
     name_kinds.Switches: _switches,
 }
