@@ -54,7 +54,7 @@ KIND = ResultKind(
     needs=("comparison",),
     heading="Why B is slower",
     button="Why B is slower",
-    hint="What costs B its time against A, with a fix for each cause: both run once more under ORT's profiler",
+    hint="What costs B its time against A, with a fix for each cause: both run again under ORT's profiler",
     step="A and B under ORT's profiler",
     tabs=("accuracy",),
 )
