@@ -107,6 +107,9 @@ from workbench.errors import (
     RunFailed as RunFailed,
 )
 from workbench.errors import (
+    StorageError as StorageError,
+)
+from workbench.errors import (
     WorkbenchError as WorkbenchError,
 )
 from workbench.errors import (

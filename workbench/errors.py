@@ -47,6 +47,10 @@ class HistoryError(WorkbenchError):
     """The history file cannot be written or read."""
 
 
+class StorageError(WorkbenchError):
+    """A folder for our own files that cannot be written, or whose disk is full; no config is at fault."""
+
+
 class WorkerError(WorkbenchError):
     """A worker process that died, hung or could not be started."""
 

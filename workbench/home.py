@@ -5,27 +5,51 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from workbench.errors import StorageError
+
+NAME = "ort-workbench"
+
 
 def data_folder() -> Path:
-    """The folder of what must not be lost: the history."""
-    return _folder("data")
+    """Make and return the folder of what must not be lost: the history."""
+    return _made(_place("data"))
 
 
 def cache_folder() -> Path:
-    """The folder of what can be made again: rehydrated samples, downloads, prepared models."""
-    return _folder("cache")
+    """Make and return the folder of what can be made again: samples, downloads, prepared models."""
+    return _made(_place("cache"))
 
 
-def _folder(kind: str) -> Path:
+def places() -> tuple[Path, ...]:
+    """Return both folders without making them."""
+    return (_place("data"), _place("cache"))
+
+
+def unusable(folder: Path, role: str, variable: str, reason: str, *, full: bool = False) -> StorageError:
+    """Return the error of a folder that cannot be written; `variable` moves it to another place."""
+    if full:
+        return StorageError(
+            f"the disk of {role} {folder} is full: {reason}",
+            f"free some space there, or set {variable} to a folder on a disk with more room",
+        )
+    return StorageError(
+        f"{role} {folder} cannot be used: {reason}", f"set {variable} to a folder that you may write to"
+    )
+
+
+def _place(kind: str) -> Path:
     home = os.environ.get("WORKBENCH_HOME")
     if home:
-        folder = Path(home).expanduser() / kind
-    else:
-        import platformdirs  # here, because `import workbench` must stay fast
+        return Path(home).expanduser() / kind
+    import platformdirs  # here, because `import workbench` must stay fast
 
-        name = "ort-workbench"
-        folder = Path(
-            platformdirs.user_data_dir(name) if kind == "data" else platformdirs.user_cache_dir(name)
-        )
-    folder.mkdir(parents=True, exist_ok=True)
+    return Path(platformdirs.user_data_dir(NAME) if kind == "data" else platformdirs.user_cache_dir(NAME))
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise unusable(folder, "the folder for kept files", "WORKBENCH_HOME", reason) from error
     return folder

@@ -13,7 +13,7 @@ import pytest
 import workbench
 from tests.models import tiny
 from tests.worker.harness import load_plan, mlp_feed, started
-from workbench.errors import RunFailed, WorkerError
+from workbench.errors import RunFailed, StorageError
 from workbench.worker.launch import Worker, WorkerFolder
 from workbench.worker.values import write_values
 
@@ -58,15 +58,15 @@ def test_a_living_folder_stays_though_its_process_id_is_unknown_here(parent: Pat
 @pytest.mark.real
 def test_a_folder_that_cannot_be_made_says_so(parent: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(parent / "nowhere"))
-    with pytest.raises(WorkerError, match="temporary folder") as caught:
+    with pytest.raises(StorageError, match="temporary folder") as caught:
         WorkerFolder()
     assert "TMPDIR" in caught.value.fix
-    with pytest.raises(WorkerError, match="temporary folder"):
+    with pytest.raises(StorageError, match="temporary folder"):
         Worker(parent / "nowhere", name="W")
 
 
 def test_a_disk_that_fills_up_in_this_process_says_so(parent: Path) -> None:
-    with pytest.raises(WorkerError, match="full"), WorkerFolder():
+    with pytest.raises(StorageError, match="full"), WorkerFolder():
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     with pytest.raises(FileNotFoundError), WorkerFolder() as folder:
         (parent / "model.onnx").read_bytes()
@@ -82,7 +82,7 @@ def test_a_disk_that_fills_up_in_the_worker_is_not_blamed_on_the_config(tmp_path
     with started(tmp_path) as worker:
         worker.request("load", {"model": str(model), "plan": load_plan()}, stage="load", timeout_s=60)
         worker.request("first_run", {"feeds": str(feeds)}, stage="first run", timeout_s=60)
-        with pytest.raises(WorkerError, match="full") as caught:
+        with pytest.raises(StorageError, match="full") as caught:
             worker.request("outputs", {"path": "/dev/full"}, stage="outputs", timeout_s=60)
         assert "free some space" in caught.value.fix
         with pytest.raises(RunFailed):

@@ -7,7 +7,7 @@ import sys
 
 from workbench.diagnosis.records import Device, ProviderState, State, Survey
 from workbench.diagnosis.remedies import remedy
-from workbench.errors import RunFailed, WorkerError
+from workbench.errors import RunFailed, StorageError, WorkerError
 from workbench.records.machine import Machine
 from workbench.worker import log
 from workbench.worker.launch import call_job
@@ -27,7 +27,7 @@ def survey(machine: Machine, python: str = sys.executable) -> Survey:
     """What works here. A provider that ends its process is reported like one that refuses."""
     try:
         about = call_job("probe", {}, timeout_s=TIMEOUT_S, python=python)
-    except (WorkerError, RunFailed) as error:
+    except (WorkerError, RunFailed, StorageError) as error:
         return Survey(None, None, (), (), (), error.problem)
     return Survey(
         onnxruntime=str(about["version"]),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from workbench.config import Config
-from workbench.errors import Cancelled, WorkbenchError
+from workbench.errors import Cancelled, StorageError, WorkbenchError
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.tolerance import least_sqnr_db
 from workbench.measure.candidate import Candidate
@@ -52,7 +52,7 @@ def _candidate(
                 prepared.record,
                 prepared.model,
             )
-        except Cancelled:
+        except (Cancelled, StorageError):
             raise
         except WorkbenchError as error:
             failure = Failure("prepare", error.problem, error.fix, "")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.background import check_cancel
-from workbench.errors import ModelError
+from workbench.errors import ModelError, StorageError
 from workbench.home import cache_folder
 from workbench.text import path_text
 
@@ -35,11 +35,8 @@ def fingerprint(path: Path, external: Sequence[str], cancel: threading.Event | N
 def file_sha256(path: Path, cancel: threading.Event | None = None) -> str:
     """Return the hash of a file, read once and remembered for as long as its size and times stay the same."""
     try:
-        state = _state(path)
-        note = (
-            cache_folder() / "hashes" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}.json"
-        )
-        known = _remembered(note, state)
+        state, note = _state(path), _note(path)
+        known = None if note is None else _remembered(note, state)
         if known is not None:
             return known
         digest = hashlib.sha256()
@@ -47,7 +44,11 @@ def file_sha256(path: Path, cancel: threading.Event | None = None) -> str:
             while chunk := file.read(_CHUNK_BYTES):
                 digest.update(chunk)
                 check_cancel(cancel)
-        if _state(path) == state and time.time() - max(state[1], state[2]) / 1e9 > _SETTLED_S:
+        if (
+            note is not None
+            and _state(path) == state
+            and time.time() - max(state[1], state[2]) / 1e9 > _SETTLED_S
+        ):
             _remember(note, state, digest.hexdigest())
         return digest.hexdigest()
     except OSError as error:
@@ -61,6 +62,15 @@ def _state(path: Path) -> list[int]:
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
+def _note(path: Path) -> Path | None:
+    """Return the file that remembers the hash, or None where there is no folder for it."""
+    try:
+        folder = cache_folder()
+    except StorageError:  # every use hashes anew
+        return None
+    return folder / "hashes" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}.json"
+
+
 def _remembered(note: Path, state: list[int]) -> str | None:
     try:
         known = json.loads(note.read_text(encoding="utf-8"))
@@ -71,7 +81,10 @@ def _remembered(note: Path, state: list[int]) -> str | None:
 
 
 def _remember(note: Path, state: list[int], digest: str) -> None:
-    note.parent.mkdir(parents=True, exist_ok=True)
     written = note.with_suffix(f".{os.getpid()}-{threading.get_ident()}")  # nobody else writes to this one
-    written.write_text(json.dumps({"state": state, "sha256": digest}), encoding="utf-8")
-    written.replace(note)
+    try:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(json.dumps({"state": state, "sha256": digest}), encoding="utf-8")
+        written.replace(note)
+    except OSError:  # a full or read-only home: the next use hashes anew
+        written.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from workbench.errors import BundleError
+from workbench.errors import BundleError, StorageError
 from workbench.home import data_folder
 from workbench.records.atomic import write_atomically
 
@@ -22,7 +22,7 @@ def recent() -> tuple[str, ...]:
     try:
         file = data_folder() / FILE
         names = json.loads(file.read_bytes()) if file.stat().st_size <= MOST_BYTES else None
-    except (OSError, ValueError, RecursionError):  # the last for brackets in brackets
+    except (OSError, StorageError, ValueError, RecursionError):  # the last for brackets in brackets
         return ()
     return tuple(name for name in names if isinstance(name, str))[:MOST] if isinstance(names, list) else ()
 
@@ -40,7 +40,7 @@ def remember(source: Any) -> None:
     try:
         content = json.dumps(with_recent(recent(), source), indent=1)
         write_atomically(Path(data_folder() / FILE), content.encode("utf-8"))
-    except (OSError, BundleError):
+    except (OSError, StorageError, BundleError):
         return  # a home that cannot be written must not keep a model from being opened
 
 

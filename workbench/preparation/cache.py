@@ -7,6 +7,7 @@ is checked by hash, so a damaged entry is made again.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -64,9 +65,10 @@ def entry(
             if _read(folder / key) is None:
                 _install(making, folder / key)
         except OSError as error:
-            raise PrepareError(
-                f"the prepared model cannot be kept in {folder}: {error.strerror or error}",
-                "make room there, or set WORKBENCH_HOME to a folder with room",
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            reason = error.strerror or str(error)
+            raise home.unusable(
+                folder, "the folder of prepared models", "WORKBENCH_HOME", reason, full=full
             ) from error
         finally:
             shutil.rmtree(making, ignore_errors=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config, DynamicInt8, Precision, PreparedModel, StaticInt8, WeightOnly
 from workbench.config.foreign import check_trusted
-from workbench.errors import Cancelled, PrepareError, WorkbenchError
+from workbench.errors import Cancelled, PrepareError, StorageError, WorkbenchError
 from workbench.models.fingerprint import file_sha256
 from workbench.models.model import Model
 from workbench.preparation import cache
@@ -187,7 +187,7 @@ class _Taking:
                 self._products[step.product] = entry.model
             else:
                 self.model = self._opened(entry.model, step)
-        except Cancelled:
+        except (Cancelled, StorageError):
             raise
         except WorkbenchError as error:
             problem, fix = step.explains(error.problem) or (error.problem, error.fix)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import home
-from workbench.errors import BundleError, HistoryError
+from workbench.errors import BundleError, HistoryError, StorageError
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
 from workbench.records.display import to_table
@@ -37,6 +37,8 @@ class History:
         try:
             chosen = home.data_folder() / "history.sqlite" if path is None else Path(path).expanduser()
             self.path = chosen.resolve()
+        except StorageError as error:
+            raise HistoryError(f"There is no folder for the history: {error.problem}.", error.fix) from error
         except (OSError, RuntimeError) as error:
             raise HistoryError(
                 f"There is no folder for the history: {error}.",

@@ -115,9 +115,12 @@ def _versions(ort: Any) -> dict[str, str]:
 
 
 def _told(error: Exception) -> dict[str, Any]:
-    """`errno` lets the parent tell a full disk from a refusal of ORT."""
-    number = error.errno if isinstance(error, OSError) else None
-    return {"type": type(error).__name__, "message": _bounded(str(error)), "errno": number}
+    """Return an error as data; `errno` and `filename` tell a full disk from a refusal of ORT."""
+    body: dict[str, Any] = {"type": type(error).__name__, "message": _bounded(str(error))}
+    if isinstance(error, OSError):
+        body["errno"] = error.errno
+        body["filename"] = None if error.filename is None else os.fsdecode(error.filename)
+    return body
 
 
 def _bounded(text: str, most: int = 20_000) -> str:

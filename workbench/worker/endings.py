@@ -6,7 +6,7 @@ import re
 import signal
 from typing import Any
 
-from workbench.errors import RunFailed, WorkerError
+from workbench.errors import RunFailed, StorageError, WorkerError
 from workbench.worker import log
 from workbench.worker.folder import no_room
 from workbench.worker.translate import translated
@@ -15,10 +15,10 @@ _LIMITS = {"start": "start_s", "load": "load_s"}  # of wb.Limits; every other st
 _LAST_LINES = 6
 
 
-def refused(answer: dict[str, Any], stage: str) -> RunFailed | WorkerError:
-    """The error for a "failed" answer: ORT's refusal, unless the disk failed and not the config."""
-    no_disk = no_room(answer.get("errno"), f"{answer['message']} (during {stage})")
-    return no_disk or translated(answer["type"], answer["message"], stage)
+def refused(answer: dict[str, Any], stage: str) -> RunFailed | WorkerError | StorageError:
+    """Return the error for a "failed" answer: ORT's refusal, unless the disk failed and not the config."""
+    failed = OSError(answer.get("errno"), answer["message"], answer.get("filename"))
+    return no_room(failed, stage) or translated(answer["type"], answer["message"], stage)
 
 
 def timed_out(stage: str, timeout_s: float) -> WorkerError:

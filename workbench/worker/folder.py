@@ -9,7 +9,8 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
-from workbench.errors import WorkerError
+from workbench import home
+from workbench.errors import StorageError
 
 try:
     import fcntl
@@ -18,6 +19,8 @@ except ImportError:  # Windows: there the process id in the folder's name must d
 
 PREFIX = "ort-workbench-"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_HOME = ("the folder for kept files", "WORKBENCH_HOME")
+_TEMPORARY = ("the temporary folder", "TMPDIR")
 _CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EIO})
 
 
@@ -29,7 +32,7 @@ class WorkerFolder:
             _sweep(Path(tempfile.gettempdir()))
             self.path, self._lock = _locked_folder()
         except OSError as error:
-            raise no_room(error.errno, str(error)) or error from error
+            raise no_room(error, temporary_file=True) or error from error
 
     def __enter__(self) -> Path:
         return self.path
@@ -37,28 +40,51 @@ class WorkerFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """A disk that was full meanwhile is told as such."""
+        """Remove the folder; translate the error of a disk that became full meanwhile."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
         if isinstance(error, OSError) and error.errno in _FULL:
-            raise no_room(error.errno, str(error)) or error from error
+            raise no_room(error) or error from error
 
 
-def no_room(number: int | None, told: str) -> WorkerError | None:
-    """The error for an OSError with this number, None if it is not about files that we wrote."""
-    if number in _FULL:
-        return WorkerError(
-            f"the disk of the temporary folder is full: {told}",
-            "free some space, or set TMPDIR to a folder on a disk that has more",
-        )
-    if number in _CLOSED:
-        return WorkerError(
-            f"the temporary folder cannot be used: {told}",
-            "set TMPDIR to a folder that exists and that you may write to",
-        )
-    return None
+def no_room(error: OSError, stage: str = "", *, temporary_file: bool = False) -> StorageError | None:
+    """Return the error that names our folder and its disk, or None if another file is at fault.
+
+    Errors of writing name no file: then the folder on the fuller disk is at fault.
+    """
+    full = error.errno in _FULL
+    if not full and error.errno not in _CLOSED:
+        return None
+    temporary, homes = _temporary_folder(), home.places()
+    folder: Path | None = temporary
+    if error.filename is not None and not temporary_file:
+        file = Path(os.fsdecode(error.filename)).absolute()
+        ours = {temporary / part: temporary for part in file.parts if part.startswith(PREFIX)}
+        ours.update((place, place) for place in homes)
+        folder = next((ours[place] for place in ours if file.is_relative_to(place)), None)
+    elif full and not temporary_file:
+        folder = min((temporary, *homes), key=_free_bytes)
+    if folder is None:
+        return None
+    role, variable = _TEMPORARY if folder == temporary else _HOME
+    reason = f"{error.strerror or error}{f' (during {stage})' if stage else ''}"
+    return home.unusable(folder, role, variable, reason, full=full)
+
+
+def _temporary_folder() -> Path:
+    try:
+        return Path(tempfile.gettempdir()).absolute()
+    except FileNotFoundError:  # none of the places that Python tries can be written
+        return Path(os.environ.get("TMPDIR", "/tmp"))
+
+
+def _free_bytes(folder: Path) -> int:
+    """Return the free space of the disk that holds a folder, which need not exist yet."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 def _locked_folder() -> tuple[Path, int | None]:

@@ -147,7 +147,7 @@ class Worker:
             log_file = self.log_path.open("ab")
             environment = _environment(self.log_path.parent)
         except OSError as error:
-            raise no_room(error.errno, str(error)) or error from error
+            raise no_room(error, temporary_file=True) or error from error
         with log_file:
             try:
                 return subprocess.Popen(

@@ -10,7 +10,7 @@ from workbench.analysis.fidelity.evaluate import EvaluatedConfig, evaluate
 from workbench.analysis.fidelity.metrics import Metric, PerItem, find_metric
 from workbench.analysis.fidelity.quantization_step import step_reporter
 from workbench.config import Config
-from workbench.errors import Cancelled, ConfigError, WorkbenchError
+from workbench.errors import Cancelled, ConfigError, StorageError, WorkbenchError
 from workbench.measure.limits import Limits, OnProgress
 from workbench.models.declared import TensorType, declared_inputs
 from workbench.models.examples import examples
@@ -69,7 +69,7 @@ def subject(
     words, tell = config_in_words(config), step_reporter(on_progress, label)
     try:
         prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=tell)
-    except Cancelled:
+    except (Cancelled, StorageError):
         raise
     except WorkbenchError as error:
         return EvaluatedConfig(

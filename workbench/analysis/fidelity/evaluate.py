@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.analysis.fidelity.error import Tally
 from workbench.analysis.fidelity.metrics import Metric
-from workbench.errors import Cancelled, MetricError, RunFailed, WorkbenchError
+from workbench.errors import Cancelled, MetricError, RunFailed, StorageError, WorkbenchError
 from workbench.measure.limits import Limits, OnProgress, Progress
 from workbench.models.examples import Examples
 from workbench.models.model import Model
@@ -156,7 +156,7 @@ class _Evaluation:
                         tallies[name].add(value, other.get(name), self.examples.items[at])
                 items += self._metric_rows(part, outputs)
                 path.unlink()
-        except (Cancelled, MetricError):
+        except (Cancelled, MetricError, StorageError):
             raise
         except WorkbenchError as error:
             self.scores.append(Score(subject.label, None, None, error.problem))

@@ -6,6 +6,7 @@ index is no position in the file.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -51,9 +52,13 @@ def named_model(path: Path, cancel: threading.Event | None = None) -> Path:
         arguments = {"source": str(path.absolute()), "target": str(making / target.name)}
         call_job("preparing.naming", arguments, timeout_s=TIMEOUT_S, cancel=cancel)
         making.rename(folder)
-    except OSError:
+    except OSError as error:
         if not target.exists():  # else another process was first
-            raise
+            reason = error.strerror or str(error)
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise home.unusable(
+                folder.parent, "the folder of models with named nodes", "WORKBENCH_HOME", reason, full=full
+            ) from error
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return target

@@ -1,0 +1,126 @@
+"""A home or temporary folder that cannot be used: what is measured stays, and messages name the folder."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.models import tiny
+from workbench.errors import StorageError
+from workbench.home import cache_folder
+from workbench.judge import candidates
+from workbench.models.fingerprint import file_sha256
+from workbench.worker.endings import refused
+from workbench.worker.folder import WorkerFolder, no_room
+
+
+@pytest.fixture
+def broken_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home below a file, which no user can write."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "file" / "home"))
+    return tmp_path / "file" / "home"
+
+
+def full(path: Path | None = None) -> OSError:
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), None if path is None else str(path))
+
+
+def test_a_model_is_hashed_without_a_home(broken_home: Path, tmp_path: Path) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    assert len(file_sha256(path)) == 64
+    assert wb.load(path).sha256 == file_sha256(path)
+    assert not broken_home.exists()
+
+
+@pytest.mark.real
+def test_a_comparison_without_a_home_is_measured_and_kept_in_memory(
+    broken_home: Path, tmp_path: Path
+) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    with pytest.warns(UserWarning, match="not added to the history") as caught:
+        result = wb.compare(path, wb.Config(), wb.Config(level="disabled"), budget_s=0.1, progress=False)
+    assert str(broken_home) in str(caught[0].message)
+    assert all(run.failure is None for run in result.runs)
+    assert result.save(tmp_path / "kept.ortbench").exists()
+
+
+def test_a_home_that_cannot_be_made_is_named(broken_home: Path) -> None:
+    with pytest.raises(StorageError, match=str(broken_home)) as caught:
+        cache_folder()
+    assert "WORKBENCH_HOME" in caught.value.fix
+    with pytest.raises(wb.HistoryError, match=str(broken_home)):
+        wb.history()
+
+
+def test_a_full_disk_is_that_of_the_file_that_could_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, temporary = tmp_path / "home", tmp_path / "temporary"
+    for folder in (home / "data", home / "cache", temporary):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("WORKBENCH_HOME", str(home))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    of_home, of_temporary = (
+        no_room(full(home / "cache" / "a")),
+        no_room(full(temporary / "ort-workbench-1-a" / "feeds")),
+    )
+    assert of_home is not None
+    assert str(home) in of_home.problem
+    assert "WORKBENCH_HOME" in of_home.fix
+    assert of_temporary is not None
+    assert str(temporary) in of_temporary.problem
+    assert "TMPDIR" in of_temporary.fix
+    assert no_room(full(tmp_path / "users own file")) is None
+
+
+def test_of_two_folders_the_one_on_the_fuller_disk_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, temporary = tmp_path / "home", tmp_path / "temporary"
+    for folder in (home / "data", home / "cache", temporary):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("WORKBENCH_HOME", str(home))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    free = {str(home): 0, str(temporary): 5 << 30}
+
+    def disk_usage(path: Any) -> SimpleNamespace:
+        return SimpleNamespace(free=next(size for name, size in free.items() if str(path).startswith(name)))
+
+    monkeypatch.setattr("shutil.disk_usage", disk_usage)
+    error = no_room(full())
+    assert error is not None
+    assert str(home) in error.problem
+    free[str(home)], free[str(temporary)] = 5 << 30, 0
+    with pytest.raises(StorageError, match=str(temporary)), WorkerFolder():
+        raise full()
+    answer = {"type": "OSError", "message": "No space left on device", "errno": errno.ENOSPC}
+    assert isinstance(refused(answer, "run"), StorageError)
+
+
+def test_a_missing_file_of_the_user_is_no_trouble_of_our_folders(tmp_path: Path) -> None:
+    answer = {"type": "FileNotFoundError", "message": "gone", "errno": errno.ENOENT}
+    error = refused({**answer, "filename": str(tmp_path / "model.onnx")}, "load")
+    assert not isinstance(error, StorageError)
+
+
+def test_a_full_disk_is_not_blamed_on_a_config(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    trouble = StorageError("the disk of the folder /full is full", "free some space")
+
+    def prepare(*_: Any, **__: Any) -> None:
+        raise trouble
+
+    monkeypatch.setattr(candidates, "prepare", prepare)
+    model = wb.load(tiny.save(tiny.mlp(), tmp_path))
+    request = SimpleNamespace(
+        feeds=model.inputs().feeds, configs=(wb.Config(), wb.Config()), labels=("A", "B"), slow_downs=(),
+        model=model.path, source=model, calibration=None,
+    )  # fmt: skip
+    with pytest.raises(StorageError, match="/full"):
+        candidates.make_candidates(request, tmp_path)  # type: ignore[arg-type]
