@@ -12,31 +12,32 @@ import anywidget
 import traitlets as t
 from ipywidgets import DOMWidget
 
-from workbench.views.slimming import slim
-
 MOST_MODULE_BYTES = 50_000  # anywidget sends the module with every instance
 PARTS = {"graph": ("layout", "panes", "drawing")}  # files that a view needs besides its own
 
 
 @cache
 def javascript(name: str) -> str:
-    """One of our own files, which define functions and export nothing; a view's parts come before it."""
-    folder = files("workbench.views").joinpath("static")
-    names = (*PARTS.get(name, ()), name)
-    return "\n".join(slim(folder.joinpath(f"{one}.js").read_text(encoding="utf-8")) for one in names)
+    """Return a built file, which defines functions and exports nothing, after the files it needs."""
+    return "".join(_built(f"{part}.js") for part in (*PARTS.get(name, ()), name))
 
 
 @cache
 def module(name: str) -> str:
-    """The shared part and a view's own part, as one ES module."""
-    return f"{javascript('common')}\n{javascript(name)}\nexport default {{ render }};\n"
+    """Return the shared part and the part of a view as one ES module."""
+    return f"{javascript('common')}{javascript(name)}export default {{ render }};\n"
 
 
 @cache
 def stylesheet() -> str:
-    """The one of all views."""
-    text = files("workbench.views").joinpath("static", "common.css").read_text(encoding="utf-8")
-    return " ".join(text.split())
+    """Return the style sheet of all views."""
+    return _built("common.css")
+
+
+def _built(name: str) -> str:
+    """Return a file that `workbench.views.build` made of the one under `static/`."""
+    path = files("workbench.views").joinpath("static", "built", name)
+    return path.read_text(encoding="utf-8")
 
 
 class View(anywidget.AnyWidget):
