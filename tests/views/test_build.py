@@ -19,9 +19,7 @@ def test_built_files_are_made_of_the_sources_as_they_are() -> None:
     assert {path.name for path in BUILT.iterdir()} == {*names, DIGESTS.name}
 
 
-@pytest.mark.skipif(
-    shutil.which("esbuild") is None, reason="no esbuild here; digests are checked"
-)
+@pytest.mark.skipif(shutil.which("esbuild") is None, reason="no esbuild here; digests are checked")
 def test_esbuild_makes_the_same_files_again() -> None:
     for name in digests():
         assert minified(STATIC / name) == (BUILT / name).read_text(encoding="utf-8"), AGAIN
