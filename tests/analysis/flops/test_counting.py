@@ -8,10 +8,10 @@ import onnx
 import pytest
 
 from sample_models import SKELETONS
+from tests.analysis.flops.folding import inferred_shapes
 from tests.analysis.profile.traces import chain
 from workbench.analysis.flops.cost import Cost, Tensor, Work
 from workbench.analysis.flops.counting import Costs, cost_of, costs_of
-from workbench.analysis.flops.shapes import inferred_shapes
 
 
 def work(

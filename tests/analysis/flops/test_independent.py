@@ -9,8 +9,8 @@ import onnx
 import onnx_tool
 import pytest
 
+from tests.analysis.flops.folding import inferred_shapes
 from workbench.analysis.flops.counting import Costs, costs_of
-from workbench.analysis.flops.shapes import inferred_shapes
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 MODELS = sorted(LIGHT.glob("light_*.onnx"))

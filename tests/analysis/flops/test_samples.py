@@ -13,10 +13,13 @@ from onnx import ModelProto
 
 from sample_models import FOLDER, SKELETONS
 from sample_models.rehydrate import rehydrate
-from workbench.analysis.flops.counting import has_formula
+from workbench.analysis.flops.counting import CONTROL_FLOW, STANDARD
+from workbench.analysis.flops.elements import KNOWN
+from workbench.analysis.flops.products import PRODUCTS
 from workbench.analysis.weightless import write_ghost
 from workbench.models.structure import read_structure
 
+COUNTED = frozenset((*PRODUCTS, *CONTROL_FLOW, *KNOWN))  # bodies of control flow are counted node by node
 LEVELS = ("ORT_DISABLE_ALL", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL")
 NAMES = sorted(path.name.removesuffix(".onnx.xz") for path in SKELETONS.iterdir())
 TRAINED = sorted(path.stem for path in (FOLDER / "trained").glob("*.onnx"))
@@ -78,6 +81,10 @@ QUANTIZED = [
     "QLinearMatMul",
     "QuantizeLinear",
 ]
+
+
+def has_formula(op_type: str, domain: str = "") -> bool:
+    return domain in STANDARD and op_type in COUNTED
 
 
 def model_file(name: str, folder: Path) -> Path:

@@ -1,1 +1,1 @@
-"""How much work a node is: floating-point operations and bytes, from shapes. Unknown is None, never 0."""
+"""The work of a node: floating-point operations and bytes, from shapes. Unknown is None, never 0."""

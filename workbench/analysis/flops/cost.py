@@ -1,4 +1,4 @@
-"""What one node is given and makes, and what that costs."""
+"""The tensors of one node, and its cost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A node as formulas see it. An input or output that is left out is None in its place."""
+    """One node as the formulas read it. An input or output that is left out is None in its place."""
 
     op_type: str
     domain: str
@@ -43,11 +43,11 @@ class Work:
     outputs: tuple[Tensor | None, ...]
 
     def given(self, position: int) -> tuple[int, ...]:
-        """The dims of an input; raises Unknown when they are not known."""
+        """Return the dims of an input; raise Unknown when they are not known."""
         return _dims(self.inputs, position)
 
     def made(self, position: int = 0) -> tuple[int, ...]:
-        """The dims of an output; raises Unknown when they are not known."""
+        """Return the dims of an output; raise Unknown when they are not known."""
         return _dims(self.outputs, position)
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.flops.cost import Cost, Tensor, Unknown, Work
-from workbench.analysis.flops.elements import KNOWN, VIEWS, operations
+from workbench.analysis.flops.elements import VIEWS, operations
 from workbench.analysis.flops.products import PRODUCTS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD = ("", "ai.onnx", "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
-_CONTROL_FLOW = ("If", "Loop", "Scan")  # their bodies are counted node by node
+CONTROL_FLOW = ("If", "Loop", "Scan")  # their bodies are counted node by node
 _GATHERS = ("Gather", "GatherElements", "GatherND", "GatherBlockQuantized")
 
 
@@ -35,25 +35,28 @@ class Costs:
 
     @property
     def macs(self) -> int:
-        """Of the nodes where they are known; `unknown` names the others."""
-        return sum(each.cost.macs or 0 for each in self.nodes)
+        """The multiply-adds of the nodes where they are known; `unknown` names the others."""
+        return sum(node.cost.macs or 0 for node in self.nodes)
 
     @property
     def flops(self) -> int:
-        """Of the nodes where they are known."""
-        return sum(each.cost.flops or 0 for each in self.nodes)
+        """The operations of the nodes where they are known."""
+        return sum(node.cost.flops or 0 for node in self.nodes)
 
     @property
     def unknown(self) -> tuple[NodeCost, ...]:
         """Nodes whose operations are not known: no formula, or no shape."""
-        return tuple(each for each in self.nodes if each.cost.flops is None)
+        return tuple(node for node in self.nodes if node.cost.flops is None)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row a node: node, op_type, macs, flops, bytes_moved, intensity (operations a byte)."""
+        """One row per node: node, op_type, macs, flops, bytes_moved, intensity (operations a byte)."""
         import pandas as pd
 
         frame = pd.DataFrame(
-            [(e.node, e.op_type, e.cost.macs, e.cost.flops, e.cost.bytes_moved) for e in self.nodes],
+            [
+                (node.node, node.op_type, node.cost.macs, node.cost.flops, node.cost.bytes_moved)
+                for node in self.nodes
+            ],
             columns=["node", "op_type", "macs", "flops", "bytes_moved"],
         ).astype(dict.fromkeys(("macs", "flops", "bytes_moved"), "Int64"))
         frame["intensity"] = frame["flops"] / frame["bytes_moved"].where(frame["bytes_moved"] > 0)
@@ -61,12 +64,12 @@ class Costs:
 
 
 def cost_of(work: Work) -> Cost:
-    """What a node costs; each part None where it cannot be known."""
+    """Return the cost of a node; each part is None where it cannot be known."""
     try:
         moved = _bytes_moved(work)
     except Unknown:
         moved = None
-    if work.domain not in STANDARD or work.op_type in _CONTROL_FLOW:
+    if work.domain not in STANDARD or work.op_type in CONTROL_FLOW:
         return Cost(None, None, moved)
     try:
         if work.op_type in PRODUCTS:
@@ -78,25 +81,24 @@ def cost_of(work: Work) -> Cost:
     return Cost(None if flops is None else 0, flops, moved)
 
 
-def has_formula(op_type: str, domain: str = "") -> bool:
-    """Whether its operations can be counted at all; bodies of control flow are counted node by node."""
-    return domain in STANDARD and (op_type in PRODUCTS or op_type in _CONTROL_FLOW or op_type in KNOWN)
-
-
 def costs_of(model: Any, shapes: Mapping[str, Tensor]) -> Costs:
-    """Costs of a ModelProto's nodes, subgraphs once each, with the tensors' shapes by name."""
+    """Return the costs of a ModelProto's nodes, subgraphs once, with the tensors' shapes by name."""
     return Costs(tuple(_walk(model.graph, dict(shapes))))
 
 
 def _walk(graph: Any, shapes: dict[str, Tensor]) -> Iterator[NodeCost]:
     for node in graph.node:
-        bodies = [each.g for each in node.attribute if each.HasField("g")]
+        bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
         for body in bodies:
             yield from _walk(body, shapes)
         work = Work(
             node.op_type,
             node.domain,
-            {each.name: _attribute(each) for each in node.attribute if not each.HasField("g")},
+            {
+                attribute.name: _attribute(attribute)
+                for attribute in node.attribute
+                if not attribute.HasField("g")
+            },
             tuple(shapes.get(name, Tensor(None, None)) if name else None for name in node.input),
             tuple(shapes.get(name, Tensor(None, None)) if name else None for name in node.output),
         )
@@ -115,8 +117,8 @@ def _bytes_moved(work: Work) -> int:
         return 0
     inputs = list(work.inputs)
     if work.op_type in _GATHERS and inputs:
-        inputs[0] = work.outputs[0]  # only the rows that are taken are read
-    return sum(_size(each) for each in (*inputs, *work.outputs) if each is not None)
+        inputs[0] = work.outputs[0]  # only the gathered rows are read
+    return sum(_size(tensor) for tensor in (*inputs, *work.outputs) if tensor is not None)
 
 
 def _size(tensor: Tensor) -> int:

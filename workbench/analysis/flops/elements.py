@@ -1,7 +1,8 @@
-"""Operations an element of the operators that multiply no matrices.
+"""Operations per element of the operators that multiply no matrices.
 
-One each for arithmetic, comparisons and elementary functions (exp, erf, …), as most counters do; composed
-ones by what they are made of. They are a few percent of a model's operations; its bytes matter more.
+Arithmetic, comparisons and elementary functions (exp, erf, …) count as one operation, as most counters do;
+composed operators as the sum of their parts. They are a few percent of a model's operations; its bytes matter
+more.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ KNOWN = (
 
 
 def operations(work: Work) -> int | None:
-    """Operations of a node; None when its operator has no formula. Raises Unknown for want of shapes."""
+    """Return the operations of a node; None without a formula. Raise Unknown where a shape is not known."""
     kind = work.op_type
     if kind in NOTHING:
         return 0
@@ -105,11 +106,11 @@ def operations(work: Work) -> int | None:
             raise Unknown
         return _window(kernel, work.given(0)) * prod(work.made())
     if kind in ("Resize", "Upsample"):
-        each = _RESIZE.get(str(work.attributes.get("mode", "nearest")))
-        return None if each is None else each * prod(work.made())
+        per_element = _RESIZE.get(str(work.attributes.get("mode", "nearest")))
+        return None if per_element is None else per_element * prod(work.made())
     return None
 
 
 def _window(kernel: Sequence[int], given: tuple[int, ...]) -> int:
-    """Elements that one output looks at: a kernel larger than the picture sees no more than the picture."""
+    """Return the input elements of one output element: at most the picture, whatever the kernel."""
     return prod(min(int(size), extent) for size, extent in zip(kernel, given[-len(kernel) :], strict=True))

@@ -30,7 +30,7 @@ def _by_attribute(name: str) -> Count:
 
 
 def _conv(weight: int) -> Count:
-    """Each output element takes one filter: channels of its group times the kernel."""
+    """Count one filter per output element: channels of its group times the kernel."""
     return lambda work: prod(work.made()) * prod(work.given(weight)[1:])
 
 
@@ -96,7 +96,7 @@ def _recurrent(gates: int) -> Count:
 
 
 def _einsum(work: Work) -> int:
-    """Every combination of its letters once. With "..." the letters do not tell."""
+    """Count every combination of the letters once; "..." has none."""
     equation = str(work.attributes.get("equation", "")).replace(" ", "")
     terms = equation.partition("->")[0].split(",")
     if not equation or "." in equation or len(terms) != len(work.inputs):

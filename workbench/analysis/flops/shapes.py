@@ -1,16 +1,14 @@
-"""The shape of every tensor of a graph: inferred for given dims, or as a profile saw them."""
+"""The shape of every tensor of a graph that ran, read from its profile."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from workbench.analysis.flops.cost import Tensor
-from workbench.analysis.flops.folding import Arrays, fold
 from workbench.analysis.profile.tables import Measured
 from workbench.analysis.profile.tree import Kind, node_name
 
-MOST_PASSES = 12  # each lets shapes travel through one more Reshape that the graph computes
 _NAMES = dict(  # TensorProto's numbers in ORT's words
     enumerate(
         (
@@ -23,59 +21,33 @@ _NAMES = dict(  # TensorProto's numbers in ORT's words
 )
 
 
-def inferred_shapes(model: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
-    """By ONNX's own inference, with symbolic dims set; what it cannot infer is left out."""
-    import onnx
-
-    fixed = onnx.ModelProto()
-    fixed.CopyFrom(model)
-    fixed.ir_version = max(fixed.ir_version, 4)  # before, inference overlooks an initializer that is no input
-    for value in fixed.graph.input:
-        for dim in value.type.tensor_type.shape.dim:
-            if dim.dim_param in dims:
-                dim.dim_value = dims[dim.dim_param]
-    del fixed.graph.value_info[:]
-    for value in fixed.graph.output:
-        for dim in value.type.tensor_type.shape.dim:
-            dim.ClearField("dim_param")  # inference fills it in
-    known: Arrays = {}
-    for _ in range(MOST_PASSES):
-        found = onnx.shape_inference.infer_shapes(fixed, data_prop=True)
-        shapes = stored_shapes(found) | dict(_declared(found.graph))
-        if not fold(
-            fixed, {name: each.dims for name, each in shapes.items() if each.dims is not None}, known
-        ):
-            break
-    return shapes
-
-
-def profiled_shapes(model: Any, found: Measured) -> dict[str, Tensor]:
-    """What each node's last call made, by the names that its outputs have in the optimized model."""
+def profiled_shapes(model: Any, measured: Measured) -> dict[str, Tensor]:
+    """Return the shapes of each node's last call, by the tensor names of the optimized model."""
     weights = stored_shapes(model)
-    shapes = weights | dict(_declared(model.graph))
+    shapes = weights | dict(declared_shapes(model.graph))
     outputs = {node.name: list(node.output) for graph in _graphs(model.graph) for node in graph.node}
     inputs = {node.name: list(node.input) for graph in _graphs(model.graph) for node in graph.node}
-    trace = found.trace
-    for event in found.events:
-        if found.tree.kind[event] != Kind.NODE:
+    trace = measured.trace
+    for event in measured.events:
+        if measured.tree.kind[event] != Kind.NODE:
             continue
         call = trace.call_of(int(event))
         name = node_name(trace.name_of(int(event)))
         if call is None or call.outputs is None or name not in outputs:
             continue
-        made = [each for each in outputs[name] if each]
+        made = [output for output in outputs[name] if output]
         if len(made) == len(call.outputs):
-            shapes |= {each: Tensor(*shape) for each, shape in zip(made, call.outputs, strict=True)}
-        taken = [each for each in inputs[name] if each]
+            shapes |= {output: Tensor(*shape) for output, shape in zip(made, call.outputs, strict=True)}
+        taken = [given for given in inputs[name] if given]
         if call.inputs is not None and len(call.inputs) < len(taken):
-            taken = [each for each in taken if each not in weights]  # prepacked ones are not told
+            taken = [given for given in taken if given not in weights]  # the trace omits prepacked weights
         if call.inputs is not None and len(taken) == len(call.inputs):
-            shapes |= {each: Tensor(*shape) for each, shape in zip(taken, call.inputs, strict=True)}
+            shapes |= {given: Tensor(*shape) for given, shape in zip(taken, call.inputs, strict=True)}
     return shapes
 
 
 def stored_shapes(model: Any) -> dict[str, Tensor]:
-    """Of the weights."""
+    """Return the shapes of the weights."""
     return {
         tensor.name: Tensor(_NAMES.get(tensor.data_type), tuple(tensor.dims))
         for graph in _graphs(model.graph)
@@ -83,9 +55,10 @@ def stored_shapes(model: Any) -> dict[str, Tensor]:
     }
 
 
-def _declared(graph: Any) -> Iterator[tuple[str, Tensor]]:
-    for each in _graphs(graph):
-        for value in (*each.input, *each.output, *each.value_info):
+def declared_shapes(graph: Any) -> Iterator[tuple[str, Tensor]]:
+    """Yield the tensors whose shapes the graph declares in full."""
+    for inner in _graphs(graph):
+        for value in (*inner.input, *inner.output, *inner.value_info):
             tensor = value.type.tensor_type
             if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
                 continue

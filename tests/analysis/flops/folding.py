@@ -1,20 +1,51 @@
-"""Shape arithmetic worked out ahead: exporters compute shapes in the graph, where inference loses them."""
+"""Shapes by ONNX's own inference, with the shape arithmetic of exporters folded: the formulas are checked on it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from workbench.analysis.flops.cost import Tensor
+from workbench.analysis.flops.shapes import declared_shapes, stored_shapes
+
+MOST_PASSES = 12  # every pass takes shapes through another Reshape with a computed shape
 MOST_ELEMENTS = 4096  # shapes, masks' axes, positions; never activations
 _NEVER = frozenset({"If", "Loop", "Scan", "RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
+def inferred_shapes(model: Any, dims: Mapping[str, int]) -> dict[str, Tensor]:
+    """By ONNX's own inference, with symbolic dims set; what it cannot infer is left out."""
+    import onnx
+
+    fixed = onnx.ModelProto()
+    fixed.CopyFrom(model)
+    fixed.ir_version = max(fixed.ir_version, 4)  # before, inference overlooks an initializer that is no input
+    for value in fixed.graph.input:
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param in dims:
+                dim.dim_value = dims[dim.dim_param]
+    del fixed.graph.value_info[:]
+    for value in fixed.graph.output:
+        for dim in value.type.tensor_type.shape.dim:
+            dim.ClearField("dim_param")  # inference fills it in
+    known: Arrays = {}
+    for _ in range(MOST_PASSES):
+        inferred = onnx.shape_inference.infer_shapes(fixed, data_prop=True)
+        shapes = stored_shapes(inferred) | dict(declared_shapes(inferred.graph))
+        if not fold(
+            fixed, {name: tensor.dims for name, tensor in shapes.items() if tensor.dims is not None}, known
+        ):
+            break
+    return shapes
+
+
 def fold(model: Any, shapes: dict[str, tuple[int, ...]], known: Arrays) -> int:
-    """Replace nodes of the main graph whose outputs are already certain by initializers; how many."""
+    """Replace nodes of the main graph with constant outputs by initializers, and return their number."""
     import onnx
 
     graph = model.graph
@@ -61,10 +92,10 @@ def _evaluated(
     )
     try:
         single = onnx.helper.make_model(graph, opset_imports=model.opset_import)
-        found = ReferenceEvaluator(single).run(None, {name: known[name] for name in names})
+        outputs = ReferenceEvaluator(single).run(None, {name: known[name] for name in names})
     except Exception:  # noqa: BLE001 - the reference evaluator raises whatever numpy does; then nothing is folded
         return None
-    values = [np.asarray(value) for value in found]
+    values = [np.asarray(value) for value in outputs]
     return (
         values
         if all(value.size <= MOST_ELEMENTS and value.dtype.kind in "biuf" for value in values)
@@ -73,7 +104,7 @@ def _evaluated(
 
 
 def _large(node: Any, known: Arrays) -> bool:
-    """Whether the outcome would not be small: asked before it is made."""
+    """Return whether the output would be large, before it is computed."""
     if node.op_type == "Range":
         start, limit, delta = (float(known[name]) for name in node.input)
         return delta == 0 or abs((limit - start) / delta) > MOST_ELEMENTS
@@ -86,11 +117,11 @@ def _large(node: Any, known: Arrays) -> bool:
 def _small_constants(graph: Any) -> Arrays:
     import onnx
 
-    found: Arrays = {}
+    constants: Arrays = {}
     for tensor in graph.initializer:
         if int(np.prod(tensor.dims)) <= MOST_ELEMENTS and tensor.data_location != onnx.TensorProto.EXTERNAL:
             try:
-                found[tensor.name] = onnx.numpy_helper.to_array(tensor)
+                constants[tensor.name] = onnx.numpy_helper.to_array(tensor)
             except (ValueError, TypeError):  # its payload was left out of the structure
                 continue
-    return found
+    return constants
