@@ -1,4 +1,4 @@
-"""Shapes by ONNX's own inference, with the shape arithmetic of exporters folded: the formulas are checked on it."""
+"""Shapes by ONNX's inference with the exporters' shape arithmetic folded, to check the formulas."""
 
 from __future__ import annotations
 
