@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,14 @@ pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def made(text: str = "model") -> Any:
-    def make(folder: Path) -> dict[str, Any]:
+    def make(folder: Path) -> tuple[dict[str, Any], float]:
         (folder / "model.onnx").write_text(text)
-        return {"answer": {}, "duration_s": 0.0}
+        return {}, 0.0
 
     return make
 
 
-def never(_folder: Path) -> dict[str, Any]:
+def never(_folder: Path) -> tuple[dict[str, Any], float]:
     raise AssertionError("it was there already")
 
 
@@ -38,18 +39,39 @@ def test_made_once() -> None:
     again = cache.entry("a", never)
     assert (first.fresh, again.fresh) == (True, False)
     assert again.model.read_text() == "model"
-    assert again.told == first.told
+    assert again.answer == first.answer
 
 
-@pytest.mark.parametrize("damage", ["content", "note", "missing"])
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES: dict[str, Callable[[Path, Path], object]] = {
+    "content": lambda model, _: model.write_text("modem"),
+    "missing": lambda model, _: model.unlink(),
+    "pipe": lambda model, _: _pipe(model),
+    "folder": lambda model, _: _folder(model),
+    "half a note": lambda _, note: note.write_text("{"),
+    "no text": lambda _, note: note.write_bytes(b"\xff"),
+    "deep note": lambda _, note: note.write_text("[" * 100_000),
+    "large note": lambda _, note: note.write_text("[" + "0," * 20_000_000 + "0]"),
+    "no answer": lambda _, note: note.write_text(note.read_text().replace('"answer"', '"other"')),
+    "note is a pipe": lambda _, note: _pipe(note),
+    "note is a folder": lambda _, note: _folder(note),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_entry_is_made_again(damage: str) -> None:
     path = cache.entry("a", made()).model
-    if damage == "content":
-        path.write_text("modem")
-    elif damage == "note":
-        (path.parent / cache.NOTE).write_text("{")
-    else:
-        path.unlink()
+    DAMAGES[damage](path, path.parent / cache.NOTE)
     again = cache.entry("a", made())
     assert again.fresh
     assert again.model.read_text() == "model"
@@ -76,17 +98,17 @@ def test_where_there_are_no_locks_the_first_one_stays(monkeypatch: pytest.Monkey
     monkeypatch.setattr(cache, "fcntl", None)
     others: list[cache.Entry] = []
 
-    def slow(folder: Path) -> dict[str, Any]:
+    def slow(folder: Path) -> tuple[dict[str, Any], float]:
         monkeypatch.setattr(os, "getpid", lambda: -1)
         others.append(cache.entry("a", made("the first")))
-        return dict(made("the second")(folder))
+        return made("the second")(folder)
 
     assert cache.entry("a", slow).model.read_text() == "the first"
     assert others[0].model.read_text() == "the first"
 
 
 def test_a_failure_leaves_nothing() -> None:
-    def fail(folder: Path) -> dict[str, Any]:
+    def fail(folder: Path) -> tuple[dict[str, Any], float]:
         (folder / "model.onnx").write_text("half")
         raise wb.PrepareError("no", "change it")
 
@@ -98,6 +120,7 @@ def test_a_failure_leaves_nothing() -> None:
 
 _WORK = """
 import sys, time
+from collections.abc import Callable
 from pathlib import Path
 from workbench.preparation import cache
 def make(folder):
@@ -106,7 +129,7 @@ def make(folder):
     if sys.argv[1] == "hang":
         time.sleep(1000)
     (folder / "model.onnx").write_text("model")
-    return {"answer": {}, "duration_s": 0.0}
+    return {}, 0.0
 print("fresh" if cache.entry("a", make).fresh else "found", flush=True)
 """
 
@@ -193,6 +216,20 @@ print(json.dumps([step.cached for step in steps]))
 
 
 @pytest.mark.real
+@pytest.mark.parametrize("key", ["before", "notes", "fused"])
+def test_an_entry_whose_answer_misses_a_key_is_made_again(key: str) -> None:
+    config = wb.Config(fusion=wb.TransformerFusion())
+    first = wb.prepare("digits-vit", config)
+    note = first.model.path.parent / cache.NOTE
+    data = json.loads(note.read_text())
+    del data["answer"][key]
+    note.write_text(json.dumps(data))
+    again = wb.prepare("digits-vit", config)
+    assert [step.cached for step in again.steps] == [False]
+    assert again.record.sha256 == first.record.sha256
+
+
+@pytest.mark.real
 def test_a_job_is_killed_when_it_is_cancelled() -> None:
     cancel = threading.Event()
     steps: list[str] = []
@@ -204,4 +241,4 @@ def test_a_job_is_killed_when_it_is_cancelled() -> None:
     with pytest.raises(wb.Cancelled):
         wb.prepare("digits-vit", wb.Config(precision=wb.DynamicInt8()), cancel=cancel, on_step=on_step)
     assert steps == ["pre-processing"]
-    assert not [path for path in (home.cache_folder() / "prepared").iterdir() if "making" in path.name]
+    assert not list((home.cache_folder() / "prepared").glob("*making*"))

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ except ImportError:  # Windows: two processes then both make the entry, and the 
 MOST_BYTES = 20 << 30  # of all entries; WORKBENCH_PREPARED_GB sets another bound
 IN_USE_S = 3600.0  # what was used within the last hour is not removed: somebody may be measuring it
 NOTE = "entry.json"
+MOST_NOTE_BYTES = 16 << 20
 _POLL_S = 0.05
 
 
@@ -40,29 +41,42 @@ class Entry:
     """A prepared model in the cache, and what its step said."""
 
     model: Path  # or what else the step makes
-    told: dict[str, Any]  # the job's answer, and how long it took
+    answer: dict[str, Any]  # of the job
+    duration_s: float  # of the job
     fresh: bool  # made just now
 
 
+Make = Callable[[Path], tuple[dict[str, Any], float]]
+Check = Callable[[dict[str, Any]], object]
+
+
 def entry(
-    key: str, make: Callable[[Path], dict[str, Any]], *, cancel: threading.Event | None = None
+    key: str,
+    make: Make,
+    *,
+    check: Check = bool,
+    cancel: threading.Event | None = None,
 ) -> Entry:
-    """The entry of this key. `make` writes model.onnx (or .ort) and its weights into a folder and answers."""
+    """Return the cached entry of this key, or make it.
+
+    `make` writes model.onnx (or .ort) and its weights into a folder; it returns the job's answer and
+    duration. `check` reads an answer; an entry whose answer it cannot read is damaged.
+    """
     folder = _folder()
-    found = _read(folder / key)
-    if found is not None:
-        return found
+    cached = _read(folder / key, check)
+    if cached is not None:
+        return cached
     with _locked(folder / f".{key}.lock", cancel):
-        found = _read(folder / key)  # another process was quicker
-        if found is not None:
-            return found
+        cached = _read(folder / key, check)  # another process was quicker
+        if cached is not None:
+            return cached
         making = folder / (f".{key}.making" if fcntl else f".{key}.{os.getpid()}.making")
         shutil.rmtree(making, ignore_errors=True)  # of a process that died
         try:
             making.mkdir()
-            told = make(making)
-            _write_note(making, told)
-            if _read(folder / key) is None:
+            answer, duration_s = make(making)
+            _write_note(making, answer, duration_s)
+            if _read(folder / key, check) is None:
                 _install(making, folder / key)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
@@ -73,13 +87,13 @@ def entry(
         finally:
             shutil.rmtree(making, ignore_errors=True)
     trim(keep=key)
-    made = _read(folder / key)
+    made = _read(folder / key, check)
     if made is None:
         raise PrepareError(
             f"the prepared model in {folder} changed while it was written",
             "check the disk; nothing else should write to that folder",
         )
-    return Entry(made.model, made.told, fresh=True)
+    return replace(made, fresh=True)
 
 
 def trim(*, keep: str = "", most_bytes: int | None = None) -> None:
@@ -127,27 +141,37 @@ def _bound() -> int:
         ) from error
 
 
-def _read(folder: Path) -> Entry | None:
-    """The entry if it is whole; a damaged one is none."""
+def _read(folder: Path, check: Check) -> Entry | None:
+    """Return the cached entry, or None if there is none or it is damaged."""
     try:
-        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        note = json.loads(_note_text(folder / NOTE))
         files = dict(note["files"])
         if note["model"] not in files or any(Path(name).name != name for name in files):
             return None  # what is not checked is not loaded
+        if not all((folder / name).is_file() for name in files):  # a pipe would never end
+            return None
         if any(file_sha256(folder / name) != digest for name, digest in files.items()):
             return None
+        whole = Entry(folder / note["model"], dict(note["answer"]), float(note["duration_s"]), fresh=False)
+        check(whole.answer)
         (folder / NOTE).touch()
-        return Entry(folder / note["model"], dict(note["told"]), fresh=False)
-    except (OSError, ValueError, KeyError, TypeError):
+        return whole
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     except WorkbenchError:  # a file of it is gone or cannot be read
         return None
 
 
-def _write_note(making: Path, told: dict[str, Any]) -> None:
+def _note_text(path: Path) -> str:
+    if not path.is_file() or path.stat().st_size > MOST_NOTE_BYTES:
+        raise ValueError("no note of ours")
+    return path.read_text(encoding="utf-8")
+
+
+def _write_note(making: Path, answer: dict[str, Any], duration_s: float) -> None:
     files = {path.name: file_sha256(path) for path in sorted(making.iterdir()) if path.is_file()}
     (model,) = (name for name in files if name in PRODUCTS)
-    note = {"model": model, "files": files, "told": told}
+    note = {"model": model, "files": files, "answer": answer, "duration_s": duration_s}
     (making / NOTE).write_text(json.dumps(note), encoding="utf-8")
 
 

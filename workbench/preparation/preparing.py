@@ -180,8 +180,8 @@ class _Taking:
         try:
             arguments = self.arguments[step.name] = step.arguments(self.model)
             entry = self._entry(step, arguments)
-            answer = entry.told["answer"]
-            did, notes = step.says(answer)
+            answer = entry.answer
+            did, notes, statistics = _record_parts(step, answer)
             before = file_bytes(self.model)
             if step.product == RANGES:
                 self._products[step.product] = entry.model
@@ -197,12 +197,12 @@ class _Taking:
                 name=step.name,
                 did=did,
                 parameters=tuple((name, _text(value)) for name, value in arguments.items() if name != "plan"),
-                statistics=_statistics(answer),
-                duration_s=float(entry.told["duration_s"]),
+                statistics=statistics,
+                duration_s=entry.duration_s,
                 cached=not entry.fresh,
                 before_bytes=before,
                 after_bytes=file_bytes(self.model),
-                notes=(*answer["notes"], *notes),
+                notes=notes,
             )
         )
         self.stages.append(self.model)
@@ -218,7 +218,7 @@ class _Taking:
         hashes = {name: file_sha256(path, self._cancel) for name, path in needed.items()}
         key = key_of(step, self.model.fingerprint(self._cancel), arguments, hashes)
 
-        def make(folder: Path) -> dict[str, Any]:
+        def make(folder: Path) -> tuple[dict[str, Any], float]:
             began = time.perf_counter()
             files = {
                 "source": str(self.model.path),
@@ -236,14 +236,20 @@ class _Taking:
             step.says(answer)  # what it refuses, or what cannot be opened, is not kept
             if step.product == MODEL:
                 self._opened(folder / MODEL, step)
-            return {"answer": answer, "duration_s": time.perf_counter() - began}
+            return answer, time.perf_counter() - began
 
-        return cache.entry(key, make, cancel=self._cancel)
+        return cache.entry(key, make, check=lambda answer: _record_parts(step, answer), cancel=self._cancel)
 
     def _opened(self, path: Path, step: Step) -> Model:
         """ORT's own format holds no ONNX graph: what is known of it is what went in."""
         known = None if step.product == MODEL else self.model.structure
         return Model(path, self.model.name, usual_dims=self.model.usual_dims, structure=known)
+
+
+def _record_parts(step: Step, answer: Answer) -> tuple[str, tuple[str, ...], tuple[tuple[str, int], ...]]:
+    """Return what an answer says of its step: in a sentence, in notes, in counts of operators."""
+    sentence, notes = step.says(answer)
+    return sentence, (*answer["notes"], *notes), _statistics(answer)
 
 
 def _statistics(answer: Answer) -> tuple[tuple[str, int], ...]:
