@@ -229,3 +229,21 @@ def test_nodes_without_names_are_quantized_apart(tmp_path: Path) -> None:
     agree(path, wb.Config(precision=wb.DynamicInt8()))
     one = agree(path, wb.Config(precision=wb.DynamicInt8(exclude=["MatMul_0"])))
     assert dict(one.steps[1].statistics)["MatMulInteger"] == 1
+
+
+@pytest.mark.parametrize("reader", ["Add", "Gemm"])
+def test_a_bias_that_several_nodes_share_in_the_form_of_integer_operators(
+    tmp_path: Path, reader: str
+) -> None:
+    """Shared with an Add: ORT refused the file. Shared with a Gemm: the bias had the scales of the other."""
+    first = {
+        "Add": helper.make_node("Add", ["x", "b"], ["h"], name="first"),
+        "Gemm": helper.make_node("Gemm", ["x", "v", "b"], ["h"], name="first", transB=1),
+    }[reader]
+    last = helper.make_node("Gemm", ["h", "w", "b"], ["y"], name="last", transB=1)
+    random = np.random.default_rng(0)
+    values = {name: random.normal(size=size) for name, size in (("b", 8), ("w", (8, 8)), ("v", (8, 8)))}
+    values["v"] *= 0.01  # so that the two products have scales of their own
+    constants = [numpy_helper.from_array(array.astype(np.float32), name) for name, array in values.items()]
+    path = save(tmp_path, [first, last], constants[: 3 if reader == "Gemm" else 2], ["n", 8], ["n", 8])
+    agree(path, wb.Config(precision=wb.StaticInt8(format="qoperator")), least=25.0)

@@ -56,6 +56,15 @@ ort.InferenceSession(  # products stay MatMul, which is all that the quantizer t
     providers=["CPUExecutionProvider"],
     disabled_optimizers=["MatMulAddFusion", "MatMul_BatchNormalization_Fusion"],
 )"""
+_UNSHARE = """model = onnx.load(%(source)r)
+constants = {tensor.name: tensor for tensor in model.graph.initializer}
+for place, node in enumerate(model.graph.node):  # the quantizer writes a bias with the scales of one reader
+    if node.op_type in ("Conv", "ConvTranspose", "Gemm") and len(node.input) > 2:
+        if node.input[2] in constants:
+            bias = model.graph.initializer.add()
+            bias.CopyFrom(constants[node.input[2]])
+            bias.name = node.input[2] = f"{bias.name}_{place}"
+"""
 _SAVE = """onnx.save(
     %(model)s, %(target)r, save_as_external_data=LARGE, all_tensors_to_one_file=True,
     location="model.onnx.data" if LARGE else None,
@@ -181,6 +190,9 @@ quantize_dynamic(
 
 
 def _static(made: Steps, settled: StaticInt8) -> None:
+    if settled.format == "qoperator":
+        source, target = made.next("unshared")
+        made.blocks.append(_UNSHARE % {"source": source} + _SAVE % {"model": "model", "target": target})
     source, target = made.next("int8")
     options: dict[str, object] = {"CalibTensorRangeSymmetric": False}
     if settled.percentile is not None:

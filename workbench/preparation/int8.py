@@ -117,7 +117,7 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
             )
         return None
 
-    return Step("static int8", "preparing.static", arguments, says, explains, needs=(RANGES,), generation=3)
+    return Step("static int8", "preparing.static", arguments, says, explains, needs=(RANGES,), generation=4)
 
 
 def weight_only(asked: WeightOnly, original: Model) -> Step:

@@ -81,7 +81,12 @@ def named(source: str, target: str) -> str:
         return source
     model = load(source)
     name_nodes(model)
-    folder = Path(target).parent / "named"
+    return copy_beside(model, target, "named")
+
+
+def copy_beside(model: onnx.ModelProto, target: str, folder_name: str) -> str:
+    """Save a changed model in a folder beside the target."""
+    folder = Path(target).parent / folder_name
     folder.mkdir()
     path = str(folder / "model.onnx")
     save(model, path)
@@ -89,9 +94,16 @@ def named(source: str, target: str) -> str:
 
 
 def forget(copy: str, source: str) -> None:
-    """Remove the copy that `named` may have made."""
+    """Remove the copy of a changed model, where there is one."""
     if copy != source:
         shutil.rmtree(Path(copy).parent)
+
+
+def reads(model: onnx.ModelProto) -> Counter[str]:
+    """Return how many inputs of nodes, in bodies too, and outputs of the graph read each tensor."""
+    counts = Counter(name for graph in graphs(model) for node in graph.node for name in node.input)
+    counts.update(value.name for graph in graphs(model) for value in graph.output)
+    return counts
 
 
 def operators(path: str) -> Counter[str]:

@@ -18,6 +18,7 @@ TYPES = {
     "int16": QuantType.QInt16,
     "uint16": QuantType.QUInt16,
 }
+WITH_BIAS = ("Conv", "ConvTranspose", "Gemm")  # the bias is the third input
 TRIES = 4  # each without the operators that the one before broke on
 FORMATS = {"qdq": QuantFormat.QDQ, "qoperator": QuantFormat.QOperator}
 
@@ -37,10 +38,11 @@ def run(
 ) -> dict[str, Any]:
     QLinearOpsRegistry.pop("Where", None)  # its integer form leaves the tensors that it reads undefined
     notes: list[str] = []
+    float_model = unshared(source, target) if format == "qoperator" else source
     for _ in range(TRIES):
         try:
             quantize_static(
-                source,
+                float_model,
                 target,
                 None,
                 quant_format=FORMATS[format],
@@ -56,13 +58,36 @@ def run(
             )
             break
         except ValueError as error:
-            broken = [name for name in _readers(source, str(error)) if name in QLinearOpsRegistry]
+            broken = [name for name in _readers(float_model, str(error)) if name in QLinearOpsRegistry]
             if not broken:
                 raise
             for name in broken:
                 QLinearOpsRegistry.pop(name)
                 notes.append(f"every {name} stays in float: ORT's integer form of it breaks this graph")
+    files.forget(float_model, source)
     return files.answer(source, target, notes)
+
+
+def unshared(source: str, target: str) -> str:
+    """Return the file, or a copy beside the target in which no other node reads the bias of a product.
+
+    ORT's quantizer to integer operators writes a shared constant once: with the scales of its first reader,
+    or as an activation, which no kernel takes as a bias.
+    """
+    reads = files.reads(onnx.load(source, load_external_data=False))
+    model = files.load(source)
+    constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    copies = 0
+    for node in model.graph.node:
+        bias = node.input[2] if node.op_type in WITH_BIAS and len(node.input) > 2 else ""
+        if bias not in constants or reads[bias] < 2:
+            continue
+        reads[bias] -= 1
+        copies += 1
+        copy = model.graph.initializer.add()
+        copy.CopyFrom(constants[bias])
+        copy.name = node.input[2] = f"{bias}_unshared_{copies}"
+    return files.copy_beside(model, target, "unshared") if copies else source
 
 
 def _readers(source: str, told: str) -> list[str]:
