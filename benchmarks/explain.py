@@ -48,23 +48,23 @@ def explain_here(path: Path, budget_s: float = 120.0) -> Explained:
         folder, model = Path(name), Model(path, path.stem)
         structure = named_structure(model)
         first = run(**first_question(model, Config(), folder))
-        seen = read_first(first, source_graph(structure))
+        observation = read_first(first, source_graph(structure))
         chain = run(**chain_question(model, structure, Config(), folder, first, budget_s))
-        return conclude(path.stem, Config(), read_chain(seen, chain))
+        return conclude(path.stem, Config(), read_chain(observation, chain))
 
 
-def row(name: str, told: Explained, elapsed_s: float) -> dict[str, Any]:
-    account = told.provenance.account
+def row(name: str, explained: Explained, elapsed_s: float) -> dict[str, Any]:
+    account = explained.provenance.account
     return {
         "model": name,
         "source": len(account.sources),
         "optimized": len(account.optimized),
         **{fate: account.count(fate) for fate in FATES},
-        "untraced": told.provenance.untraced,
-        "exact": told.provenance.exact,
-        "problem": told.provenance.problem,
+        "untraced": explained.provenance.untraced,
+        "exact": explained.provenance.exact,
+        "problem": explained.provenance.problem,
         "elapsed_s": round(elapsed_s, 3),
-        "ort_load_s": round(told.load_s, 3),
+        "ort_load_s": round(explained.load_s, 3),
     }
 
 
@@ -72,8 +72,8 @@ def of_models(names: list[str]) -> Iterator[dict[str, Any]]:
     for name in names:
         began = time.perf_counter()
         model = load(name)
-        told = conclude(model.name, Config(), observe(model, Config(), passes=True))
-        yield row(model.name, told, time.perf_counter() - began)
+        explained = conclude(model.name, Config(), observe(model, Config(), passes=True))
+        yield row(model.name, explained, time.perf_counter() - began)
 
 
 def ort_load_s(path: Path) -> float:
@@ -96,15 +96,15 @@ def against_ort(path: Path, rounds: int) -> None:
         model = load(str(path))
         model.describe()
         described_s = time.perf_counter() - began
-        told = explain(model, Config())
+        explained = explain(model, Config())
         first_s = time.perf_counter() - began
-        graph_view(told).still().to_png()
+        graph_view(explained).still().to_png()
         drawn_s = time.perf_counter() - began
         rows.append((ort_s, described_s, first_s, drawn_s))
         print(
             f"round {number + 1}: ORT loads in {ort_s:.3f} s; described after {described_s:.3f} s, explained "
-            f"after {first_s:.3f} s, drawn after {drawn_s:.3f} s ({told.provenance.unknown} unknown, "
-            f"{told.provenance.untraced} untraced)",
+            f"after {first_s:.3f} s, drawn after {drawn_s:.3f} s ({explained.provenance.unknown} unknown, "
+            f"{explained.provenance.untraced} untraced)",
             flush=True,
         )
     ort_s, described_s, first_s, drawn_s = (median(column) for column in zip(*rows, strict=True))
@@ -112,9 +112,10 @@ def against_ort(path: Path, rounds: int) -> None:
     explain(load(str(path)), Config(), passes=True)
     whole_s = time.perf_counter() - began
     print(
-        f"{len(told.source.nodes)} nodes, medians of {rounds} rounds: ORT {ort_s:.3f} s, open and describe "
-        f"{described_s:.3f} s, explain {first_s:.3f} s = {first_s / ort_s:.2f} times ORT's own load, first "
-        f"picture {drawn_s:.3f} s = {drawn_s / ort_s:.2f} times; "
+        f"{len(explained.source.nodes)} nodes, medians of {rounds} rounds: ORT {ort_s:.3f} s, "
+        f"open and describe {described_s:.3f} s, "
+        f"explain {first_s:.3f} s = {first_s / ort_s:.2f} times ORT's own load, "
+        f"first picture {drawn_s:.3f} s = {drawn_s / ort_s:.2f} times; "
         f"every pass followed {whole_s:.3f} s = {whole_s / ort_s:.2f} times"
     )
 
@@ -170,15 +171,16 @@ def chain(count: int, folder: Path) -> Path:
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
-    told = [one for one in rows if "refused" not in one]
-    sources = sum(one["source"] for one in told)
-    optimized = sum(one["optimized"] for one in told)
-    unknown, untraced = (sum(one[key] for one in told) for key in ("unknown", "untraced"))
+    explained = [row for row in rows if "refused" not in row]
+    sources = sum(row["source"] for row in explained)
+    optimized = sum(row["optimized"] for row in explained)
+    unknown, untraced = (sum(row[key] for row in explained) for key in ("unknown", "untraced"))
     return (
-        f"{len(told)} models explained, {len(rows) - len(told)} refused by ORT; {sources} source nodes, "
-        f"{100 * unknown / max(sources, 1):.3f} % unknown; {optimized} optimized nodes, "
+        f"{len(explained)} models explained, {len(rows) - len(explained)} refused by ORT; "
+        f"{sources} source nodes, {100 * unknown / max(sources, 1):.3f} % unknown; "
+        f"{optimized} optimized nodes, "
         f"{100 * (1 - untraced / max(optimized, 1)):.3f} % traced; "
-        f"{sum(one['exact'] for one in told)} chains end in exactly ORT's graph"
+        f"{sum(row['exact'] for row in explained)} chains end in exactly ORT's graph"
     )
 
 
@@ -199,10 +201,10 @@ def main() -> None:
             against_ort(chain(asked.chain, Path(folder)), asked.rounds)
         return
     names = asked.models or [str(path) for path in sorted(LIGHT.glob("*.onnx"))]
-    for one in of_nodes(asked.every) if asked.nodes else of_models(names):
-        rows.append(one)
-        if not asked.nodes or one.get("unknown") or one.get("untraced") or one.get("exact") is False:
-            print(one, flush=True)
+    for node in of_nodes(asked.every) if asked.nodes else of_models(names):
+        rows.append(node)
+        if not asked.nodes or node.get("unknown") or node.get("untraced") or node.get("exact") is False:
+            print(node, flush=True)
     print(summary(rows))
     if asked.json:
         asked.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -139,8 +139,8 @@ def main() -> None:
         ratio = best["ours"]["cpu_s"] / best["orjson, whole"]["cpu_s"]
         kept = ratio <= PROMISED and best["ours"]["rss"] < PROMISED_BYTES
         print(f"promised: at most {PROMISED} times orjson on the whole file, below {PROMISED_BYTES / 1e9} GB")
-        told = "kept" if kept else "NOT kept"
-        print(f"found:    {ratio:.2f} times, {best['ours']['rss'] / 1e9:.2f} GB: {told}")
+        verdict = "kept" if kept else "NOT kept"
+        print(f"found:    {ratio:.2f} times, {best['ours']['rss'] / 1e9:.2f} GB: {verdict}")
     if asked.json:
         asked.json.write_text(json.dumps({"bytes": size, "results": results}, indent=1), encoding="utf-8")
 

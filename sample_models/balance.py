@@ -41,14 +41,14 @@ def balance(skeleton: onnx.ModelProto, original: Path, feeds: Mapping[str, Any])
     left = Counter(name for node in skeleton.graph.node for name in node.input)
     left.update(output.name for output in skeleton.graph.output)
     for node in skeleton.graph.node:
-        found = _run(node, values, skeleton)
+        outputs = _run(node, values, skeleton)
         target = wanted.get(node.output[0])
         for _ in range(TRIES if target is not None else 0):
             assert target is not None
-            factor = target / _size(found[node.output[0]])
+            factor = target / _size(outputs[node.output[0]])
             values[node.input[1]] = _scale(layers[node.output[0]], factor)
-            found = _run(node, values, skeleton)
-        values.update(found)
+            outputs = _run(node, values, skeleton)
+        values.update(outputs)
         for name in node.input:
             left[name] -= 1
             if left[name] == 0:
@@ -110,7 +110,7 @@ def _sizes(path: Path, tensors: list[str], feeds: Mapping[str, Any]) -> dict[str
     )
     session = _session(model.SerializeToString())
     return {
-        name: _size(found) for name, found in zip(tensors, session.run(tensors, dict(feeds)), strict=True)
+        name: _size(value) for name, value in zip(tensors, session.run(tensors, dict(feeds)), strict=True)
     }
 
 

@@ -86,12 +86,12 @@ def write_card(card: Card, path: Path) -> None:
 
 def read_card(path: Path) -> Card:
     """Read what `write_card` wrote."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for side in ("inputs", "outputs"):
-        found[side] = tuple(Port(**{**port, "shape": tuple(port["shape"])}) for port in found[side])
+        fields[side] = tuple(Port(**{**port, "shape": tuple(port["shape"])}) for port in fields[side])
     for pairs in ("dims", "made_with"):
-        found[pairs] = tuple((str(key), value) for key, value in found[pairs])
-    return Card(**found)
+        fields[pairs] = tuple((str(key), value) for key, value in fields[pairs])
+    return Card(**fields)
 
 
 def _port_text(port: Port) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def facts(model: onnx.ModelProto, meaning: Callable[[str], str]) -> dict[str, Any]:
     """The card's fields that stand in the file itself."""
     return {
-        "opset": next(each.version for each in model.opset_import if each.domain in ("", "ai.onnx")),
+        "opset": next(opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")),
         "ir": model.ir_version,
         "nodes": len(model.graph.node),
         "parameters": sum(_size(tensor) for tensor in model.graph.initializer if _is_float(tensor)),

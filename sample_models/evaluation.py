@@ -48,11 +48,11 @@ def read_evaluation_set(name: str) -> EvaluationSet:
     import numpy as np
 
     if name == "char-gpt":
-        with np.load(TRAINED / "sonnets.npz", allow_pickle=False) as found:
-            tokens = found["tokens"].astype(np.int64)
+        with np.load(TRAINED / "sonnets.npz", allow_pickle=False) as arrays:
+            tokens = arrays["tokens"].astype(np.int64)
         return EvaluationSet({"input_ids": tokens[:, :-1]}, tokens[:, 1:], "next-character accuracy")
-    with np.load(TRAINED / "digits.npz", allow_pickle=False) as found:
-        pictures, labels = enlarge(found["pictures"]), found["labels"].astype(np.int64)
+    with np.load(TRAINED / "digits.npz", allow_pickle=False) as arrays:
+        pictures, labels = enlarge(arrays["pictures"]), arrays["labels"].astype(np.int64)
     return EvaluationSet({"pixels": pictures}, labels, "top-1 accuracy")
 
 
@@ -76,8 +76,8 @@ def read_calibration_set(name: str) -> CalibrationSet:
             {"input_ids": windows},
             f"{len(windows)} windows of {CONTEXT} letters of the ten sonnets trained on",
         )
-    with np.load(TRAINED / "digits-calibration.npz", allow_pickle=False) as found:
-        pictures = enlarge(found["pictures"])
+    with np.load(TRAINED / "digits-calibration.npz", allow_pickle=False) as arrays:
+        pictures = enlarge(arrays["pictures"])
     return CalibrationSet({"pixels": pictures}, f"{len(pictures)} digits of the training part, unshifted")
 
 

@@ -40,8 +40,8 @@ class Block(nn.Module):
         )
         scores = query @ key.transpose(-1, -2) * self.head**-0.5
         if self.causal:
-            seen = torch.arange(tokens)
-            scores = scores.masked_fill(seen[None, :] > seen[:, None], -1e4)
+            positions = torch.arange(tokens)
+            scores = scores.masked_fill(positions[None, :] > positions[:, None], -1e4)
         mixed = (torch.softmax(scores, dim=-1) @ value).transpose(1, 2)
         x = x + self.out(mixed.reshape(batch, tokens, self.heads * self.head))
         return x + self.narrow(nn.functional.gelu(self.widen(self.norm2(x))))

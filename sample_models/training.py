@@ -36,9 +36,9 @@ def digits() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], N
     """Training pictures and labels, held-out pictures and labels; always the same split."""
     from sklearn.datasets import load_digits
 
-    found = load_digits()
-    order = np.random.Generator(np.random.PCG64(SEED)).permutation(len(found.target))
-    pictures, labels = found.images[order].astype(np.uint8), found.target[order].astype(np.uint8)
+    data = load_digits()
+    order = np.random.Generator(np.random.PCG64(SEED)).permutation(len(data.target))
+    pictures, labels = data.images[order].astype(np.uint8), data.target[order].astype(np.uint8)
     return pictures[HELD_OUT:], labels[HELD_OUT:], pictures[:HELD_OUT], labels[:HELD_OUT]
 
 
@@ -123,5 +123,5 @@ def target(name: str, folder: Path | None) -> Path:
 
 def _shifted(images: torch.Tensor) -> torch.Tensor:
     padded = F.pad(images, (SHIFT,) * 4)
-    right, down = (int(each) for each in torch.randint(0, 2 * SHIFT + 1, (2,)))
+    right, down = (int(offset) for offset in torch.randint(0, 2 * SHIFT + 1, (2,)))
     return padded[:, :, down : down + images.shape[2], right : right + images.shape[3]]

@@ -113,8 +113,8 @@ class Plain(nn.Module):
         token_type_ids: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, ...]:
         extra = {} if token_type_ids is None else {"token_type_ids": token_type_ids}
-        found = self.model(input_ids=input_ids, attention_mask=attention_mask, return_dict=True, **extra)
-        return tuple(found.values())
+        outputs = self.model(input_ids=input_ids, attention_mask=attention_mask, return_dict=True, **extra)
+        return tuple(outputs.values())
 
 
 class Cached(nn.Module):
@@ -134,7 +134,7 @@ class Cached(nn.Module):
         cache = DynamicCache()
         for layer in range(len(past) // 2):
             cache.update(past[2 * layer], past[2 * layer + 1], layer)
-        found = self.model(
+        outputs = self.model(
             input_ids=input_ids,
             attention_mask=attention_mask,
             position_ids=position_ids,
@@ -142,7 +142,7 @@ class Cached(nn.Module):
             use_cache=True,
         )
         present = [tensor for layer in cache.layers for tensor in (layer.keys, layer.values)]
-        return (found.logits, *present)
+        return (outputs.logits, *present)
 
 
 def _settled(config: transformers.PretrainedConfig, attention: Attention) -> transformers.PretrainedConfig:

@@ -43,8 +43,8 @@ class Residual(nn.Module):
         self.skip = nn.Conv2d(before, after, 1) if before != after else nn.Identity()
 
     def forward(self, x: torch.Tensor, time: torch.Tensor) -> torch.Tensor:
-        found = self.conv1(F.silu(self.norm1(x))) + self.time(F.silu(time))[:, :, None, None]
-        return self.skip(x) + self.conv2(F.silu(self.norm2(found)))
+        hidden = self.conv1(F.silu(self.norm1(x))) + self.time(F.silu(time))[:, :, None, None]
+        return self.skip(x) + self.conv2(F.silu(self.norm2(hidden)))
 
 
 class Attention(nn.Module):

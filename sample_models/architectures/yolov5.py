@@ -49,8 +49,8 @@ class Bottleneck(nn.Module):
         self.shortcut = shortcut
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        found = self.extract(self.reduce(x))
-        return x + found if self.shortcut else found
+        features = self.extract(self.reduce(x))
+        return x + features if self.shortcut else features
 
 
 class C3(nn.Module):
@@ -92,7 +92,7 @@ class Detect(nn.Module):
         self.heads = nn.ModuleList(nn.Conv2d(width, 3 * (5 + CLASSES), 1) for width in widths)
 
     def forward(self, scales: list[torch.Tensor]) -> torch.Tensor:
-        found = []
+        maps = []
         for head, x, stride, anchors in zip(self.heads, scales, STRIDES, ANCHORS, strict=True):
             rows, columns = int(x.shape[2]), int(x.shape[3])
             y = head(x).view(-1, 3, 5 + CLASSES, rows, columns).permute(0, 1, 3, 4, 2).sigmoid()
@@ -101,8 +101,8 @@ class Detect(nn.Module):
             sizes = torch.tensor(anchors, dtype=torch.float32).view(1, 3, 1, 1, 2)
             centre, size, scores = y.split((2, 2, 1 + CLASSES), dim=-1)
             box = torch.cat(((centre * 2 + grid) * stride, (size * 2) ** 2 * sizes, scores), dim=-1)
-            found.append(box.reshape(-1, 3 * rows * columns, 5 + CLASSES))
-        return torch.cat(found, dim=1)
+            maps.append(box.reshape(-1, 3 * rows * columns, 5 + CLASSES))
+        return torch.cat(maps, dim=1)
 
 
 class YoloV5s(nn.Module):

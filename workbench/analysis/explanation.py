@@ -42,7 +42,7 @@ class Provenance:
     @property
     def untraced(self) -> int:
         """Optimized nodes that could not be traced to source nodes."""
-        return sum(not one.is_traced for one in self.account.optimized)
+        return sum(not node.is_traced for node in self.account.optimized)
 
     def __repr__(self) -> str:
         fates = ", ".join(f"{count:,} {fate}" for fate in FATES if (count := self.account.count(fate)))
@@ -53,8 +53,8 @@ class Provenance:
         import pandas as pd
 
         rows = [
-            (one.node, one.op_type, one.fate, "; ".join(one.into), "; ".join(one.passes))
-            for one in self.account.sources
+            (source.node, source.op_type, source.fate, "; ".join(source.into), "; ".join(source.passes))
+            for source in self.account.sources
         ]
         return pd.DataFrame(rows, columns=["node", "op_type", "fate", "into", "passes"])
 
@@ -63,8 +63,8 @@ class Provenance:
         import pandas as pd
 
         rows = [
-            (one.node, one.op_type, "; ".join(one.sources), one.inserted, "; ".join(one.passes))
-            for one in self.account.optimized
+            (node.node, node.op_type, "; ".join(node.sources), node.inserted, "; ".join(node.passes))
+            for node in self.account.optimized
         ]
         return pd.DataFrame(rows, columns=["node", "op_type", "sources", "inserted", "passes"])
 
@@ -109,11 +109,11 @@ def explain(
 ) -> Explained:
     """Observe in a worker, then conclude here; `on_first` gets what is known before the passes are."""
 
-    def early(seen: Observation) -> None:
+    def early(observation: Observation) -> None:
         if on_first is not None:
-            on_first(conclude(model.name, config, seen))
+            on_first(conclude(model.name, config, observation))
 
-    seen = observe_prepared(
+    observation = observe_prepared(
         model,
         config,
         passes=passes,
@@ -122,7 +122,7 @@ def explain(
         cancel=cancel,
         on_first=early if on_first else None,
     )
-    return conclude(model.name, config, seen)
+    return conclude(model.name, config, observation)
 
 
 def conclude(model_name: str, config: Config, observation: Observation) -> Explained:

@@ -123,13 +123,15 @@ def observe(
             return worker.request("call", body, stage="load", timeout_s=TIMEOUT_S, cancel=cancel).body
 
         first = ask(**first_question(model, config, folder, cancel))
-        seen = read_first(first, reading.result(), config.disabled_passes)
-        _check_names(config, seen, first["registered"])
-        if not follows(passes, seen.source):
-            return seen
+        observation = read_first(first, reading.result(), config.disabled_passes)
+        _check_names(config, observation, first["registered"])
+        if not follows(passes, observation.source):
+            return observation
         if on_first is not None:
-            on_first(seen)
-        return read_chain(seen, ask(**chain_question(model, structure, config, folder, first, budget_s)))
+            on_first(observation)
+        return read_chain(
+            observation, ask(**chain_question(model, structure, config, folder, first, budget_s))
+        )
 
 
 def follows(passes: Follow, source: Graph) -> bool:
@@ -174,13 +176,19 @@ def chain_question(
     budget_s: float,
 ) -> dict[str, Any]:
     """What it is asked then: the snapshots, of the model without its weights."""
-    fired = [{key: one[key] for key in ("name", "level", "fired")} for one in first["applied"]]
+    fired = [
+        {key: application[key] for key in ("name", "level", "fired")} for application in first["applied"]
+    ]
     return {
         "ghost": str(write_ghost(structure, model.path, folder)),
         "plan": config.plan().to_dict(),
         "folder": str(folder),
         "first": {"file": first["file"], "applied": fired},
-        "passes": [[one.name, one.level, one.part_of] for one in shipped_passes().passes if one.part_of],
+        "passes": [
+            [application.name, application.level, application.part_of]
+            for application in shipped_passes().passes
+            if application.part_of
+        ],
         "budget_s": budget_s,
     }
 
@@ -208,8 +216,14 @@ def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ..
         exact=False,
         problem=answer["problem"],
         applied=tuple(
-            Application(one["name"], one["level"], one["step"], one["fired"], tuple(one["said"]))
-            for one in answer["applied"]
+            Application(
+                application["name"],
+                application["level"],
+                application["step"],
+                application["fired"],
+                tuple(application["said"]),
+            )
+            for application in answer["applied"]
         ),
         providers=tuple(answer["providers"]),
         assignment=tuple(
@@ -254,8 +268,12 @@ def _check_names(config: Config, observation: Observation, registered: Iterable[
 
     The transformers are those that this ORT itself names; of its rules the log says nothing.
     """
-    rules = {one.name for one in shipped_passes().passes if one.part_of}
-    known = {*rules, *(name for name, _ in registered), *(one.name for one in observation.applied)}
+    rules = {graph_pass.name for graph_pass in shipped_passes().passes if graph_pass.part_of}
+    known = {
+        *rules,
+        *(name for name, _ in registered),
+        *(application.name for application in observation.applied),
+    }
     for name in config.disabled_passes:
         if name not in known:
             guess = nearest_pass(name, known)

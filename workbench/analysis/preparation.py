@@ -39,22 +39,22 @@ def observe_prepared(
     made = prepare(model, config, calibration=calibration, cancel=cancel)
     source = source_graph(named_structure(model), cancel)
 
-    def early(seen: Observation) -> None:
+    def early(observation: Observation) -> None:
         if on_first is not None:
-            on_first(_behind(source, made, seen))
+            on_first(_behind(source, made, observation))
 
-    seen = observe(
+    observation = observe(
         made.model, made.config, passes=passes, budget_s=budget_s, cancel=cancel,
         on_first=None if on_first is None else early,
     )  # fmt: skip
-    return _behind(source, made, seen)
+    return _behind(source, made, observation)
 
 
-def _behind(source: Graph, made: Prepared, seen: Observation) -> Observation:
+def _behind(source: Graph, made: Prepared, observation: Observation) -> Observation:
     """The same observation, seen from the source; the last stage is the graph that ORT was given."""
     graphs = [informed(read_graph(named_structure(stage)), source) for stage in made.stages[:-1]]
     shots = [
         Snapshot(step.name, PREPARED, graph)
-        for step, graph in zip(made.steps, (*graphs, seen.source), strict=True)
+        for step, graph in zip(made.steps, (*graphs, observation.source), strict=True)
     ]
-    return replace(seen, source=source, chain=(*shots, *seen.chain))
+    return replace(observation, source=source, chain=(*shots, *observation.chain))

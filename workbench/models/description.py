@@ -124,18 +124,18 @@ def describe(
     structure: ModelProto, name: str, graph_bytes: int, external: tuple[ExternalFile, ...]
 ) -> Description:
     """Put it together from the structure alone; no weight is read."""
-    found = contents(structure)
+    counted = contents(structure)
     inputs, outputs = declared_inputs(structure), declared_outputs(structure)
-    family, reason = guess_family(inputs, outputs, dict(found.operators))
-    problems = [*check_supported(structure), *found.problems]
+    family, reason = guess_family(inputs, outputs, dict(counted.operators))
+    problems = [*check_supported(structure), *counted.problems]
     if graph_bytes > MAX_FILE_BYTES:
         problems.append(
             "Its file is larger than 2 GiB, which ORT cannot parse. Save its weights as external data."
         )
     return Description(
         name=name,
-        parameters=found.parameters,
-        elements=found.elements,
+        parameters=counted.parameters,
+        elements=counted.elements,
         graph_bytes=graph_bytes,
         external=external,
         ir_version=structure.ir_version,
@@ -144,12 +144,12 @@ def describe(
         graph_name=structure.graph.name,
         inputs=inputs,
         outputs=outputs,
-        nodes=found.nodes,
-        inner_nodes=found.inner_nodes,
-        operators=found.operators,
+        nodes=counted.nodes,
+        inner_nodes=counted.inner_nodes,
+        operators=counted.operators,
         functions=tuple(f"{function.domain}.{function.name}" for function in structure.functions),
-        control_flow=control_flow(found.operators),
-        quantized=quantization(name for name, _ in found.operators),
+        control_flow=control_flow(counted.operators),
+        quantized=quantization(name for name, _ in counted.operators),
         family=family,
         family_reason=reason,
         problems=tuple(problems),

@@ -94,11 +94,11 @@ def trained_sample(model: Model) -> str | None:
 def _of_sample(model: Model, name: str, most: int | None, batch: int | None) -> Examples:
     from workbench.models.samples import evaluation_set
 
-    found = evaluation_set(name)
-    arrays = {**found.feeds, LABELS: found.labels}
+    evaluation = evaluation_set(name)
+    arrays = {**evaluation.feeds, LABELS: evaluation.labels}
     made = _of_arrays(model, arrays, f"the evaluation set of {name}", most, batch)
     return Examples(
-        made.feeds, made.items, made.labels, made.made_by, found.metric, real=True, notes=made.notes
+        made.feeds, made.items, made.labels, made.made_by, evaluation.metric, real=True, notes=made.notes
     )
 
 
@@ -130,13 +130,13 @@ def _of_feeds(
     checked = tuple(check_feed(feed, model.structure, guesses) for feed in islice(feeds, most))
     if not checked:
         raise InputError("There are no examples", "Give at least one feed")
-    told = None
+    checked_labels = None
     if labels is not None:
-        told = tuple(np.asarray(label) for label in islice(labels, len(checked)))
-        _check_lengths(len(told), len(checked))
-        told = tuple(label[None] if _lacks_batch(label) else label for label in told)
+        checked_labels = tuple(np.asarray(label) for label in islice(labels, len(checked)))
+        _check_lengths(len(checked_labels), len(checked))
+        checked_labels = tuple(label[None] if _lacks_batch(label) else label for label in checked_labels)
     notes = (*dict.fromkeys(guesses), *(() if real else (NOT_REAL,)))
-    return Examples(checked, (1,) * len(checked), told, made_by, None, real, notes)
+    return Examples(checked, (1,) * len(checked), checked_labels, made_by, None, real, notes)
 
 
 def _of_arrays(
@@ -174,9 +174,9 @@ def _of_arrays(
     starts = range(0, count, size)
     guesses: list[str] = []
     ranks = {
-        one.name: len(one.type.dims)
-        for one in declared_inputs(model.structure)
-        if isinstance(one.type, TensorType) and one.type.dims is not None
+        declared.name: len(declared.type.dims)
+        for declared in declared_inputs(model.structure)
+        if isinstance(declared.type, TensorType) and declared.type.dims is not None
     }
     feeds = tuple(
         check_feed(
@@ -208,9 +208,11 @@ def _part(array: Array, start: int, size: int, rank: int | None) -> Array:
 def _run_size(model: Model, batch: int | None) -> int:
     """The fixed first dimension of the inputs; else what is asked for; else one."""
     fixed = {
-        one.type.dims[0]
-        for one in declared_inputs(model.structure)
-        if isinstance(one.type, TensorType) and one.type.dims and isinstance(one.type.dims[0], int)
+        declared.type.dims[0]
+        for declared in declared_inputs(model.structure)
+        if isinstance(declared.type, TensorType)
+        and declared.type.dims
+        and isinstance(declared.type.dims[0], int)
     }
     if len(fixed) == 1:
         return int(fixed.pop())

@@ -31,17 +31,17 @@ class ExternalFile:
 
 def locations(model: ModelProto, label: str) -> Counter[str]:
     """Where external weights lie, each checked to stay in the model's folder, with its tensors counted."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for tensor in tensors(model):
         if is_external(tensor):
-            found[_location(tensor, label)] += 1
-    for location in found:
+            counts[_location(tensor, label)] += 1
+    for location in counts:
         windows = PureWindowsPath(location)
         if location.startswith("/") or windows.drive or windows.root:
             raise ModelError(f"{label} wants weights from the absolute path {shorten(location)!r}", _INSIDE)
         if _climbs(windows.parts):
             raise ModelError(f"{label} wants weights from outside its folder: {shorten(location)!r}", _INSIDE)
-    return found
+    return counts
 
 
 def beside_locations(model: ModelProto, own_name: str, label: str) -> tuple[str, ...]:
@@ -63,13 +63,13 @@ def beside_locations(model: ModelProto, own_name: str, label: str) -> tuple[str,
 def external_files(model: ModelProto, path: Path, label: str) -> tuple[ExternalFile, ...]:
     """The files of weights of the model at `path`; every one is there, inside, and long enough."""
     sizes: dict[str, int] = {}
-    found = locations(model, label)
-    for location in found:
+    counts = locations(model, label)
+    for location in counts:
         sizes[location] = _size(path, location, label)
     for tensor in tensors(model):
         if is_external(tensor):
             _check_extent(tensor, sizes[_location(tensor, label)], label)
-    return tuple(ExternalFile(name, sizes[name], count) for name, count in sorted(found.items()))
+    return tuple(ExternalFile(name, sizes[name], count) for name, count in sorted(counts.items()))
 
 
 def is_external(tensor: TensorProto) -> bool:

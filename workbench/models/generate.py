@@ -44,11 +44,11 @@ def random_inputs(
     model: ModelProto, name: str, seed: int, dims: Mapping[str, int], usual: Mapping[str, int]
 ) -> Inputs:
     """One feed for every input without a default. `usual` are sizes that the model's own card gives."""
-    declared = declared_inputs(model)
-    sizes = Sizes(model, declared, dims, usual)
+    inputs = declared_inputs(model)
+    sizes = Sizes(model, inputs, dims, usual)
     sizes.settle()
     maker = _Maker(model, sizes, np.random.default_rng(seed), name)
-    feed = {each.name: maker.value(each, each.type) for each in declared}
+    feed = {declared.name: maker.value(declared, declared.type) for declared in inputs}
     return make_inputs([feed], f"random, seed {seed}", seed, [*sizes.guesses, *maker.guesses])
 
 
@@ -107,15 +107,15 @@ class _Maker:
         name = folded(declared.name)
         if element == TensorProto.STRING:
             return values.words(self._rng, dims), "random words"
-        found = uses(self._scope, declared.name)
-        if found.roles and not (_MASK.search(name) and element == TensorProto.BOOL):
-            special = self._special(*found.roles[0], element, dims)
+        reads = uses(self._scope, declared.name)
+        if reads.roles and not (_MASK.search(name) and element == TensorProto.BOOL):
+            special = self._special(*reads.roles[0], element, dims)
             if special is not None:
                 return special
         if element == TensorProto.BOOL:
             return self._boolean(name, dims)
         if values.is_integer(element):
-            return self._integer(name, found, element, dims)
+            return self._integer(name, reads, element, dims)
         if _MASK.search(name):
             return values.constant(element, dims, 1.0), "a mask of ones"
         if _IMAGE.search(name) or (len(dims) == 4 and dims[1] in (1, 3) and not _CACHE.search(name)):
@@ -130,20 +130,20 @@ class _Maker:
         return values.booleans(self._rng, dims), "drawn at random"
 
     def _integer(
-        self, name: str, found: Uses, element: int, dims: tuple[int, ...]
+        self, name: str, reads: Uses, element: int, dims: tuple[int, ...]
     ) -> tuple[values.Array, str]:
         if _POSITION.search(name):
             start = self._sizes.past()
-            return values.along_last_axis(element, dims, start, found.bound), f"positions from {start} up"
+            return values.along_last_axis(element, dims, start, reads.bound), f"positions from {start} up"
         if _TYPES.search(name):
             return values.constant(element, dims, 0), "token types: zeros"
-        if _MASK.search(name) and (found.bound is None or found.bound > 1):
+        if _MASK.search(name) and (reads.bound is None or reads.bound > 1):
             return values.constant(element, dims, 1), "a mask of ones"
-        if found.bound is not None and found.table is None:
+        if reads.bound is not None and reads.table is None:
             return values.constant(element, dims, 0), "zeros: they index something of unknown extent"
-        if found.bound is not None:
-            last = max(found.bound - 1, 0)
-            table = shorten(found.table or "")
+        if reads.bound is not None:
+            last = max(reads.bound - 1, 0)
+            table = shorten(reads.table or "")
             why = f"drawn from 0 to {last:,}, the rows of {table!r} that they index"
             return values.integers(self._rng, element, dims, 0, last + 1), why
         if element == TensorProto.UINT8 and len(dims) >= 3:
@@ -216,7 +216,7 @@ class _Maker:
         for node, _ in self._scope.readers(name):
             for attribute in node.attribute:
                 if attribute.name == "string_vocabulary" and text and attribute.strings:
-                    return [each.decode("utf-8", "replace") for each in attribute.strings[:_COUNT]]
+                    return [word.decode("utf-8", "replace") for word in attribute.strings[:_COUNT]]
                 if attribute.name == "int64_vocabulary" and not text and attribute.ints:
-                    return [int(each) for each in attribute.ints[:_COUNT]]
+                    return [int(word) for word in attribute.ints[:_COUNT]]
         return ["a", "b"] if text else [0, 1]

@@ -18,12 +18,12 @@ def unnamed(model: ModelProto) -> bool:
 def name_nodes(model: ModelProto) -> int:
     """Name nodes in place, the same way each time: after the operator and a number. Returns how many."""
     taken = {node.name for node in _nodes(model)}
-    seen: set[str] = set()
+    used: set[str] = set()
     counts: dict[str, int] = {}
     changed = 0
     for node in _nodes(model):
-        if node.name and node.name not in seen:
-            seen.add(node.name)
+        if node.name and node.name not in used:
+            used.add(node.name)
             continue
         stem = node.name or node.op_type
         while True:
@@ -33,7 +33,7 @@ def name_nodes(model: ModelProto) -> int:
                 break
         node.name = name
         taken.add(name)
-        seen.add(name)
+        used.add(name)
         changed += 1
     return changed
 

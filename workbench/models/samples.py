@@ -43,7 +43,7 @@ def samples() -> pd.DataFrame:
 
     columns = ("name", "family", "kind", "parameters", "bytes", "teaches")
     cards = [card(name) for name in sample_names()]
-    return pd.DataFrame({column: [getattr(each, column) for each in cards] for column in columns})
+    return pd.DataFrame({column: [getattr(sample, column) for sample in cards] for column in columns})
 
 
 def sample_path(name: str, *, progress: Progress | None = None) -> Path:
@@ -76,7 +76,7 @@ def sample_dims(name: str) -> dict[str, int]:
 def evaluation_set(name: str) -> EvaluationSet:
     """The held-out inputs and labels of a trained sample."""
     if card(name).kind != "trained":
-        trained = ", ".join(each for each in sample_names() if card(each).kind == "trained")
+        trained = ", ".join(sample for sample in sample_names() if card(sample).kind == "trained")
         raise ModelError(
             f"{name!r} is a skeleton: its weights are random, so it has no accuracy and no evaluation set.",
             f"Use one of the trained samples: {trained}.",

@@ -36,9 +36,9 @@ class Scope:
         self._shapes: dict[str, tuple[int, ...]] = {}
         waiting: list[GraphProto | FunctionProto] = [graph]
         while waiting:
-            each = waiting.pop()
-            self._note(each)
-            waiting.extend(body for node in each.node for body in bodies(node))
+            inner = waiting.pop()
+            self._note(inner)
+            waiting.extend(body for node in inner.node for body in bodies(node))
 
     def readers(self, name: str) -> list[tuple[NodeProto, int]]:
         """The nodes that read a value, each with the position of its input."""
@@ -63,12 +63,10 @@ class Scope:
         for _ in range(_MAX_STEPS):
             if scope is None:
                 return None
-            found = scope._direct_shape(name)
-            if found is not None:
+            dims = scope._direct_shape(name)
+            if dims is not None:
                 return (
-                    found
-                    if order is None or len(order) != len(found)
-                    else tuple(found[axis] for axis in order)
+                    dims if order is None or len(order) != len(dims) else tuple(dims[axis] for axis in order)
                 )
             maker = scope._makers.get(name)
             if maker is None:
@@ -123,10 +121,12 @@ def carried(node: NodeProto, position: int) -> Iterator[str]:
 
 def integer(node: NodeProto, name: str, default: int) -> int:
     """An integer attribute."""
-    return next((int(each.i) for each in node.attribute if each.name == name), default)
+    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), default)
 
 
 def _permutation(node: NodeProto) -> tuple[int, ...] | None:
-    found: Iterable[int] = next((each.ints for each in node.attribute if each.name == "perm"), ())
-    order = tuple(found)
+    axes: Iterable[int] = next(
+        (attribute.ints for attribute in node.attribute if attribute.name == "perm"), ()
+    )
+    order = tuple(axes)
     return order if order and sorted(order) == list(range(len(order))) else None

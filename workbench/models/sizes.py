@@ -63,7 +63,9 @@ class Sizes:
         self.guesses: list[str] = []
         self._inputs = inputs
         self._symbols: dict[str, int] = {}
-        self._has_past = any(_PAST.search(folded(each.name)) and tensor_of(each.type) for each in inputs)
+        self._has_past = any(
+            _PAST.search(folded(declared.name)) and tensor_of(declared.type) for declared in inputs
+        )
         self._fit = _positions(model)
         self._image = _image_side(model) or IMAGE
         self._given = _checked(inputs, given)

@@ -140,14 +140,14 @@ def uses(scope: Scope, name: str) -> Uses:
 def _readers(scope: Scope, name: str) -> Iterator[tuple[Scope, NodeProto, int]]:
     """Every reader of the values, in any scope."""
     waiting = [(scope, name)]
-    seen = {(id(scope), name)}
-    while waiting and len(seen) < _MAX_VISITS:
+    visited = {(id(scope), name)}
+    while waiting and len(visited) < _MAX_VISITS:
         where, value = waiting.pop()
         for node, position in where.readers(value):
             yield where, node, position
             for following in _passed_on(where, node, position):
-                if (id(following[0]), following[1]) not in seen:
-                    seen.add((id(following[0]), following[1]))
+                if (id(following[0]), following[1]) not in visited:
+                    visited.add((id(following[0]), following[1]))
                     waiting.append(following)
 
 

@@ -82,12 +82,12 @@ class Graph:
     @cached_property
     def readers(self) -> Mapping[str, tuple[Node, ...]]:
         """Which nodes use a tensor, each once."""
-        found: dict[str, list[Node]] = {}
+        readers: dict[str, list[Node]] = {}
         for node in self.nodes:
             for name in dict.fromkeys(node.reads):
                 if name:
-                    found.setdefault(name, []).append(node)
-        return {name: tuple(nodes) for name, nodes in found.items()}
+                    readers.setdefault(name, []).append(node)
+        return {name: tuple(nodes) for name, nodes in readers.items()}
 
     @cached_property
     def tensors(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ MOST_LETTERS = 1 << 16
 
 def module_of(node: NodeProto) -> str:
     """Such as "model.encoder.layer.0", from a list that ends in it and the node; "" where not told."""
-    text = next((each.value for each in node.metadata_props if each.key == NAME_SCOPES), "")
+    text = next((entry.value for entry in node.metadata_props if entry.key == NAME_SCOPES), "")
     if not text or len(text) > MOST_LETTERS:
         return ""
     try:

@@ -16,7 +16,9 @@ def read_graph(model: ModelProto) -> Graph:
     reader = _Reader()
     outputs = reader.graph(model.graph, "", {})
     inputs = tuple(value.name for value in model.graph.input if value.name not in reader.constants)
-    opsets = {"" if one.domain == "ai.onnx" else one.domain: one.version for one in model.opset_import}
+    opsets = {
+        "" if opset.domain == "ai.onnx" else opset.domain: opset.version for opset in model.opset_import
+    }
     return Graph(
         tuple(reader.nodes), inputs + tuple(reader.bound), outputs, reader.constants, reader.infos,
         tuple(sorted(opsets.items())),
@@ -67,8 +69,10 @@ class _Reader:
                 inner = f"{key}/{attribute.name}" + (f"[{number}]" if len(bodies) > 1 else "")
                 first = len(self.nodes)
                 reads += self.graph(body, inner, visible)
-                made = {name for one in self.nodes[first:] for name in one.outputs}
-                used = (name for one in self.nodes[first:] for name in one.reads if name not in made)
+                made = {name for inner_node in self.nodes[first:] for name in inner_node.outputs}
+                used = (
+                    name for inner_node in self.nodes[first:] for name in inner_node.reads if name not in made
+                )
                 reads += (name for name in used if not name.startswith(f"{inner}::"))
         self.nodes.append(
             Node(
@@ -87,12 +91,12 @@ class _Reader:
 
     def _unique(self, key: str) -> str:
         """Two nodes of one name can stand in a damaged model; the account needs both."""
-        found, number = key, 1
-        while found in self._keys:
+        unique, number = key, 1
+        while unique in self._keys:
             number += 1
-            found = f"{key}#{number}"
-        self._keys.add(found)
-        return found
+            unique = f"{key}#{number}"
+        self._keys.add(unique)
+        return unique
 
 
 def _key(scope: str, name: str) -> str:

@@ -27,8 +27,8 @@ PASSED = (
 def attention(graph: Graph, keys: tuple[str, str, str]) -> str | None:
     """All that fails, the broadest first; None: nothing that we see. `keys`: product, Softmax, product."""
     product, softmax, after = (graph.by_key[key] for key in keys)
-    told = list(_told(graph, product, softmax, after))
-    return "; ".join(dict.fromkeys(told)) or None
+    failed = list(_told(graph, product, softmax, after))
+    return "; ".join(dict.fromkeys(failed)) or None
 
 
 def _told(graph: Graph, product: Node, softmax: Node, after: Node) -> Iterator[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from workbench.analysis.observe import PREPARED, REQUIRED, TOGETHER, Observation
+from workbench.analysis.observe import PREPARED, REQUIRED, TOGETHER, Application, Observation
 from workbench.analysis.passes.missed import Missed, missed
 from workbench.analysis.passes.statistics import Statistics, statistics
 from workbench.analysis.provenance import Account, Change, Step, account
@@ -58,7 +58,9 @@ class Passes:
         """What an ablation can switch off, each once, in order."""
         if not self.followed:
             return tuple(dict.fromkeys(name for name, _ in self.logged))
-        return tuple(dict.fromkeys(one.name for one in self.fired if one.can_be_disabled))
+        return tuple(
+            dict.fromkeys(fired_pass.name for fired_pass in self.fired if fired_pass.can_be_disabled)
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row a pass that fired: order, name, level, removed, added, rewired, nodes_after, what."""
@@ -66,10 +68,11 @@ class Passes:
 
         rows = [
             (
-                order, one.name, one.level, len(one.change.removed), len(one.change.added),
-                len(one.change.rewired), one.change.nodes_after, in_words(one.change),
+                order, fired_pass.name, fired_pass.level,
+                len(fired_pass.change.removed), len(fired_pass.change.added),
+                len(fired_pass.change.rewired), fired_pass.change.nodes_after, in_words(fired_pass.change),
             )
-            for order, one in enumerate(self.fired, start=1)
+            for order, fired_pass in enumerate(self.fired, start=1)
         ]  # fmt: skip
         columns = ["order", "pass", "level", "removed", "added", "rewired", "nodes_after", "what"]
         return pd.DataFrame(rows, columns=columns)
@@ -81,10 +84,10 @@ class Passes:
         columns = list(Missed.__dataclass_fields__)
         rows = [
             [
-                "; ".join(value) if isinstance(value := getattr(one, name), tuple) else value
+                "; ".join(value) if isinstance(value := getattr(place, name), tuple) else value
                 for name in columns
             ]
-            for one in self.missed
+            for place in self.missed
         ]
         return pd.DataFrame(rows, columns=columns)
 
@@ -100,25 +103,29 @@ def _ops(counts: tuple[tuple[str, int], ...]) -> str:
 
 def passes_of(observation: Observation, whole: Account, steps: Sequence[Step]) -> Passes:
     """From the log and the snapshots."""
-    said: dict[tuple[str, int], list[str]] = {}
-    for one in observation.applied:
-        said.setdefault((one.name, one.level), []).extend(one.said)
+    messages: dict[tuple[str, int], list[str]] = {}
+    for application in observation.applied:
+        messages.setdefault((application.name, application.level), []).extend(application.said)
     return Passes(
         fired=tuple(
             FiredPass(
                 change.name, change.level, change,
-                tuple(dict.fromkeys(said.get((change.name, change.level), ()))),
+                tuple(dict.fromkeys(messages.get((change.name, change.level), ()))),
             )
             for change in whole.changes
         ),
-        tried=tuple(dict.fromkeys((one.name, one.level) for one in observation.applied)),
-        logged=tuple(dict.fromkeys((one.name, one.level) for one in observation.applied if one.fired)),
+        tried=_names_and_levels(observation.applied),
+        logged=_names_and_levels(application for application in observation.applied if application.fired),
         followed=observation.followed,
         exact=observation.exact,
         problem=observation.problem,
         statistics=statistics(observation, whole),
         missed=missed(observation, _since_prepared(observation, whole, steps)),
     )  # fmt: skip
+
+
+def _names_and_levels(applied: Iterable[Application]) -> tuple[tuple[str, int], ...]:
+    return tuple(dict.fromkeys((application.name, application.level) for application in applied))
 
 
 def _since_prepared(observation: Observation, whole: Account, steps: Sequence[Step]) -> Account:

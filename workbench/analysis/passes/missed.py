@@ -31,10 +31,10 @@ class Missed:
 
 def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
     """Patterns of what ORT was given whose nodes did not end in one optimized node."""
-    into = {one.node: one.into for one in account.sources}
+    into = {source.node: source.into for source in account.sources}
     kinds = {node.key: node.op_type for node in observation.final.nodes}
     compiled = _compiled(observation)
-    found = []
+    missing = []
     for place in occurrences(observation.prepared):
         ends = [set(into[key]) for key in place.nodes]
         if any(not end for end in ends) or _is_fused(place, ends, kinds):
@@ -43,8 +43,8 @@ def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
             continue  # what a provider makes of the nodes that it compiles, it does not tell
         reason, said_by = _reason(place, observation)
         stopped = tuple(dict.fromkeys(key for end in ends for key in sorted(end)))
-        found.append(Missed(place.pattern, place.nodes, stopped, place.passes, reason, said_by))
-    return tuple(found)
+        missing.append(Missed(place.pattern, place.nodes, stopped, place.passes, reason, said_by))
+    return tuple(missing)
 
 
 def _compiled(observation: Observation) -> set[str]:
@@ -71,15 +71,15 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
     blocked = place.blocked if place.later is None else place.later(_then(place, observation))
     if blocked is not None:
         return blocked, "the graph"
-    said = [
+    messages = [
         text
-        for one in observation.applied
-        if one.name in place.passes
-        for text in one.said
+        for application in observation.applied
+        if application.name in place.passes
+        for text in application.said
         if not text.startswith(NO_REASON)
     ]
-    here = [text for text in said if any(f"[{key}]" in text or f"'{key}'" in text for key in place.nodes)]
-    words = _few(here or said)
+    here = [text for text in messages if any(f"[{key}]" in text or f"'{key}'" in text for key in place.nodes)]
+    words = _few(here or messages)
     return (words, "ORT") if words else (None, None)
 
 

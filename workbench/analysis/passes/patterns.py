@@ -31,9 +31,9 @@ def occurrences(graph: Graph) -> Iterator[Occurrence]:
     """Every place of every pattern."""
     for node in graph.nodes:
         for find in _FINDERS:
-            found = find(graph, node)
-            if found is not None:
-                yield found
+            occurrence = find(graph, node)
+            if occurrence is not None:
+                yield occurrence
 
 
 def _attention(graph: Graph, node: Node) -> Occurrence | None:
@@ -51,7 +51,7 @@ def _attention(graph: Graph, node: Node) -> Occurrence | None:
         ("Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention", "PackedAttention"),
         ("AttentionFusion", "GroupQueryAttentionFusion"),
         None,
-        lambda seen: attention(seen, keys),
+        lambda basic: attention(basic, keys),
     )
 
 
@@ -85,7 +85,7 @@ def _gelu(graph: Graph, node: Node) -> Occurrence | None:
     blocked = half_first(graph, mul) if mul else "no Add and Mul follow the Erf"
     if len(graph.readers.get(node.outputs[0], ())) > 1:
         blocked = "the Erf has more than one reader"
-    nodes = tuple(one.key for one in (node, add, mul) if one)
+    nodes = tuple(part.key for part in (node, add, mul) if part)
     return Occurrence(
         "gelu",
         nodes,
@@ -138,7 +138,7 @@ def _conv_activation(graph: Graph, node: Node) -> Occurrence | None:
 def _silu(graph: Graph, node: Node) -> Occurrence | None:
     if not _is_gate(graph, node):
         return None
-    mul = next(one for one in graph.readers[node.outputs[0]] if node.inputs[0] in one.inputs)
+    mul = next(reader for reader in graph.readers[node.outputs[0]] if node.inputs[0] in reader.inputs)
     readers = len(graph.readers[node.outputs[0]])
     return Occurrence("silu", (node.key, mul.key), ("QuickGelu",), ("QuickGeluFusion",),
                       f"{node.key} has {readers} readers" if readers > 1 else None)  # fmt: skip
@@ -147,8 +147,8 @@ def _silu(graph: Graph, node: Node) -> Occurrence | None:
 def _is_gate(graph: Graph, node: Node) -> bool:
     """A Sigmoid that multiplies what it is of: SiLU, which ORT fuses by itself and not into a Conv."""
     return node.op_type == "Sigmoid" and any(
-        one.op_type == "Mul" and node.inputs[0] in one.inputs
-        for one in graph.readers.get(node.outputs[0], ())
+        reader.op_type == "Mul" and node.inputs[0] in reader.inputs
+        for reader in graph.readers.get(node.outputs[0], ())
     )
 
 
@@ -158,13 +158,13 @@ def _qdq(graph: Graph, node: Node) -> Occurrence | None:
     makers = [graph.producers.get(name) for name in node.inputs[:2]]
     if len(makers) < 2 and node.op_type != "AveragePool":
         return None
-    if not all(one is not None and one.op_type == "DequantizeLinear" for one in makers):
+    if not all(maker is not None and maker.op_type == "DequantizeLinear" for maker in makers):
         return None
     after = _next(graph, node, "QuantizeLinear", steps=1)
     blocked = _one_reader(graph, node)
     if after is None and node.op_type != "MatMul":
         blocked = "no QuantizeLinear follows"
-    nodes = (*(one.key for one in makers if one), node.key, *((after.key,) if after else ()))
+    nodes = (*(maker.key for maker in makers if maker), node.key, *((after.key,) if after else ()))
     return Occurrence("QDQ to integer kernel", nodes,
                       ("QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul",
                        "QLinearAveragePool", "MatMulIntegerToFloat", "MatMulNBits"),
@@ -189,21 +189,29 @@ def _constant_weight(graph: Graph, conv: Node) -> str | None:
 
 
 def _next(graph: Graph, node: Node, op_type: str, *, steps: int) -> Node | None:
-    return _walk(node, op_type, steps, lambda one: [r for n in one.outputs for r in graph.readers.get(n, ())])
+    """Find the nearest node of an operator among those that read what a node makes."""
+
+    def readers(near: Node) -> list[Node]:
+        return [reader for name in near.outputs for reader in graph.readers.get(name, ())]
+
+    return _walk(node, op_type, steps, readers)
 
 
 def _before(graph: Graph, node: Node, op_type: str, *, steps: int) -> Node | None:
-    return _walk(
-        node, op_type, steps, lambda one: [p for n in one.inputs if (p := graph.producers.get(n)) is not None]
-    )
+    """Find the nearest node of an operator among those that make what a node reads."""
+
+    def makers(near: Node) -> list[Node]:
+        return [maker for name in near.inputs if (maker := graph.producers.get(name)) is not None]
+
+    return _walk(node, op_type, steps, makers)
 
 
 def _walk(start: Node, op_type: str, steps: int, neighbours: Callable[[Node], list[Node]]) -> Node | None:
-    near, seen = [start], {start.key}
+    near, visited = [start], {start.key}
     for _ in range(steps):
-        near = [one for node in near for one in neighbours(node) if one.key not in seen]
-        seen.update(one.key for one in near)
-        found = next((one for one in near if one.op_type == op_type), None)
-        if found is not None:
-            return found
+        near = [neighbour for node in near for neighbour in neighbours(node) if neighbour.key not in visited]
+        visited.update(neighbour.key for neighbour in near)
+        match = next((neighbour for neighbour in near if neighbour.op_type == op_type), None)
+        if match is not None:
+            return match
     return None

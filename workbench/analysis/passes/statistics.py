@@ -52,13 +52,16 @@ class Statistics:
     def ops_frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        rows = [(one.op_type, one.before, one.after) for one in self.ops]
+        rows = [(count.op_type, count.before, count.after) for count in self.ops]
         return pd.DataFrame(rows, columns=["op_type", "before", "after"])
 
     def fusions_frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        rows = [(" + ".join(one.pattern), one.into, one.count, ", ".join(one.passes)) for one in self.fusions]
+        rows = [
+            (" + ".join(fusion.pattern), fusion.into, fusion.count, ", ".join(fusion.passes))
+            for fusion in self.fusions
+        ]
         return pd.DataFrame(rows, columns=["pattern", "into", "count", "passes"])
 
 
@@ -69,11 +72,11 @@ def statistics(observation: Observation, account: Account) -> Statistics:
     kinds = {node.key: node.kind for node in observation.source.nodes}
     fusions: Counter[tuple[tuple[str, ...], str]] = Counter()
     passes: dict[tuple[tuple[str, ...], str], dict[str, None]] = {}
-    for one in account.optimized:
-        if len(one.sources) > 1:
-            key = (tuple(sorted(kinds[source] for source in one.sources)), one.op_type)
+    for target in account.optimized:
+        if len(target.sources) > 1:
+            key = (tuple(sorted(kinds[source] for source in target.sources)), target.op_type)
             fusions[key] += 1
-            passes.setdefault(key, {}).update(dict.fromkeys(one.passes))
+            passes.setdefault(key, {}).update(dict.fromkeys(target.passes))
     order = sorted(before.keys() | after.keys(), key=lambda op: (-max(before[op], after[op]), op))
     return Statistics(
         ops=tuple(OpCount(op, before[op], after[op]) for op in order),
@@ -89,6 +92,6 @@ def statistics(observation: Observation, account: Account) -> Statistics:
 
 def fused_time_share(account: Account, times_s: Mapping[str, float]) -> float | None:
     """The share of time in nodes that do the work of several; None where a profile has no time for any."""
-    total = sum(times_s.get(one.node, 0.0) for one in account.optimized)
-    fused = sum(times_s.get(one.node, 0.0) for one in account.optimized if len(one.sources) > 1)
+    total = sum(times_s.get(target.node, 0.0) for target in account.optimized)
+    fused = sum(times_s.get(target.node, 0.0) for target in account.optimized if len(target.sources) > 1)
     return fused / total if total else None

@@ -25,14 +25,14 @@ def boundaries(
     graph: Graph, providers: Mapping[str, str | None], partition: Mapping[str, int]
 ) -> tuple[Boundary, ...]:
     """Each tensor once for each partition that reads it from another."""
-    found: dict[tuple[str, int], Boundary] = {}
+    crossing: dict[tuple[str, int], Boundary] = {}
     for node in graph.nodes:
         for name in node.reads:
             maker = graph.producers.get(name)
             if maker is None or partition[maker.key] == partition[node.key]:
                 continue
             info = graph.info(name)
-            found.setdefault(
+            crossing.setdefault(
                 (name, partition[node.key]),
                 Boundary(
                     tensor=name,
@@ -44,4 +44,4 @@ def boundaries(
                     size_bytes=info.size_bytes if info else None,
                 ),
             )
-    return tuple(found.values())
+    return tuple(crossing.values())

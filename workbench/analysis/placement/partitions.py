@@ -35,6 +35,7 @@ def units(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
     for node in graph.nodes:
         makers = [maker for name in node.reads if (maker := graph.producers.get(name)) is not None]
         stage[node.key] = max(
-            (stage.get(one.key, 0) + (providers[one.key] != providers[node.key]) for one in makers), default=0
+            (stage.get(maker.key, 0) + (providers[maker.key] != providers[node.key]) for maker in makers),
+            default=0,
         )
     return partitions(graph, {key: f"{providers[key]} {number}" for key, number in stage.items()})

@@ -30,8 +30,8 @@ class Reasons:
             for word in re.split(_QUOTES, text):
                 if word:
                     self.by_name.setdefault(word, text)
-            if found := _LISTED.search(text):
-                self.by_op.setdefault(next(word for word in found.groups() if word), text)
+            if match := _LISTED.search(text):
+                self.by_op.setdefault(next(word for word in match.groups() if word), text)
 
     def of(self, node: Node, provider: str | None) -> str | None:
         """None where the node runs where it should, or nobody gave a reason."""
@@ -39,7 +39,7 @@ class Reasons:
             return None
         if self.first in self.not_loaded:
             return f"{self.first} did not load: {self.not_loaded[self.first].splitlines()[0]}"
-        said = self.by_name.get(node.name) or self.by_op.get(node.op_type)
-        if said is not None:
-            return said
+        reason = self.by_name.get(node.name) or self.by_op.get(node.op_type)
+        if reason is not None:
+            return reason
         return f"{self.first} did not take it, and neither it nor ORT says why"

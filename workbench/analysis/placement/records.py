@@ -90,9 +90,9 @@ class Placement:
         for provider, count in self.counts():
             nodes = [node for node in self.nodes if node.provider == provider]
             timed: tuple[Placed | Compiled | Unplaced, ...] = (*nodes, *self.compiled, *self.unplaced)
-            crossing = [one for one in self.boundaries if one.to_provider == provider]
-            sizes = [one.size_bytes for one in crossing]
-            mine = [one for one in timed if one.provider == provider]
+            crossing = [entry for entry in self.boundaries if entry.to_provider == provider]
+            sizes = [entry.size_bytes for entry in crossing]
+            mine = [entry for entry in timed if entry.provider == provider]
             time_s = _sum(mine) if self.profiled else None
             rows.append(
                 (
@@ -114,11 +114,11 @@ class Placement:
         import pandas as pd
 
         parts = {part.nodes[0]: part.time_s for part in self.compiled if part.nodes}
-        found: dict[int, list[Placed]] = {}
+        nodes_of: dict[int, list[Placed]] = {}
         for node in self.nodes:
-            found.setdefault(node.partition, []).append(node)
+            nodes_of.setdefault(node.partition, []).append(node)
         rows = []
-        for number, nodes in found.items():
+        for number, nodes in nodes_of.items():
             times = [node.time_s for node in nodes] + [parts[n.node] for n in nodes if n.node in parts]
             known = [time_s for time_s in times if time_s is not None]
             ops = ", ".join(f"{count} {op}" for op, count in Counter(n.op_type for n in nodes).most_common())
@@ -131,8 +131,8 @@ class Placement:
         import pandas as pd
 
         rows = [
-            (one.node, one.op_type, one.provider, one.partition, one.inserted, one.time_s, one.reason)
-            for one in self.nodes
+            (node.node, node.op_type, node.provider, node.partition, node.inserted, node.time_s, node.reason)
+            for node in self.nodes
         ]
         columns = ["node", "op_type", "provider", "partition", "inserted", "time_s", "reason"]
         return pd.DataFrame(rows, columns=columns).astype({"time_s": "float64"})
@@ -142,9 +142,9 @@ class Placement:
         import pandas as pd
 
         columns = list(Boundary.__dataclass_fields__)
-        rows = [[getattr(one, name) for name in columns] for one in self.boundaries]
+        rows = [[getattr(boundary, name) for name in columns] for boundary in self.boundaries]
         return pd.DataFrame(rows, columns=columns).astype({"size_bytes": "Int64"})
 
 
 def _sum(timed: Sequence[Placed | Compiled | Unplaced]) -> float:
-    return sum(one.time_s for one in timed if one.time_s is not None)
+    return sum(entry.time_s for entry in timed if entry.time_s is not None)

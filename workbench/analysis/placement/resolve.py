@@ -23,10 +23,10 @@ def place(
     graph = observation.final
     providers = _providers(observation, steps)
     compiled = _compiled(observation, graph)
-    part_of = {key: f"{one.provider} {number}" for number, one in enumerate(compiled) for key in one.nodes}
+    part_of = {key: f"{part.provider} {number}" for number, part in enumerate(compiled) for key in part.nodes}
     partition = partitions(graph, providers | part_of)
     not_loaded = _not_loaded(observation, requested)
-    carriers = {one.node for one in account.optimized if one.inserted or not one.sources}
+    carriers = {node.node for node in account.optimized if node.inserted or not node.sources}
     reasons = Reasons(requested, observation.providers, dict(not_loaded), observation.left)
     return Placement(
         nodes=tuple(
@@ -38,7 +38,9 @@ def place(
             for node in graph.nodes
         ),
         boundaries=boundaries(graph, providers, partition),
-        sources=tuple((one.node, _common(providers[key] for key in one.into)) for one in account.sources),
+        sources=tuple(
+            (source.node, _common(providers[key] for key in source.into)) for source in account.sources
+        ),
         requested=requested,
         in_effect=observation.providers,
         not_loaded=not_loaded,
@@ -67,39 +69,39 @@ def _providers(observation: Observation, steps: Sequence[Step]) -> dict[str, str
     basic = max((i for i, shot in enumerate(observation.chain) if shot.level <= 1), default=-1)
     start = observation.chain[basic].graph if basic >= 0 else observation.source
     recorded = _recorded(observation)
-    found: dict[str, str | None] = {}
+    providers: dict[str, str | None] = {}
     for key, origins in carried(start, steps[basic + 1 :]).items():
-        places = {recorded.get(start.by_key[one].name) for one in origins} - {None}
-        found[key] = places.pop() if len(places) == 1 else recorded.get(graph.by_key[key].name)
-    _settle_transfers(graph, found)
-    return found
+        places = {recorded.get(start.by_key[origin].name) for origin in origins} - {None}
+        providers[key] = places.pop() if len(places) == 1 else recorded.get(graph.by_key[key].name)
+    _settle_transfers(graph, providers)
+    return providers
 
 
-def _common(found: Iterable[str | None]) -> str | None:
+def _common(providers: Iterable[str | None]) -> str | None:
     """The one that all agree on, of those that are known."""
-    known = set(found) - {None}
+    known = set(providers) - {None}
     return known.pop() if len(known) == 1 else None
 
 
 def _recorded(observation: Observation) -> dict[str, str]:
     """Names in bodies of several nodes may repeat: those that disagree are left out."""
-    found: dict[str, str] = {}
+    recorded: dict[str, str] = {}
     doubtful: set[str] = set()
     for provider, nodes in observation.assignment:
         for name, _, _ in nodes:
-            if found.setdefault(name, provider) != provider:
+            if recorded.setdefault(name, provider) != provider:
                 doubtful.add(name)
-    return {name: provider for name, provider in found.items() if name not in doubtful}
+    return {name: provider for name, provider in recorded.items() if name not in doubtful}
 
 
 def _settle_transfers(graph: Graph, providers: dict[str, str | None]) -> None:
     """A node that ORT put in after its record runs where the node runs that reads it."""
     for node in reversed(graph.nodes):
         if providers[node.key] is None:
-            readers = (one for name in node.outputs for one in graph.readers.get(name, ()))
-            found = {providers[one.key] for one in readers} - {None}
-            if len(found) == 1:
-                providers[node.key] = found.pop()
+            readers = (reader for name in node.outputs for reader in graph.readers.get(name, ()))
+            of_readers = {providers[reader.key] for reader in readers} - {None}
+            if len(of_readers) == 1:
+                providers[node.key] = of_readers.pop()
 
 
 def _not_loaded(observation: Observation, requested: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -107,6 +109,6 @@ def _not_loaded(observation: Observation, requested: tuple[str, ...]) -> tuple[t
     rows = []
     for name in missing:
         short = name.removesuffix("ExecutionProvider")
-        said = [line for line in observation.warnings if short.casefold() in line.casefold()]
-        rows.append((name, "\n".join(said) or "ORT left it out without a word"))
+        messages = [line for line in observation.warnings if short.casefold() in line.casefold()]
+        rows.append((name, "\n".join(messages) or "ORT left it out without a word"))
     return tuple(rows)

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class NodeTime:
     """A node or a compiled part as the profiler saw it, in the order in which they first ran."""
 
     name: str
@@ -24,71 +24,74 @@ class Ran:
     time_s: float  # its own, of one run: the mean over the runs that count
 
 
-def ran_of(profile: Profile) -> tuple[Ran, ...]:
+def node_times(profile: Profile) -> tuple[NodeTime, ...]:
     """Everything that ran, nodes in bodies too."""
-    found, runs = profile.measured, len(profile.runs_s)
+    measured, runs = profile.measured, len(profile.runs_s)
     times: dict[str, float] = {}
     providers: dict[str, str | None] = {}
-    nodes = [int(event) for event in found.events if found.tree.kind[event] == Kind.NODE]
-    for event in sorted(nodes, key=lambda one: float(found.trace.start_us[one])):
-        name = node_name(found.trace.name_of(event))
-        times[name] = times.get(name, 0.0) + float(found.tree.self_us[event]) / 1e6
-        call = found.trace.call_of(event)
+    nodes = [int(event) for event in measured.events if measured.tree.kind[event] == Kind.NODE]
+    for event in sorted(nodes, key=lambda event: float(measured.trace.start_us[event])):
+        name = node_name(measured.trace.name_of(event))
+        times[name] = times.get(name, 0.0) + float(measured.tree.self_us[event]) / 1e6
+        call = measured.trace.call_of(event)
         providers.setdefault(name, call.provider if call else None)
-    return tuple(Ran(name, providers[name], total_s / runs) for name, total_s in times.items())
+    return tuple(NodeTime(name, providers[name], total_s / runs) for name, total_s in times.items())
 
 
 def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placement:
     """Each node with its time, each compiled part with its own, each boundary with the bytes that crossed."""
-    ran = ran_of(profile)
+    ran = node_times(profile)
     keys: dict[str, list[str]] = {}
     for node in graph.nodes:
         keys.setdefault(node.name, []).append(node.key)
     times_s: dict[str, float] = {}
-    others: list[Ran] = []
-    for one in ran:
-        found = keys.get(one.name, [])
-        if len(found) == 1:  # several nodes of one name cannot be told apart
-            times_s[found[0]] = one.time_s
+    others: list[NodeTime] = []
+    for timed in ran:
+        matching = keys.get(timed.name, [])
+        if len(matching) == 1:  # several nodes of one name cannot be told apart
+            times_s[matching[0]] = timed.time_s
         else:
-            others.append(one)
+            others.append(timed)
     compiled = _compiled(placement.compiled, others)
-    placed = {one.name for pairs in compiled.values() for one in pairs}
+    placed = {timed.name for pairs in compiled.values() for timed in pairs}
     sizes = sizes_of(graph, profile)
     return replace(
         placement,
         nodes=tuple(replace(node, time_s=times_s.get(node.node)) for node in placement.nodes),
         compiled=tuple(
-            replace(part, time_s=sum(one.time_s for one in compiled[index]) if index in compiled else None)
+            replace(
+                part, time_s=sum(timed.time_s for timed in compiled[index]) if index in compiled else None
+            )
             for index, part in enumerate(placement.compiled)
         ),
         boundaries=tuple(
-            replace(one, size_bytes=sizes.get(one.tensor, one.size_bytes)) for one in placement.boundaries
+            replace(boundary, size_bytes=sizes.get(boundary.tensor, boundary.size_bytes))
+            for boundary in placement.boundaries
         ),
         unplaced=tuple(
-            Unplaced(one.name, one.provider, one.time_s) for one in others if one.name not in placed
+            Unplaced(timed.name, timed.provider, timed.time_s) for timed in others if timed.name not in placed
         ),
         profiled=True,
     )
 
 
-def _compiled(parts: tuple[Compiled, ...], others: Iterable[Ran]) -> dict[int, tuple[Ran, ...]]:
+def _compiled(parts: tuple[Compiled, ...], others: Iterable[NodeTime]) -> dict[int, tuple[NodeTime, ...]]:
     """Parts are recorded in the order in which a provider compiled them; its names for them count up."""
-    found: dict[int, tuple[Ran, ...]] = {}
+    times_of: dict[int, tuple[NodeTime, ...]] = {}
     for provider in dict.fromkeys(part.provider for part in parts):
         mine = [index for index, part in enumerate(parts) if part.provider == provider]
-        ran = [one for one in others if one.provider == provider]
+        ran = [timed for timed in others if timed.provider == provider]
         if len(ran) == len(mine):
-            numbers = [tuple(int(text) for text in _NUMBER.findall(one.name)[-1:]) for one in ran]
+            numbers = [tuple(int(text) for text in _NUMBER.findall(timed.name)[-1:]) for timed in ran]
             if len({*numbers}) == len(ran) and all(numbers):
-                ran = [one for _, one in sorted(zip(numbers, ran, strict=True), key=lambda pair: pair[0])]
-            found |= {index: (one,) for index, one in zip(mine, ran, strict=True)}
-    return found
+                ran = [timed for _, timed in sorted(zip(numbers, ran, strict=True), key=lambda pair: pair[0])]
+            times_of |= {index: (timed,) for index, timed in zip(mine, ran, strict=True)}
+    return times_of
 
 
 def sizes_of(graph: Graph, profile: Profile) -> dict[str, int]:
     """Bytes of the tensors that nodes read and made in their last call, by the graph's names for them."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     nodes = {node.name: node for node in graph.nodes}
     trace = profile.trace
     for event in profile.measured.events:
@@ -96,15 +99,15 @@ def sizes_of(graph: Graph, profile: Profile) -> dict[str, int]:
         node = nodes.get(node_name(trace.name_of(int(event))))
         if call is None or node is None:
             continue
-        found |= _sizes(_fed(graph, node, len(call.inputs or ())), call.inputs or ())
-        found |= _sizes([name for name in node.outputs if name], call.outputs or ())
-    return found
+        sizes |= _sizes(_fed(graph, node, len(call.inputs or ())), call.inputs or ())
+        sizes |= _sizes([name for name in node.outputs if name], call.outputs or ())
+    return sizes
 
 
-def _fed(graph: Graph, node: Node, told: int) -> list[str]:
+def _fed(graph: Graph, node: Node, count: int) -> list[str]:
     """The inputs that the profiler tells of: prepacked weights are not among them."""
     names = [name for name in node.inputs if name]
-    return names if len(names) == told else [name for name in names if name not in graph.constants]
+    return names if len(names) == count else [name for name in names if name not in graph.constants]
 
 
 def _sizes(names: list[str], shapes: tuple[tuple[str, tuple[int, ...]], ...]) -> Mapping[str, int]:

@@ -75,11 +75,11 @@ class _Cutter:
         head = self._file.read(_WRAPPER_WITHIN).removeprefix(b"\xef\xbb\xbf").lstrip()
         if head.startswith(b"["):
             return head[1:], False
-        found = _WRAPPER.search(head) if head.startswith(b"{") else None
-        if found is None:
-            seen = "is empty" if not head else f"begins with {head[:24]!r}, which is no list of events"
-            raise ProfileError(f"{self._path} {seen}", f"give a trace of ONNX Runtime: {_WHAT_IT_IS}")
-        return head[found.end() :], True
+        wrapper = _WRAPPER.search(head) if head.startswith(b"{") else None
+        if wrapper is None:
+            fault = "is empty" if not head else f"begins with {head[:24]!r}, which is no list of events"
+            raise ProfileError(f"{self._path} {fault}", f"give a trace of ONNX Runtime: {_WHAT_IT_IS}")
+        return head[wrapper.end() :], True
 
     def _by_braces(self, buffer: bytes) -> Iterator[list[Any]]:
         """Event by event, until the closing bracket or the end of the file."""

@@ -55,10 +55,10 @@ def number(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
     try:
-        found = int(value) if isinstance(value, (str, int)) and len(str(value)) < 20 else None
+        parsed = int(value) if isinstance(value, (str, int)) and len(str(value)) < 20 else None
     except ValueError:
         return None
-    return found if found is not None and abs(found) < LARGEST else None
+    return parsed if parsed is not None and abs(parsed) < LARGEST else None
 
 
 def text(value: Any) -> str | None:
@@ -69,15 +69,15 @@ def shapes(value: Any) -> tuple[Shape, ...] | None:
     """`[{"float": [4, 32]}]` as (("float", (4, 32)),); None where it has another form."""
     if not isinstance(value, list):
         return None
-    found: list[Shape] = []
+    parsed: list[Shape] = []
     for item in value:
         if not isinstance(item, dict) or len(item) != 1:
             return None
         ((kind, dims),) = item.items()
         if not isinstance(dims, list) or not all(type(dim) is int and abs(dim) < LARGEST for dim in dims):
             return None
-        found.append((kind, tuple(dims)))
-    return tuple(found)
+        parsed.append((kind, tuple(dims)))
+    return tuple(parsed)
 
 
 def as_json(value: Any) -> str:

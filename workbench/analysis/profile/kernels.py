@@ -35,16 +35,16 @@ def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
         launcher, operator = (None, None) if code == ABSENT else (launchers[code], operators[code])
         last = None if position < 0 else int(nodes[position])
         start = float(trace.start_us[kernel])
-        found: int | None = None
+        adopter: int | None = None
         if last is not None and _launched(trace, last, launcher, operator):
-            found = last
+            adopter = last
         for name in (launcher, operator):  # other writers name the node where ORT names the operator
-            if found is None and name is not None:
-                found = calls.latest(_without_fence(name), start)
-        if found is None:
-            found = runs.last_before("", start)
-        if found is not None:
-            parent[kernel] = found
+            if adopter is None and name is not None:
+                adopter = calls.latest(_without_fence(name), start)
+        if adopter is None:
+            adopter = runs.last_before("", start)
+        if adopter is not None:
+            parent[kernel] = adopter
 
 
 def queues(trace: Trace) -> tuple[str | None, ...]:
@@ -73,8 +73,8 @@ class _Begun:
         """The same, or the first one where all began later: clocks of devices differ a little."""
         if name not in self._events:
             return None
-        found = self.last_before(name, start)
-        return self._events[name][0] if found is None else found
+        event = self.last_before(name, start)
+        return self._events[name][0] if event is None else event
 
 
 def _launched(trace: Trace, node: int, launcher: str | None, operator: str | None) -> bool:
@@ -96,5 +96,5 @@ def _without_fence(event_name: str) -> str:
 def _told(trace: Trace, key: str) -> tuple[str | None, ...]:
     """What each row of arguments says under that key, as text."""
     rows = (json.loads(text) for text in trace.other_args)
-    told = (row.get(key) if isinstance(row, dict) else None for row in rows)
-    return tuple(str(value) if isinstance(value, (str, int)) and value != "" else None for value in told)
+    values = (row.get(key) if isinstance(row, dict) else None for row in rows)
+    return tuple(str(value) if isinstance(value, (str, int)) and value != "" else None for value in values)

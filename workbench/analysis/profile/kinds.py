@@ -25,23 +25,25 @@ class Kind(IntEnum):
 
 def kinds(trace: Trace) -> Codes:
     """The kind of each event."""
-    found = np.full(len(trace), Kind.OTHER, np.int32)
-    categories = np.array([{"Session": 1, "Node": 2, "Kernel": 3}.get(each, 0) for each in trace.categories])
+    kind = np.full(len(trace), Kind.OTHER, np.int32)
+    categories = np.array(
+        [{"Session": 1, "Node": 2, "Kernel": 3}.get(category, 0) for category in trace.categories]
+    )
     category = categories[trace.category]
-    found[category == 1] = Kind.SESSION
+    kind[category == 1] = Kind.SESSION
     special = {
         code: name
         for code, name in enumerate(trace.names)
         if name == "model_run" or name.endswith("Executor::Execute")
     }
     for code, name in special.items():
-        found[(category == 1) & (trace.name == code)] = Kind.RUN if name == "model_run" else Kind.EXECUTOR
+        kind[(category == 1) & (trace.name == code)] = Kind.RUN if name == "model_run" else Kind.EXECUTOR
     kernel_time = np.array([name.endswith("_kernel_time") for name in trace.names], bool)
-    found[(category == 2) & kernel_time[trace.name]] = Kind.NODE
+    kind[(category == 2) & kernel_time[trace.name]] = Kind.NODE
     fence = np.array([name.endswith(FENCES) for name in trace.names], bool)
-    found[(category == 2) & fence[trace.name]] = Kind.FENCE
-    found[category == 3] = Kind.KERNEL
-    return found
+    kind[(category == 2) & fence[trace.name]] = Kind.FENCE
+    kind[category == 3] = Kind.KERNEL
+    return kind
 
 
 def node_name(event_name: str) -> str:

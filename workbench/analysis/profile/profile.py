@@ -54,8 +54,8 @@ class Overhead:
             return "the profiler's own cost was not measured"
         plain, profiled = in_ms(median(self.plain_s)), in_ms(median(self.profiled_s))
         count = min(len(self.plain_s), len(self.profiled_s))
-        told = f"medians of at least {counted(count, 'run')}, one process after the other"
-        how = f"{(self.ratio - 1) * 100:+.0f} %; {told}"
+        summary = f"medians of at least {counted(count, 'run')}, one process after the other"
+        how = f"{(self.ratio - 1) * 100:+.0f} %; {summary}"
         return f"profiling changed a run from {plain} to {profiled} ({how})"
 
 
@@ -137,7 +137,7 @@ class Profile:
     @property
     def runs_s(self) -> tuple[float, ...]:
         """How long each counted run took, with the profiler on."""
-        return tuple(float(each) for each in run_seconds(self.measured))
+        return tuple(float(seconds) for seconds in run_seconds(self.measured))
 
     def to_frame(self) -> pd.DataFrame:
         """A row an executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s, share."""
@@ -167,11 +167,11 @@ class Profile:
 
     def __str__(self) -> str:
         runs = self.runs_s
-        told = "no run was completed"
+        summary = "no run was completed"
         if runs:
-            told = f"{counted(len(runs), 'run')}, {in_ms(median(runs))} at the median with the profiler on"
+            summary = f"{counted(len(runs), 'run')}, {in_ms(median(runs))} at the median with the profiler on"
         notes = (note[:1].upper() + note[1:] for note in self.notes)
-        return ". ".join((f"{told}, {counted(len(self.trace), 'event')}", *notes))
+        return ". ".join((f"{summary}, {counted(len(self.trace), 'event')}", *notes))
 
     def __repr__(self) -> str:
         return f"<Profile: {self}>"

@@ -97,7 +97,7 @@ class _Build:
 
     def _arguments(self, args: tuple[Any, ...]) -> dict[str, array[int]]:
         """In whole columns, since a loop over the events would cost more than decoding them."""
-        is_node = ["provider" in each and "op_name" in each for each in args]
+        is_node = ["provider" in entry and "op_name" in entry for entry in args]
         nodes = [index for index, yes in enumerate(is_node) if yes]
         others = [index for index, yes in enumerate(is_node) if not yes and args[index]]
         call, arena, other = (np.full(len(args), ABSENT, np.int32) for _ in range(3))
@@ -108,7 +108,7 @@ class _Build:
             call[nodes] = list(map(self._calls.__getitem__, keys))
             if memory:
                 arena[nodes] = list(map(self._arenas.__getitem__, zip(*memory, strict=True)))
-            shared = [index for index, each in enumerate(stats) if each and each["main_thread"]["Run"]]
+            shared = [index for index, entry in enumerate(stats) if entry and entry["main_thread"]["Run"]]
             self._scheduling += [_scheduling(self.size + nodes[index], stats[index]) for index in shared]
         for index in others:
             other[index] = self._args[as_json(args[index])]
@@ -125,9 +125,9 @@ class _Build:
             except KeyError:
                 continue
             return stats, zip(inputs, outputs, strict=True), rest[: len(_SCALARS)], rest[len(_SCALARS) :]
-        table: list[Any] = [[each.get(key) for each in rows] for key in _ALL]
-        stats, shapes, told = table[0], zip(table[1], table[2], strict=True), table[3:]
-        return stats, shapes, told[: len(_SCALARS)], told[len(_SCALARS) :]
+        table: list[Any] = [[row.get(key) for row in rows] for key in _ALL]
+        stats, shapes, rest = table[0], zip(table[1], table[2], strict=True), table[3:]
+        return stats, shapes, rest[: len(_SCALARS)], rest[len(_SCALARS) :]
 
     def _usual(self, events: list[Any]) -> list[tuple[Any, ...]]:
         """Events of other writers: absent fields filled in, numbers from texts, the rest kept as JSON."""
@@ -162,9 +162,9 @@ class _Build:
         return -2 - self._threads[str(value)]
 
     def _note_dropped(self, names: tuple[Any, ...], args: tuple[Any, ...]) -> None:
-        for name, each in zip(names, args, strict=True):
+        for name, entry in zip(names, args, strict=True):
             if name == TRUNCATED:
-                self.dropped = number(each.get("dropped_event_count"))
+                self.dropped = number(entry.get("dropped_event_count"))
 
     def trace(self, reading: Reading) -> Trace:
         notes = list(reading.stopped)
@@ -199,7 +199,7 @@ def _text(value: Any) -> str:
 
 def _scheduling(event: int, stats: dict[str, Any]) -> Scheduling:
     main = stats["main_thread"]
-    others = tuple(int(each["num_run"]) for each in stats["sub_threads"].values())
+    others = tuple(int(thread["num_run"]) for thread in stats["sub_threads"].values())
     distribute = int(main["Distribution"]) + int(main["DistributionEnqueue"])
     return Scheduling(
         event, distribute, int(main["Run"]), int(main["Wait"]) + int(main["WaitRevoke"]), others
@@ -223,10 +223,10 @@ def _plain(value: Any) -> bool:
 def _real(value: Any) -> float:
     """NaN where there is no finite number."""
     try:
-        found = float(value) if isinstance(value, (str, *_NUMBER)) else math.nan
+        real = float(value) if isinstance(value, (str, *_NUMBER)) else math.nan
     except (ValueError, OverflowError):
         return math.nan
-    return found if math.isfinite(found) and abs(found) < 1e15 else math.nan
+    return real if math.isfinite(real) and abs(real) < 1e15 else math.nan
 
 
 @contextmanager

@@ -75,7 +75,7 @@ def shortened(profile: Profile, most: int = MOST_EVENTS) -> Trace:
         trace,
         **{name: getattr(trace, name)[kept] for name in _COLUMNS},
         scheduling=tuple(
-            replace(one, event=places[one.event]) for one in trace.scheduling if one.event in places
+            replace(call, event=places[call.event]) for call in trace.scheduling if call.event in places
         ),
         notes=(*trace.notes, note),
     )
@@ -94,7 +94,7 @@ def check(record: ProfileRecord, fix: str) -> None:
     for name in ("start_us", "duration_us"):
         if np.isinf(getattr(trace, name)).any():
             raise BundleError(f"trace.{name}: a time without end.", fix)
-    if any(not 0 <= one.event < len(trace) for one in trace.scheduling):
+    if any(not 0 <= call.event < len(trace) for call in trace.scheduling):
         raise BundleError("trace.scheduling: an event that is not there.", fix)
     for text in trace.other_args:
         try:

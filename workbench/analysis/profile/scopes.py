@@ -21,17 +21,19 @@ def scope_of(name: str) -> str:
 
 def scopes_of(optimized: Any, source: Any) -> dict[str, str]:
     """By node of the optimized ModelProto; those whose name already tells, or nothing tells, are left out."""
-    told = dict(_told(source))
-    found: dict[str, str] = {}
+    known = dict(_told(source))
+    scopes: dict[str, str] = {}
     for node in _nodes(optimized.graph):
         if scope_of(node.name):
             continue
         for name in (*node.output, node.name):
-            scope = next((told[each] for each in _spellings(name) if each in told), None) or scope_of(name)
+            scope = next(
+                (known[spelling] for spelling in _spellings(name) if spelling in known), None
+            ) or scope_of(name)
             if scope:
-                found[node.name] = scope
+                scopes[node.name] = scope
                 break
-    return found
+    return scopes
 
 
 def _told(model: Any) -> Iterator[tuple[str, str]]:

@@ -58,8 +58,8 @@ class Measured:
             return name
         if by == "scope":
             return self.scope(name)
-        told = None if call is None else (call.op_type if by == "op_type" else call.provider)
-        return told or "(not told)"
+        label = None if call is None else (call.op_type if by == "op_type" else call.provider)
+        return label or "(not told)"
 
 
 def measured(
@@ -73,33 +73,33 @@ def measured(
     return Measured(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes or {})
 
 
-def node_table(found: Measured) -> pd.DataFrame:
+def node_table(runs: Measured) -> pd.DataFrame:
     """A row a node that ran: node, op_type, provider, scope, calls, total_s, self_s, and more."""
     import pandas as pd
 
-    is_node = found.tree.kind[found.events] == Kind.NODE
-    events = found.events[is_node]
+    is_node = runs.tree.kind[runs.events] == Kind.NODE
+    events = runs.events[is_node]
     rows = pd.DataFrame(
         {
-            "name": found.trace.name[events],
-            "call": found.trace.call[events],
-            "total_s": found.trace.duration_us[events] / 1e6,
-            "self_s": found.tree.self_us[events] / 1e6,
+            "name": runs.trace.name[events],
+            "call": runs.trace.call[events],
+            "total_s": runs.trace.duration_us[events] / 1e6,
+            "self_s": runs.tree.self_us[events] / 1e6,
         }
     )
     groups = rows.groupby("name", sort=False)
     table = groups.agg(
         call=("call", "first"), calls=("call", "size"), total_s=("total_s", "sum"), self_s=("self_s", "sum")
     ).reset_index()
-    names = [node_name(found.trace.names[code]) for code in table["name"]]
-    calls = [None if code == ABSENT else found.trace.calls[code] for code in table["call"]]
-    whole = run_seconds(found).sum()
+    names = [node_name(runs.trace.names[code]) for code in table["name"]]
+    calls = [None if code == ABSENT else runs.trace.calls[code] for code in table["call"]]
+    whole = run_seconds(runs).sum()
     result = pd.DataFrame(
         {
             "node": names,
             "op_type": [None if call is None else call.op_type for call in calls],
             "provider": [None if call is None else call.provider for call in calls],
-            "scope": [found.scope(name) for name in names],
+            "scope": [runs.scope(name) for name in names],
             "calls": table["calls"],
             "total_s": table["total_s"],
             "self_s": table["self_s"],
@@ -110,17 +110,17 @@ def node_table(found: Measured) -> pd.DataFrame:
     return result.sort_values("self_s", ascending=False, ignore_index=True)
 
 
-def group_table(found: Measured, by: Grouping) -> pd.DataFrame:
+def group_table(runs: Measured, by: Grouping) -> pd.DataFrame:
     """A row a group: calls, total_s, self_s, mean_s, share of the runs' time. The shares sum to one."""
     import pandas as pd
 
-    counts = found.tree.kind[found.events] == Kind.NODE
+    counts = runs.tree.kind[runs.events] == Kind.NODE
     rows = pd.DataFrame(
         {
-            by: found.labels(by),
+            by: runs.labels(by),
             "calls": counts.astype(np.int64),
-            "total_s": np.where(counts, found.trace.duration_us[found.events], np.nan) / 1e6,
-            "self_s": found.tree.self_us[found.events] / 1e6,
+            "total_s": np.where(counts, runs.trace.duration_us[runs.events], np.nan) / 1e6,
+            "self_s": runs.tree.self_us[runs.events] / 1e6,
         }
     )
     table = rows.groupby(by, sort=False).agg(
@@ -134,16 +134,16 @@ def group_table(found: Measured, by: Grouping) -> pd.DataFrame:
     return table.reset_index().sort_values("self_s", ascending=False, ignore_index=True)
 
 
-def variation_table(found: Measured, by: Grouping = "node") -> pd.DataFrame:
+def variation_table(runs: Measured, by: Grouping = "node") -> pd.DataFrame:
     """How each group's time a run varies: lowest, quartiles, highest; spread is (q75 - q25) / median.
 
     p90_s is given from 64 runs on: fewer cannot tell it.
     """
     import pandas as pd
 
-    names, sums = seconds_by_run(found, by)
+    names, sums = seconds_by_run(runs, by)
     low, first, middle, third, high = (
-        np.quantile(sums, (0, 0.25, 0.5, 0.75, 1), axis=1) if found.runs else np.full((5, len(names)), np.nan)
+        np.quantile(sums, (0, 0.25, 0.5, 0.75, 1), axis=1) if runs.runs else np.full((5, len(names)), np.nan)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.where(middle > 0, (third - first) / middle, np.nan)
@@ -155,24 +155,24 @@ def variation_table(found: Measured, by: Grouping = "node") -> pd.DataFrame:
         "q75_s": third,
         "max_s": high,
     }
-    data["p90_s"] = np.quantile(sums, 0.9, axis=1) if found.runs >= FEW_RUNS_FOR_P90 else None
+    data["p90_s"] = np.quantile(sums, 0.9, axis=1) if runs.runs >= FEW_RUNS_FOR_P90 else None
     data |= {"spread": spread, "excess_s": third - first}
     return pd.DataFrame(data).sort_values("excess_s", ascending=False, ignore_index=True)
 
 
-def seconds_by_run(found: Measured, by: Grouping) -> tuple[list[str], Any]:
+def seconds_by_run(runs: Measured, by: Grouping) -> tuple[list[str], Any]:
     """Return the groups, and the own seconds of each (a row) in each run (a column)."""
-    labels = found.labels(by)
+    labels = runs.labels(by)
     positions = _numbered(labels)
-    sums = np.zeros((len(positions), found.runs))
+    sums = np.zeros((len(positions), runs.runs))
     rows = np.array([positions[label] for label in labels], np.int64)
-    np.add.at(sums, (rows, found.run), found.tree.self_us[found.events] / 1e6)
+    np.add.at(sums, (rows, runs.run), runs.tree.self_us[runs.events] / 1e6)
     return list(positions), sums
 
 
-def run_seconds(found: Measured) -> Any:
+def run_seconds(runs: Measured) -> Any:
     """The duration of each run, in order."""
-    return found.trace.duration_us[[found.tree.runs[run] for run in found.chosen]] / 1e6
+    return runs.trace.duration_us[[runs.tree.runs[run] for run in runs.chosen]] / 1e6
 
 
 def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:

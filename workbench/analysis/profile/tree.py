@@ -46,7 +46,7 @@ class Tree:
     self_us: Reals  # share_us without that of its children: for all but nodes that call nothing, a gap
 
     def children(self, event: int) -> tuple[int, ...]:
-        return tuple(int(each) for each in np.flatnonzero(self.parent == event))
+        return tuple(int(child) for child in np.flatnonzero(self.parent == event))
 
 
 def build_tree(trace: Trace) -> Tree:

@@ -40,7 +40,7 @@ def _kept(tree: Tree, most: int) -> Any:
 
 def _event(trace: Trace, calls: list[dict[str, Any]], event: int) -> dict[str, Any]:
     duration = float(trace.duration_us[event])
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "cat": trace.category_of(event),
         "pid": int(trace.pid[event]),
         "tid": int(trace.tid[event]),
@@ -50,12 +50,12 @@ def _event(trace: Trace, calls: list[dict[str, Any]], event: int) -> dict[str, A
         "args": {},
     }
     if duration == duration:
-        told["dur"] = duration
+        entry["dur"] = duration
     if trace.call[event] != ABSENT:
-        told["args"] = calls[int(trace.call[event])]
+        entry["args"] = calls[int(trace.call[event])]
     elif trace.args[event] != ABSENT:
-        told["args"] = orjson.loads(trace.other_args[int(trace.args[event])])
-    return told
+        entry["args"] = orjson.loads(trace.other_args[int(trace.args[event])])
+    return entry
 
 
 def _node_args(call: NodeCall) -> dict[str, Any]:

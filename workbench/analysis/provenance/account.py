@@ -64,7 +64,7 @@ class Account:
     changes: tuple[Change, ...] = field(metadata=TABLE)
 
     def count(self, fate: Fate) -> int:
-        return sum(one.fate == fate for one in self.sources)
+        return sum(source.fate == fate for source in self.sources)
 
 
 Chain = Sequence[tuple[str, int, Graph]]  # (pass, level, graph after it)
@@ -97,17 +97,17 @@ def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) ->
         now = _held(step, holders)
         changed = {
             *step.removed,
-            *(one for key in step.rewired for one in step.sources[key] if len(step.sources[key]) > 1),
+            *(origin for key in step.rewired for origin in step.sources[key] if len(step.sources[key]) > 1),
         }
-        for one in changed:
-            for origin in holders[one]:
+        for key in changed:
+            for origin in holders[key]:
                 if name not in passes[origin]:
                     passes[origin].append(name)
-        alive = {origin for found in now.values() for origin in found}
-        for one, fate in step.lost.items():
-            for origin in holders[one] - alive:
+        alive = {origin for origins in now.values() for origin in origins}
+        for key, fate in step.lost.items():
+            for origin in holders[key] - alive:
                 ended[origin] = fate
-        for origin in {origin for found in holders.values() for origin in found} - alive:
+        for origin in {origin for origins in holders.values() for origin in origins} - alive:
             ended.setdefault(origin, "unknown")
         inserted = _inserted(step, inserted)
         own_passes = _own_passes(step, own_passes, name)
@@ -133,34 +133,34 @@ def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) ->
 def _held(step: Step, holders: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     """What the nodes after a step hold of what those before it held."""
     now: dict[str, frozenset[str]] = {}
-    for key, found in step.sources.items():
-        if len(found) == 1:  # most nodes are as they were
-            (one,) = found
-            now[key] = holders[one]
+    for key, sources in step.sources.items():
+        if len(sources) == 1:  # most nodes are as they were
+            (source,) = sources
+            now[key] = holders[source]
         else:
-            now[key] = frozenset().union(*(holders[one] for one in found))
+            now[key] = frozenset().union(*(holders[source] for source in sources))
     return now
 
 
 def _inserted(step: Step, before: set[str]) -> set[str]:
     """A carrier stays one as long as nothing but carriers goes into it."""
-    later = {key for key, found in step.sources.items() if found and found <= before}
+    later = {key for key, sources in step.sources.items() if sources and sources <= before}
     return later | step.inserted
 
 
 def _own_passes(step: Step, before: dict[str, tuple[str, ...]], name: str) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    own: dict[str, tuple[str, ...]] = {}
     touched = {*step.added, *step.rewired}
     for key, sources in step.sources.items():
         if len(sources) == 1 and key not in touched:
-            (one,) = sources
-            found[key] = before[one]
+            (source,) = sources
+            own[key] = before[source]
             continue
-        earlier = dict.fromkeys(one for source in sorted(sources) for one in before[source])
+        earlier = dict.fromkeys(earlier_pass for source in sorted(sources) for earlier_pass in before[source])
         if key in touched:
             earlier[name] = None
-        found[key] = tuple(earlier)
-    return found
+        own[key] = tuple(earlier)
+    return own
 
 
 def _fates(
@@ -172,12 +172,12 @@ def _fates(
             into.setdefault(origin, []).append(key)
     rows = []
     for node in source.nodes:
-        found = into.get(node.key, [])
-        if found:
-            fate: Fate = "kept" if all(len(holders[key]) == 1 for key in found) else "fused"
+        heirs = into.get(node.key, [])
+        if heirs:
+            fate: Fate = "kept" if all(len(holders[key]) == 1 for key in heirs) else "fused"
         else:
             fate = ended.get(node.key, "unknown")
-        rows.append(SourceFate(node.key, node.kind, fate, tuple(found), tuple(passes[node.key])))
+        rows.append(SourceFate(node.key, node.kind, fate, tuple(heirs), tuple(passes[node.key])))
     return tuple(rows)
 
 

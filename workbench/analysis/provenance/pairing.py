@@ -43,102 +43,102 @@ class Pairing:
 
 def pair(before: Graph, after: Graph) -> Pairing:
     """Nodes by name, else by what they make; then tensors by what the pairs read at the same place."""
-    found = Pairing(before, after)
+    pairing = Pairing(before, after)
     taken: set[str] = set()
     rest: list[Node] = []
     for node in after.nodes:
         old = before.by_key.get(node.key)
         if old is not None and old.op_type == node.op_type:
             taken.add(old.key)
-            (found.same if old.outputs == node.outputs else found.changed)[node.key] = old
+            (pairing.same if old.outputs == node.outputs else pairing.changed)[node.key] = old
         else:
             rest.append(node)
     for node in rest:
         old = before.producers.get(next((name for name in node.outputs if name), ""))
         if old is not None and old.kind == node.kind and old.key not in taken and old.outputs == node.outputs:
             taken.add(old.key)
-            found.same[node.key] = old
-    _compare_reads(found)
-    _compare_counterparts(found, _use_names(found))
-    return found
+            pairing.same[node.key] = old
+    _compare_reads(pairing)
+    _compare_counterparts(pairing, _use_names(pairing))
+    return pairing
 
 
-def _compare_reads(found: Pairing) -> None:
-    for key, old in found.same.items():
-        node = found.after.by_key[key]
+def _compare_reads(pairing: Pairing) -> None:
+    for key, old in pairing.same.items():
+        node = pairing.after.by_key[key]
         for was, now in zip(old.inputs, node.inputs, strict=False):
             if was and now and was != now:
-                found.replaced.setdefault(was, set()).add(now)
-                found.reread.setdefault(was, []).append((old, node))
-                if now not in found.before.tensors:
-                    found.stands_for.setdefault(now, was)
-    for was, now in zip(found.before.outputs, found.after.outputs, strict=False):
+                pairing.replaced.setdefault(was, set()).add(now)
+                pairing.reread.setdefault(was, []).append((old, node))
+                if now not in pairing.before.tensors:
+                    pairing.stands_for.setdefault(now, was)
+    for was, now in zip(pairing.before.outputs, pairing.after.outputs, strict=False):
         if was != now:
-            found.replaced.setdefault(was, set()).add(now)
-    for key, old in found.changed.items():
-        for was, now in zip(old.outputs, found.after.by_key[key].outputs, strict=False):
-            if was and now and now not in found.before.tensors:
-                found.stands_for.setdefault(now, was)
+            pairing.replaced.setdefault(was, set()).add(now)
+    for key, old in pairing.changed.items():
+        for was, now in zip(old.outputs, pairing.after.by_key[key].outputs, strict=False):
+            if was and now and now not in pairing.before.tensors:
+                pairing.stands_for.setdefault(now, was)
 
 
-def _use_names(found: Pairing) -> dict[str, Node]:
+def _use_names(pairing: Pairing) -> dict[str, Node]:
     """Anchor new nodes by the names that ORT derives; returns which old node each was made for."""
     counterparts: dict[str, Node] = {}
-    for node in found.after.nodes:
-        if node.key in found.same or node.key in found.changed:
+    for node in pairing.after.nodes:
+        if node.key in pairing.same or node.key in pairing.changed:
             continue
         for suffix in NAME_SUFFIXES:
             stem = node.key.removesuffix(suffix)
-            if stem != node.key and stem in found.before.producers and node.outputs:
-                counterparts[node.key] = found.before.producers[stem]
-                if found.known(node.outputs[0]) is None:
-                    found.stands_for[node.outputs[0]] = stem
+            if stem != node.key and stem in pairing.before.producers and node.outputs:
+                counterparts[node.key] = pairing.before.producers[stem]
+                if pairing.known(node.outputs[0]) is None:
+                    pairing.stands_for[node.outputs[0]] = stem
                 break
         for name in node.outputs:
             for prefix in TENSOR_PREFIXES:
                 stem = name.removeprefix(prefix)
-                if stem != name and stem in found.before.tensors and found.known(name) is None:
-                    found.stands_for[name] = stem
+                if stem != name and stem in pairing.before.tensors and pairing.known(name) is None:
+                    pairing.stands_for[name] = stem
     return counterparts
 
 
-def _compare_counterparts(found: Pairing, counterparts: Mapping[str, Node]) -> None:
+def _compare_counterparts(pairing: Pairing, counterparts: Mapping[str, Node]) -> None:
     """What the next node reads tells what a tensor stands for, also where its maker swallowed a Relu."""
     for key, old in counterparts.items():
-        node = found.after.by_key[key]
+        node = pairing.after.by_key[key]
         for was, now in zip(old.inputs, node.inputs, strict=False):
-            if was and now not in found.before.tensors and now not in found.after.constants:
-                found.stands_for[now] = was
+            if was and now not in pairing.before.tensors and now not in pairing.after.constants:
+                pairing.stands_for[now] = was
 
 
-def settle_carriers(found: Pairing, added: Iterable[Node]) -> set[str]:
+def settle_carriers(pairing: Pairing, added: Iterable[Node]) -> set[str]:
     """Find the carriers that ORT put in, and carry the meaning of tensors across them. Returns keys."""
     carriers: set[str] = set()
     nodes = [node for node in added if node.op_type in CARRIERS and node.inputs and node.outputs]
     for node in reversed(nodes):  # from what is known after it to what it reads
         source, target = node.inputs[0], node.outputs[0]
-        meaning = found.known(target)
-        if meaning is None or found.known(source) is not None:
+        meaning = pairing.known(target)
+        if meaning is None or pairing.known(source) is not None:
             continue
-        maker = found.before.producers.get(meaning)
+        maker = pairing.before.producers.get(meaning)
         if maker is None or maker.op_type != node.op_type:
-            found.stands_for[source] = meaning
+            pairing.stands_for[source] = meaning
             carriers.add(node.key)
     for node in nodes:  # and from what it reads to what comes after
         source, target = node.inputs[0], node.outputs[0]
-        meaning = found.known(source)
+        meaning = pairing.known(source)
         if meaning is None or node.key in carriers:
             continue
-        if found.known(target) in (None, meaning) and not _replaces(found, node, meaning):
-            found.stands_for[target] = meaning
+        if pairing.known(target) in (None, meaning) and not _replaces(pairing, node, meaning):
+            pairing.stands_for[target] = meaning
             carriers.add(node.key)
     return carriers
 
 
-def _replaces(found: Pairing, node: Node, source: str) -> bool:
-    gone: Mapping[str, Node] = found.gone
+def _replaces(pairing: Pairing, node: Node, source: str) -> bool:
+    gone: Mapping[str, Node] = pairing.gone
     return any(
         reader.op_type == node.op_type
-        for reader in found.before.readers.get(source, ())
+        for reader in pairing.before.readers.get(source, ())
         if reader.key in gone
     )

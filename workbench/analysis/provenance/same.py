@@ -20,11 +20,11 @@ def _shape(graph: Graph) -> Counter[str]:
     marks: dict[str, str] = {name: f"in {name}" for name in graph.inputs}
     for name, info in graph.constants.items():
         marks[name] = f"constant {info.element} {info.dims}"
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for node in graph.nodes:
         read = "|".join(marks.get(name, "?" if name else "") for name in node.inputs)
         mark = hashlib.blake2b(f"{node.kind} {node.digest} {read}".encode(), digest_size=12).hexdigest()
-        found[mark] += 1
+        counts[mark] += 1
         for index, name in enumerate(node.outputs):
             marks[name] = f"{mark}.{index}"
-    return found
+    return counts

@@ -75,15 +75,17 @@ class _Tracer:
             if first is None:
                 continue
             alike = [
-                one
-                for one in self.before.readers[first]
-                if one.op_type == node.op_type and _reads(one, meanings)
+                candidate
+                for candidate in self.before.readers[first]
+                if candidate.op_type == node.op_type and _reads(candidate, meanings)
             ]
-            gone = [one for one in alike if one.key in self.gone]
+            gone = [candidate for candidate in alike if candidate.key in self.gone]
             if len(gone) == 1:
                 for name, meaning in zip(node.outputs, gone[0].outputs, strict=False):
                     self.pairing.stands_for.setdefault(name, meaning)
-            elif not gone and (twins := [one for one in alike if one.digest == node.digest]):
+            elif not gone and (
+                twins := [candidate for candidate in alike if candidate.digest == node.digest]
+            ):
                 self.sources[node.key].add(twins[0].key)  # a copy beside the original
 
     def _claim_cone(self, node: Node) -> None:
@@ -110,21 +112,21 @@ class _Tracer:
                 maker = self.before.producers.get(maker.inputs[0])
 
     def _walk_back(self, node: Node, maker: Node) -> None:
-        waiting, seen = [maker], {maker.key}
+        waiting, visited = [maker], {maker.key}
         while waiting:
-            one = waiting.pop()
-            self._take(node, one)
-            for name in one.reads:
+            current = waiting.pop()
+            self._take(node, current)
+            for name in current.reads:
                 if name in self.available:
                     continue
                 earlier = self.before.producers.get(name)
-                if earlier is not None and earlier.key in self.gone and earlier.key not in seen:
-                    seen.add(earlier.key)
+                if earlier is not None and earlier.key in self.gone and earlier.key not in visited:
+                    visited.add(earlier.key)
                     waiting.append(earlier)
 
-    def _take(self, node: Node, one: Node) -> None:
-        self.sources.setdefault(node.key, set()).add(one.key)
-        self.claimed.setdefault(one.key, set()).add(node.key)
+    def _take(self, node: Node, old: Node) -> None:
+        self.sources.setdefault(node.key, set()).add(old.key)
+        self.claimed.setdefault(old.key, set()).add(node.key)
 
     def _claim_for_modified(self) -> None:
         """A kept node with other attributes or more inputs has swallowed what stood before it."""
@@ -156,7 +158,7 @@ class _Tracer:
         for node in reversed(self.added):
             if self.sources[node.key] or node.key in self.inserted:
                 continue
-            readers = (one for name in node.outputs for one in self.after.readers.get(name, ()))
+            readers = (reader for name in node.outputs for reader in self.after.readers.get(name, ()))
             for reader in readers:
                 for key in self.sources.get(reader.key, ()):
                     if key in self.claimed:
@@ -164,46 +166,46 @@ class _Tracer:
 
     def _absorb_forward(self) -> None:
         """A gone node whose value is needed and whose inputs new nodes make: the last of them does it too."""
-        for one in self.before.nodes:
-            if one.key not in self.gone or one.key in self.claimed or not self._is_needed(one):
+        for old in self.before.nodes:
+            if old.key not in self.gone or old.key in self.claimed or not self._is_needed(old):
                 continue
-            makers = (self.before.producers.get(name) for name in one.reads)
+            makers = (self.before.producers.get(name) for name in old.reads)
             holders = {
                 key for maker in makers if maker is not None for key in self.claimed.get(maker.key, ())
             }
             if holders:
                 last = max(holders, key=self.position.__getitem__)
-                self._take(self.after.by_key[last], one)
+                self._take(self.after.by_key[last], old)
 
-    def _is_needed(self, one: Node) -> bool:
-        if one.key in self.passed_over or any(self._fate_of_tensor(name) for name in one.outputs if name):
+    def _is_needed(self, old: Node) -> bool:
+        if old.key in self.passed_over or any(self._fate_of_tensor(name) for name in old.outputs if name):
             return False
-        readers = [reader for name in one.outputs for reader in self.before.readers.get(name, ())]
+        readers = [reader for name in old.outputs for reader in self.before.readers.get(name, ())]
         return any(reader.key in self.claimed for reader in readers) or any(
-            name in self.results for name in one.outputs
+            name in self.results for name in old.outputs
         )
 
     def settle_lost(self) -> None:
-        for one in reversed(self.before.nodes):
-            if one.key in self.gone and one.key not in self.claimed:
-                self.lost[one.key] = self._lost(one)
+        for old in reversed(self.before.nodes):
+            if old.key in self.gone and old.key not in self.claimed:
+                self.lost[old.key] = self._lost(old)
 
-    def _lost(self, one: Node) -> Lost:
-        if one.key in self.passed_over:
+    def _lost(self, old: Node) -> Lost:
+        if old.key in self.passed_over:
             return "eliminated"
-        direct = {fate for name in one.outputs if name and (fate := self._fate_of_tensor(name))}
+        direct = {fate for name in old.outputs if name and (fate := self._fate_of_tensor(name))}
         if direct:
             return "folded" if "folded" in direct else "eliminated"
-        readers = [reader for name in one.outputs for reader in self.before.readers.get(name, ())]
-        if any(name in self.results for name in one.outputs):
+        readers = [reader for name in old.outputs for reader in self.before.readers.get(name, ())]
+        if any(name in self.results for name in old.outputs):
             return "unknown"
         if not readers:
             return "eliminated"
         fates = {self.lost.get(reader.key, "kept") for reader in readers}
         if fates <= {"folded", "eliminated"}:
             return "folded" if "folded" in fates else "eliminated"
-        if "unknown" not in fates and not any(self._still_reads(reader, one) for reader in readers):
-            return "folded" if not self._touches_inputs(one) else "eliminated"
+        if "unknown" not in fates and not any(self._still_reads(reader, old) for reader in readers):
+            return "folded" if not self._touches_inputs(old) else "eliminated"
         return "unknown"
 
     def _fate_of_tensor(self, name: str) -> Lost | None:
@@ -226,17 +228,17 @@ class _Tracer:
             maker = self.after.producers.get(tensor)
         return tensor
 
-    def _still_reads(self, reader: Node, one: Node) -> bool:
+    def _still_reads(self, reader: Node, old: Node) -> bool:
         """Whether a node that stays reads a value of `one` under any name."""
         key = self.stayed.get(reader.key)
         if key is None:
             return False
         node = self.after.by_key[key]
         return any(
-            name in node.reads or name in map(self.pairing.known, node.reads) for name in one.outputs if name
+            name in node.reads or name in map(self.pairing.known, node.reads) for name in old.outputs if name
         )
 
-    def _touches_inputs(self, one: Node) -> bool:
+    def _touches_inputs(self, old: Node) -> bool:
         """Whether its value depends on what the model is fed with."""
         if self.fed is None:  # most steps never ask
             self.fed, known = set(self.before.inputs), -1
@@ -245,10 +247,10 @@ class _Tracer:
                 for node in self.before.nodes:
                     if not self.fed.isdisjoint(node.reads):
                         self.fed.update(node.outputs)
-        return not self.fed.isdisjoint(one.reads)
+        return not self.fed.isdisjoint(old.reads)
 
     def step(self) -> Step:
-        sources = {key: frozenset(found) for key, found in self.sources.items()}
+        sources = {key: frozenset(origins) for key, origins in self.sources.items()}
         rewired = []
         for key, old in self.pairing.same.items():
             node = self.after.by_key[key]
@@ -261,7 +263,7 @@ class _Tracer:
             lost=self.lost,
             inserted=frozenset(self.inserted),
             untraced=frozenset(
-                key for key, found in sources.items() if not found and key not in self.inserted
+                key for key, origins in sources.items() if not origins and key not in self.inserted
             ),
             removed=tuple(key for key in self.gone),
             added=tuple(node.key for node in self.added),
@@ -269,7 +271,7 @@ class _Tracer:
         )
 
 
-def _reads(one: Node, meanings: Iterable[str | None]) -> bool:
+def _reads(node: Node, meanings: Iterable[str | None]) -> bool:
     """Whether all that a node reads and that is no weight has a known counterpart, as far as any is known."""
-    found = set(meanings)
-    return sum(name in found for name in one.reads) >= 1
+    known = set(meanings)
+    return sum(name in known for name in node.reads) >= 1
