@@ -1,4 +1,4 @@
-"""What the server answers, below a base URL: the right model, to its owner, and no path of their choice."""
+"""The server answers below a base URL: the right model, to its owner, and no other path."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ pytestmark = pytest.mark.slow
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
 
 
-def test_it_says_that_it_is_there(client: Client) -> None:
+def test_the_status_names_the_version(client: Client) -> None:
     answer = client.get("workbench/status")
     assert answer.status == 200
     assert wb.__version__ in answer.body.decode()
 
 
 def test_two_models_at_once_show_each_its_own(client: Client, tmp_path: Path) -> None:
-    made = [wb.load(tiny_model(tmp_path / f"{name}.onnx", name)) for name in ("one", "two")]
-    found = [netron_link(model).relative for model in made]
-    for model, relative in zip(made, found, strict=True):
+    models = [wb.load(tiny_model(tmp_path / f"{name}.onnx", name)) for name in ("first", "second")]
+    addresses = [netron_link(model).relative for model in models]
+    for model, relative in zip(models, addresses, strict=True):
         page = client.get(relative)
         assert page.status == 200
         assert f'content="{model.name}' in page.body.decode()
@@ -38,8 +38,8 @@ def test_two_models_at_once_show_each_its_own(client: Client, tmp_path: Path) ->
         assert data.headers["content-type"] == "application/octet-stream"
 
 
-def test_the_page_calls_nobody_and_knows_no_date(client: Client, tmp_path: Path) -> None:
-    page = client.get(netron_link(wb.load(tiny_model(tmp_path / "one.onnx"))).relative)
+def test_the_page_asks_no_other_site_and_never_expires(client: Client, tmp_path: Path) -> None:
+    page = client.get(netron_link(wb.load(tiny_model(tmp_path / "model.onnx"))).relative)
     text = page.body.decode()
     assert 'name="date"' not in text
     assert 'name="version" content="0.0.0"' in text
@@ -56,7 +56,7 @@ def test_the_page_calls_nobody_and_knows_no_date(client: Client, tmp_path: Path)
 
 
 def test_nothing_without_the_login(client: Client, tmp_path: Path) -> None:
-    relative = netron_link(wb.load(tiny_model(tmp_path / "one.onnx"))).relative
+    relative = netron_link(wb.load(tiny_model(tmp_path / "model.onnx"))).relative
     for path in (relative, relative + "model.onnx", relative + "view.js", "workbench/status"):
         answer = client.get(path, token=False)
         assert answer.status in (302, 403)
@@ -80,17 +80,19 @@ def test_nothing_without_the_login(client: Client, tmp_path: Path) -> None:
         "trace.json",
         "model.onnx/..",
         "nothing.js",
+        "a" * 6_000,
+        "a" * 6_000 + ".js",
     ],
 )
 def test_no_path_leads_out(client: Client, tmp_path: Path, name: str) -> None:
-    relative = netron_link(wb.load(tiny_model(tmp_path / "one.onnx"))).relative
+    relative = netron_link(wb.load(tiny_model(tmp_path / "model.onnx"))).relative
     answer = client.get(relative + name)
     assert answer.status in (400, 404)
     assert b"root:" not in answer.body
 
 
 def test_unknown_changed_and_foreign_links_say_what_to_do(client: Client, tmp_path: Path) -> None:
-    model = wb.load(tiny_model(tmp_path / "one.onnx"))
+    model = wb.load(tiny_model(tmp_path / "model.onnx"))
     relative = netron_link(model).relative
     assert client.get(relative.replace("netron", "speedscope")).status == 404
     unknown = client.get(f"workbench/netron/{published_files.new_id()}/")
@@ -103,7 +105,7 @@ def test_unknown_changed_and_foreign_links_say_what_to_do(client: Client, tmp_pa
 
 
 def test_a_hostile_name_is_text(client: Client, tmp_path: Path) -> None:
-    model = wb.load(tiny_model(tmp_path / "one.onnx"))
+    model = wb.load(tiny_model(tmp_path / "model.onnx"))
     model.name = HOSTILE
     text = client.get(netron_link(model).relative).body.decode()
     assert "<script>alert" not in text
@@ -123,8 +125,8 @@ def test_a_large_model_is_served_without_its_weights(
     assert (weight.name, list(weight.dims)) == ("w", [100_000])
 
 
-def test_large_files_travel_packed(client: Client, tmp_path: Path) -> None:
-    relative = netron_link(wb.load(tiny_model(tmp_path / "one.onnx"))).relative
+def test_large_files_are_sent_compressed(client: Client, tmp_path: Path) -> None:
+    relative = netron_link(wb.load(tiny_model(tmp_path / "model.onnx"))).relative
     plain = client.get(relative + "onnx-metadata.json")
     small = client.get(relative + "onnx-metadata.json", Accept_Encoding="gzip, br")
     assert small.headers["content-encoding"] == "gzip"
@@ -140,9 +142,9 @@ def test_speedscope_and_its_profile(client: Client, tmp_path: Path) -> None:
     assert fragment == "profileURL=trace.json&title=a%20%26%20b&view=left-heavy"
     text = client.get(page).body.decode()
     assert "speedscope-" in text
-    assert "//" not in text, "no address of elsewhere"
+    assert "//" not in text, "no address of another site"
     script = text.partition('src="')[2].partition('"')[0]
     assert client.get(page + script).headers["content-type"].startswith("text/javascript")
-    told = client.get(page + "trace.json")
-    assert told.status == 200
-    assert b'"evented"' in told.body
+    profile_data = client.get(page + "trace.json")
+    assert profile_data.status == 200
+    assert b'"evented"' in profile_data.body

@@ -17,16 +17,16 @@ from workbench.server.files import SPEEDSCOPE
 from workbench.server.spans import speedscope_file
 
 
-def told(path: Path) -> dict[str, object]:
-    made = speedscope_file(wb.read_profile(path), "a title")
-    text: dict[str, object] = json.loads(json.dumps(made, allow_nan=False))
+def written(path: Path) -> dict[str, object]:
+    content = speedscope_file(wb.read_profile(path), "a title")
+    text: dict[str, object] = json.loads(json.dumps(content, allow_nan=False))
     schema = zipfile.ZipFile(str(files("workbench.server") / "vendor" / SPEEDSCOPE))
     jsonschema.validate(text, json.loads(schema.read("file-format-schema.json")))
     return text
 
 
 def nested(profile: dict[str, list[dict[str, float]]]) -> int:
-    """Deepest nesting; fails where an end is not that of the innermost, or time runs backwards."""
+    """Return the deepest nesting; fail on a wrong end, or a step back in time."""
     stack: list[float] = []
     deepest, last = 0, 0.0
     for event in profile["events"]:
@@ -47,17 +47,17 @@ def test_a_real_trace_is_nested(kind: str, tmp_path: Path) -> None:
     model = getattr(traces, kind)()
     parallel = {"execution_mode": traces.ort.ExecutionMode.ORT_PARALLEL} if kind == "wide" else {}
     path = traces.trace_of(model, tmp_path, {"x": np.ones(feeds[kind], np.float32)}, **parallel)
-    made = told(path)
-    deepest = [nested(each) for each in made["profiles"]]
+    content = written(path)
+    deepest = [nested(profile) for profile in content["profiles"]]
     assert max(deepest) >= (2 if kind == "wide" else 3), "run, executor, node; its nodes on other threads"
-    opened = sum(event["type"] == "O" for each in made["profiles"] for event in each["events"])
+    opened = sum(event["type"] == "O" for profile in content["profiles"] for event in profile["events"])
     assert opened == len(wb.read_profile(path).trace)
 
 
 def test_a_child_that_ends_after_its_parent_is_cut(tmp_path: Path) -> None:
     path = traces.write(tmp_path, [traces.node("child", 2, 9), traces.node("parent", 0, 10)])
-    (profile,) = told(path)["profiles"]
-    assert [(each["type"], each["at"]) for each in profile["events"]] == [
+    (profile,) = written(path)["profiles"]
+    assert [(event["type"], event["at"]) for event in profile["events"]] == [
         ("O", 0.0),
         ("O", 2.0),
         ("C", 10.0),
@@ -67,5 +67,5 @@ def test_a_child_that_ends_after_its_parent_is_cut(tmp_path: Path) -> None:
 
 def test_hostile_names_stay_texts(tmp_path: Path) -> None:
     path = traces.write(tmp_path, [traces.node("</script><script>alert(1)</script>", 0, 1)])
-    (frame,) = told(path)["shared"]["frames"]
+    (frame,) = written(path)["shared"]["frames"]
     assert frame["name"] == "</script><script>alert(1)</script> (MatMul, CPUExecutionProvider)"

@@ -1,4 +1,4 @@
-"""A link as a widget: it finds the server's base URL in the page, and says why when it cannot open."""
+"""A link as a widget: it finds the server's base URL in the page, and says why it cannot open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STATIC = files("workbench.server") / "static"
 
 
 class LinkButton(anywidget.AnyWidget):
-    """Opens a `Link` in a new tab of the browser. Without one it is disabled; `show` gives it another."""
+    """Opens a `Link` in a new tab of the browser; without a link it is disabled."""
 
     _esm: ClassVar[str] = (_STATIC / "button.js").read_text(encoding="utf-8")
     _css: ClassVar[str] = (_STATIC / "button.css").read_text(encoding="utf-8")
@@ -28,11 +28,11 @@ class LinkButton(anywidget.AnyWidget):
         self.show(link)
 
     def show(self, link: Link | None) -> None:
-        """Lead to this link from now on, or to nowhere."""
+        """Open this link from now on, or nothing."""
         if link is None:
             self.relative, self.hint = "", "Nothing to open yet"
             return
-        what = f"{link.title} in {link.label}"
+        subject = f"{link.title} in {link.label}"
         self.label = self.label or link.label
-        self.hint = f"Open {what}: {link.note}" if link.note else f"Open {what}"
+        self.hint = f"Open {subject}: {link.note}" if link.note else f"Open {subject}"
         self.relative = link.relative

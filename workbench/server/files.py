@@ -1,4 +1,4 @@
-"""The two viewers' own files: those of the installed netron package, and the speedscope that came along."""
+"""The files of the two viewers: of the installed netron package, and of the speedscope in this package."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
-from workbench.server.published_files import Kind, ShelfError
+from workbench.server.published_files import Kind, PublishedError
 
 SPEEDSCOPE = "speedscope-1.25.0.zip"
 MODEL = "model.onnx"  # what Netron's page asks for, below its own address
@@ -26,11 +26,11 @@ TYPES = {
     ".woff2": "font/woff2",
     ".wasm": "application/wasm",
 }
-_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
+_NAME = re.compile(r"(?=.{1,100}\Z)[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
 
 
 def viewer_file(kind: Kind, name: str) -> tuple[str, bytes]:
-    """Type and content of one file of a viewer. Raises FileNotFoundError for whatever is none."""
+    """Return type and content of one file of a viewer; raise FileNotFoundError for any other name."""
     type = TYPES.get(Path(name).suffix)
     if type is None or not _NAME.match(name):
         raise FileNotFoundError(name)
@@ -39,17 +39,17 @@ def viewer_file(kind: Kind, name: str) -> tuple[str, bytes]:
 
 @cache
 def packed(kind: Kind, name: str) -> bytes | None:
-    """The same file compressed, where that is worth it: a hub is far away."""
+    """Return the same file compressed, or None if that is not worth it; a hub is far away."""
     type, content = viewer_file(kind, name)
     text = type.startswith(("text/", "application/json"))
     return gzip.compress(content, 6, mtime=0) if text and len(content) > WORTH_PACKING_BYTES else None
 
 
 def netron_page(title: str) -> bytes:
-    """Netron's own page for one model.
+    """Return Netron's own page for one model.
 
-    Without a date it does not stop to work half a year after its build; as version 0.0.0 it reports to
-    nobody. Its policy stands in our header, and its links to elsewhere are gone.
+    Without a date the page does not expire half a year after its build; as version 0.0.0 it reports to
+    nobody. Our header holds its policy, and its links to other sites are removed.
     """
     page = _netron_file("index.html").decode("utf-8")
     page = re.sub(
@@ -57,23 +57,25 @@ def netron_page(title: str) -> bytes:
     )
     page = re.sub(r'href="https?://[^"]*"', 'href="#"', page)
     name = title if title.endswith(".onnx") else f"{title}.onnx"
-    told = {"version": "0.0.0", "file": MODEL, "identifier": name}
-    metas = "".join(f'<meta name="{key}" content="{escape(value)}">\n' for key, value in told.items())
+    values = {"version": "0.0.0", "file": MODEL, "identifier": name}
+    metas = "".join(f'<meta name="{key}" content="{escape(value)}">\n' for key, value in values.items())
     head, tag, rest = page.partition("<title>")
     if not tag:
-        raise ShelfError("the installed netron has no page that is known here", "pip install 'netron>=8,<10'")
+        raise PublishedError(
+            "the page of the installed netron is of an unknown version", "pip install 'netron>=8,<10'"
+        )
     return f"{head}{metas}{tag}{rest}".encode()
 
 
 def speedscope_page() -> bytes:
-    """Speedscope's own page; which profile it opens stands in the address, and the policy in our header."""
+    """Return speedscope's own page; the address names its profile, and our header holds its policy."""
     return _speedscope_file("index.html")
 
 
 def _netron_file(name: str) -> bytes:
     spec = find_spec("netron")  # not imported: that would import onnx
     if spec is None or not spec.submodule_search_locations:
-        raise ShelfError("netron is not installed where this server runs", "pip install 'netron>=8,<10'")
+        raise PublishedError("netron is not installed where this server runs", "pip install 'netron>=8,<10'")
     return Path(spec.submodule_search_locations[0], name).read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Addresses below `{base URL}workbench/`: a page a model or profile, the files it needs, and nothing else."""
+"""Addresses below `{base URL}workbench/`: a page for each model or profile, and the files that it needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tornado.iostream import StreamClosedError
 import workbench
 from workbench.server import published_files
 from workbench.server.files import MODEL, TRACE, netron_page, packed, speedscope_page, viewer_file
-from workbench.server.published_files import Kind, ShelfError
+from workbench.server.published_files import Kind, PublishedError
 
 CHUNK_BYTES = 1 << 20
 AUTH_RESOURCE = "contents"
@@ -39,7 +39,7 @@ POLICY = "; ".join(
 
 
 class Served(JupyterHandler):
-    """What all of them share: the login, the policy, no sniffing, no trace of it elsewhere."""
+    """The login, the policy and the headers of all our addresses."""
 
     auth_resource = AUTH_RESOURCE
 
@@ -55,16 +55,16 @@ class Served(JupyterHandler):
         self.set_header("Cache-Control", "no-store")
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """What is wrong and what to do, in words; nothing of the machine."""
+        """Answer with the problem and its fix, and nothing about the machine."""
         error = kwargs.get("exc_info", (None, None, None))[1]
-        told = error.__cause__ if error is not None else None
-        why = str(told) if isinstance(told, ShelfError) else f"{status_code}: {self._reason}"
+        cause = error.__cause__ if error is not None else None
+        why = str(cause) if isinstance(cause, PublishedError) else f"{status_code}: {self._reason}"
         self.set_header("Content-Type", "text/html; charset=utf-8")
         self.finish(f"<!DOCTYPE html><title>Workbench</title><pre>{escape(why)}</pre>")
 
 
 class Status(Served):
-    """Lets a page find out that this extension is there."""
+    """Tells a page that this extension is loaded."""
 
     @web.authenticated
     @authorized
@@ -73,7 +73,7 @@ class Status(Served):
 
 
 class Viewer(Served):
-    """A viewer's page under the address of one entry, and everything that the page loads."""
+    """A viewer's page below the address of one entry, and the files that the page loads."""
 
     @web.authenticated
     @authorized
@@ -86,15 +86,15 @@ class Viewer(Served):
                 await self._data(entry)
             else:
                 self._file(kind, name)
-        except ShelfError as error:
+        except PublishedError as error:
             raise web.HTTPError(404) from error
         except FileNotFoundError as error:
             raise web.HTTPError(404) from error
 
     def _page(self, entry: published_files.Entry) -> None:
         self.set_header("Content-Type", "text/html; charset=utf-8")
-        # Netron asks whether it may report to its makers unless this says that it was answered; it reports
-        # nothing as it is served here. Of this address only, and of this tab's life.
+        # Without this cookie Netron asks whether it may report to its makers; as served here it reports
+        # nothing. The cookie is for this address only, and ends with the browser's session.
         if entry.kind == "netron":
             self.set_cookie("consent", "1", path=self.request.path, samesite="Strict")
         self.finish(netron_page(entry.title) if entry.kind == "netron" else speedscope_page())
@@ -125,7 +125,7 @@ class Viewer(Served):
 
 
 def routes(base_url: str) -> list[tuple[str, type[JupyterHandler]]]:
-    """Our addresses and who answers them."""
+    """Return our addresses with their handlers."""
     kinds = "|".join(published_files.KINDS)
     return [
         (url_path_join(base_url, "workbench", "status"), Status),

@@ -1,4 +1,4 @@
-"""Links for a notebook: this model in Netron, this profile in speedscope, below whatever the base URL is."""
+"""Links for a notebook: a model in Netron, a profile in speedscope, below any base URL."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ if TYPE_CHECKING:
     from workbench.analysis.profile.profile import Profile
     from workbench.models import Model
 
-# A browser holds the whole file in memory. Above this, Netron gets the structure without the large weights.
+# A browser holds the whole file in memory. Netron gets a larger model without its large weights.
 MOST_MODEL_BYTES = 64 << 20
 TITLE_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An address below the server's base URL; a page resolves it, since the kernel does not know that URL."""
+    """An address below the base URL, which only the page knows, and so resolves."""
 
     label: str
     title: str  # untrusted text
     relative: str
-    note: str = ""  # what is left out, in words
+    note: str = ""  # what the viewer does not show
 
 
 def netron_link(model: Model) -> Link:
-    """This model in Netron. Files of a large model's weights are not served: its structure is."""
+    """Return the link to a model in Netron; of a large model the structure is served, without the weights."""
     title = model.name[:TITLE_LENGTH]
     if model.graph_bytes <= MOST_MODEL_BYTES:
-        id = published_files.lay_out("netron", model.path, title)
+        id = published_files.publish("netron", model.path, title)
         note = "its weights in separate files are not shown" if model.external else ""
     else:
         id = published_files.new_id()
         place = published_files.folder() / f"{id}.onnx"
         published_files.write_private(place, model.structure.SerializeToString())
-        published_files.lay_out("netron", place, title, id=id, made=True)
+        published_files.publish("netron", place, title, id=id, made=True)
         note = "its structure without the large weights"
     return Link("Netron", title, f"workbench/netron/{id}/", note)
 
 
 def speedscope_link(profile: Profile, title: str = "profile") -> Link:
-    """This profile in speedscope, every event of it."""
+    """Return the link to a profile in speedscope, with every event of it."""
     from workbench.server.spans import speedscope_file
 
     id, title = published_files.new_id(), title[:TITLE_LENGTH]
     place = published_files.folder() / f"{id}.trace"
     published_files.write_private(place, json.dumps(speedscope_file(profile, title)).encode("utf-8"))
-    published_files.lay_out("speedscope", place, title, id=id, made=True)
-    told = f"profileURL=trace.json&title={quote(title, safe='')}&view=left-heavy"
-    return Link("speedscope", title, f"workbench/speedscope/{id}/#{told}")
+    published_files.publish("speedscope", place, title, id=id, made=True)
+    query = f"profileURL=trace.json&title={quote(title, safe='')}&view=left-heavy"
+    return Link("speedscope", title, f"workbench/speedscope/{id}/#{query}")

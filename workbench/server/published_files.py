@@ -1,8 +1,8 @@
-"""The shelf: what the kernel lays out for the server to serve, in a private folder of the user's.
+"""Files that the kernel publishes for the server, by entries in a private folder of the user.
 
 A browser names an entry by its random id and can name nothing else: no path comes from an address. The
 server takes an entry only from a folder and a file that nobody else may write, and a file only while it is
-the one that was laid out: same place on disk, same size, same time of change, and no link.
+the published one: same place on disk, same size, same time of change, and no link.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import stat
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
@@ -27,16 +27,16 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 LIFE_S = 7 * 24 * 3600.0  # a notebook that stayed open over the weekend still finds its model
 MOST_ENTRY_BYTES = 100_000
 _ID = re.compile(r"[A-Za-z0-9_-]{32}\Z")
-_OURS = (".json", ".onnx", ".trace")  # of an id: its entry, and the file that was made for it
+_OURS = (".json", ".onnx", ".trace")  # endings of an entry, and of the files made for one
 
 
-class ShelfError(WorkbenchError):
-    """A link whose model or trace is not there any more, or not as it was."""
+class PublishedError(WorkbenchError):
+    """A link whose model or trace is gone or was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file that may be served, as it was when it was laid out."""
+    """One file that may be served, as it was when it was published."""
 
     kind: Kind
     title: str  # untrusted text
@@ -46,15 +46,15 @@ class Entry:
     inode: int
     device: int
     expires_s: float  # since the epoch
-    made: bool  # by us and for this, so it ends with its entry
+    made: bool  # for this entry, so it is removed with it
 
 
 def folder() -> Path:
-    """The shelf itself, for its owner only."""
-    place = data_folder() / "shelf"
+    """Return the folder of entries, private to its owner."""
+    place = data_folder() / "published"
     place.mkdir(mode=0o700, exist_ok=True)
     if not _private(place, directory=True):
-        raise ShelfError(
+        raise PublishedError(
             f"{place} can be written by others, or is not yours",
             "remove it, or set WORKBENCH_HOME to a folder of your own",
         )
@@ -62,12 +62,12 @@ def folder() -> Path:
 
 
 def new_id() -> str:
-    """An id that cannot be guessed."""
+    """Return an id that cannot be guessed."""
     return secrets.token_urlsafe(24)
 
 
-def lay_out(kind: Kind, file: Path, title: str, *, id: str | None = None, made: bool = False) -> str:
-    """Allow the server to serve this file; returns the id that the browser will name."""
+def publish(kind: Kind, file: Path, title: str, *, id: str | None = None, made: bool = False) -> str:
+    """Allow the server to serve this file; return the id that the browser will name."""
     place, id = folder(), id or new_id()
     clear(place)
     path = Path(os.path.realpath(file))  # the server follows no links
@@ -88,15 +88,15 @@ def lay_out(kind: Kind, file: Path, title: str, *, id: str | None = None, made: 
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """A new file that only its owner can read."""
+    """Write a new file that only its owner can read."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
         file.write(content)
 
 
 def find(id: str, kind: Kind) -> Entry:
-    """The entry of this id; refuses one that is expired, damaged, of another kind, or open to others."""
-    gone = ShelfError(
+    """Return the entry of this id; refuse an expired or damaged one, another kind, or one open to others."""
+    gone = PublishedError(
         "this link is unknown here, or older than a week",
         "open it again from the notebook; kernel and server must share the same WORKBENCH_HOME",
     )
@@ -105,24 +105,34 @@ def find(id: str, kind: Kind) -> Entry:
     try:
         path = folder() / f"{id}.json"
         with _opened(path) as file:
-            told = json.loads(file.read(MOST_ENTRY_BYTES)) if _private(path) else {}
-        entry = Entry(**told)
-        if entry.kind != kind or entry.expires_s < time.time():
+            data = json.loads(file.read(MOST_ENTRY_BYTES)) if _private(path) else {}
+        entry = Entry(**data)
+        if not _well_typed(entry) or entry.kind != kind or not entry.expires_s > time.time():
             raise gone
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise gone from error
     return entry
 
 
+def _well_typed(entry: Entry) -> bool:
+    """Return whether every value has the type of its field: whoever damaged the file may have left any."""
+    types = {"str": str, "Kind": str, "bool": bool, "int": int, "float": (int, float)}
+    return all(
+        isinstance(value := getattr(entry, field.name), types[str(field.type)])  # type: ignore[arg-type]
+        and (field.type == "bool" or not isinstance(value, bool))
+        for field in fields(entry)
+    )
+
+
 def open_file(entry: Entry) -> BinaryIO:
-    """The file of an entry, while it is the very file that was laid out."""
-    changed = ShelfError(
+    """Open the file of an entry, unless another file has taken its place."""
+    changed = PublishedError(
         "the file was changed, replaced or removed since this link was made",
         "open it again from the notebook",
     )
     try:
         file = _opened(Path(entry.path))
-    except OSError as error:
+    except (OSError, ValueError) as error:  # the last for a path that no file can have
         raise changed from error
     status = os.fstat(file.fileno())
     now = (status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
@@ -133,7 +143,7 @@ def open_file(entry: Entry) -> BinaryIO:
 
 
 def clear(place: Path | None = None) -> None:
-    """Remove entries that are expired with the files made for them, and what is as old without an entry."""
+    """Remove expired entries with the files made for them, and files as old that have no entry."""
     place = place or folder()
     for path in place.glob("*.json"):
         with suppress(
@@ -142,17 +152,17 @@ def clear(place: Path | None = None) -> None:
             if json.loads(path.read_bytes())["expires_s"] < time.time():
                 for ending in _OURS:
                     path.with_suffix(ending).unlink(missing_ok=True)
-    for path in place.iterdir():  # whose entry was never written, or is damaged
+    for path in place.iterdir():  # a file whose entry was never written, or is damaged
         with suppress(OSError):
             if path.suffix in _OURS and path.lstat().st_mtime + LIFE_S < time.time():
                 path.unlink()
 
 
 def _opened(path: Path) -> BinaryIO:
-    """A regular file, neither a link nor something that waits for a writer."""
+    """Open a regular file; refuse a link, and anything that waits for a writer."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     flags |= getattr(os, "O_BINARY", 0)
-    if path.is_symlink():  # where the flag does not exist
+    if path.is_symlink():  # on systems without the flag
         raise OSError("a symbolic link")
     file = os.fdopen(os.open(path, flags), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -162,7 +172,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _private(path: Path, *, directory: bool = False) -> bool:
-    """Owned by us and writable by nobody else. Windows says the same by where the user's folder is."""
+    """Return whether only we can write it. On Windows the place of the user's folder ensures that."""
     status = path.lstat()
     right = stat.S_ISDIR(status.st_mode) if directory else stat.S_ISREG(status.st_mode)
     if sys.platform == "win32":

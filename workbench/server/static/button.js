@@ -1,8 +1,8 @@
 // A link below the server's base URL, which only the page knows: /, /user/name/, …
 function baseUrl() {
-  const told = document.getElementById("jupyter-config-data");
-  if (!told) return null;
-  const base = new URL(JSON.parse(told.textContent).baseUrl || "/", window.location.href);
+  const config = document.getElementById("jupyter-config-data");
+  if (!config) return null;
+  const base = new URL(JSON.parse(config.textContent).baseUrl || "/", window.location.href);
   return base.origin === window.location.origin ? base.href : null;
 }
 
