@@ -174,6 +174,21 @@ def test_an_axis_may_have_any_name(
     assert asked["inputs"].feeds[0]["x"].shape[0] == 3
 
 
+@pytest.mark.real
+def test_compare_more_goes_on_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = str(tiny.save(tiny.mlp(), tmp_path))
+    first, second = (str(tmp_path / name) for name in ("first.ortbench", "second.ortbench"))
+    quick = ["--budget", "2", "--no-history", "--quiet"]
+    assert main(["compare", model, "--b", "level=all", "-o", first, *quick]) == 0
+    assert main(["compare", model, "--more", first, "-o", second, *quick]) == 0
+    assert len(wb.open(second).runs[0].processes) > len(wb.open(first).runs[0].processes)
+    capsys.readouterr()
+    assert main(["compare", "--more", first, *quick]) == 2
+    assert "does not hold its model" in capsys.readouterr().err
+    assert main(["compare", model, "--more", first, "--b", "level=all", *quick]) == 2
+    assert "leave out its settings" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["compare"], ["compare", "m", "--seed", "x"]])
 def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -89,7 +89,9 @@ class World:
         )
         watch: Any = QuietWatch(self.clock, self.others_cores)
         surroundings = Surroundings(machine(), folder, watch, self.clock, self.start)
-        measuring = Measuring(request, candidates, surroundings, began=0.0, on_progress=measured)
+        earlier = request.earlier
+        began = 0.0 if earlier is None else -earlier.protocol.elapsed_s
+        measuring = Measuring(request, candidates, surroundings, began=began, on_progress=measured)
         measuring.run()
         return measuring
 

@@ -147,6 +147,20 @@ def test_cancel_from_another_thread(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.real
+def test_measuring_goes_on_also_from_a_reopened_bundle(compared: wb.Comparison, tmp_path: Path) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    reopened = wb.open(compared.save(tmp_path / "c.ortbench"))
+    with pytest.raises(wb.WorkbenchError, match="not at hand"):
+        reopened.measure_more()
+    more = reopened.attach(path).measure_more(budget_s=BUDGET_S, progress=False, keep=False)
+    assert more.record.id != compared.record.id
+    assert more.agreement == compared.agreement
+    for longer, run in zip(more.runs, compared.runs, strict=True):
+        assert longer.processes[: len(run.processes)] == run.processes
+        assert len(longer.processes) > len(run.processes)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

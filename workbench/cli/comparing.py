@@ -27,7 +27,10 @@ def add_to(commands: Commands) -> None:
         help="measure configs of a model side by side",
         epilog=f"Example: {EXAMPLE}",
     )
-    compare.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
+    compare.add_argument("model", nargs="?", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
+    compare.add_argument(
+        "--more", metavar="FILE", help="go on measuring a saved comparison of this model, on the same machine"
+    )
     for label in LABELS:
         role = {"a": "the baseline, by default ORT's defaults", "b": "the candidate"}
         compare.add_argument(
@@ -50,18 +53,20 @@ def add_to(commands: Commands) -> None:
     compare.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     compare.add_argument("--json", action="store_true", help="print JSON, with every sample, instead of text")
     compare.add_argument("--quiet", action="store_true", help="no progress bar")
-    compare.set_defaults(run=run)
+    compare.set_defaults(run=run, usage_error=compare.error)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print, save."""
     from workbench.api.comparing import compare
-    from workbench.cli.text import in_full
     from workbench.judge.compare_request import check_seed
     from workbench.models import load
     from workbench.models.generate import random_inputs
-    from workbench.text import path_text
 
+    if arguments.more:
+        return run_more(arguments)
+    if arguments.model is None:
+        arguments.usage_error("the following arguments are required: model")
     configs = read_configs(arguments)
     check_seed(arguments.seed)
     model = load(arguments.model)
@@ -85,10 +90,49 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         keep=not arguments.no_history,
     )
+    report(arguments, result)
+    return 0
+
+
+def run_more(arguments: argparse.Namespace) -> int:
+    """Go on measuring a saved comparison, print it, save it."""
+    from workbench.api.comparing import open as open_bundle
+    from workbench.models import load
+    from workbench.models.samples import samples
+    from workbench.results.comparison import Comparison
+
+    given = [label for label in LABELS if getattr(arguments, label)]
+    if given:
+        raise ConfigError(
+            f"--{given[0]} was given with --more", "the configs are those of the file: leave out its settings"
+        )
+    opened = open_bundle(arguments.more)
+    if not isinstance(opened, Comparison):
+        raise InputError(f"{arguments.more} holds no comparison", "name a file that `compare -o` wrote")
+    name = arguments.model
+    if name is None:
+        if opened.record.model.name not in set(samples()["name"]):
+            raise InputError(
+                f"{arguments.more} does not hold its model", "name it: workbench compare MODEL --more FILE"
+            )
+        name = opened.record.model.name
+    result = opened.attach(load(name), inputs=arguments.npz).measure_more(
+        budget_s=30.0 if arguments.budget is None else arguments.budget,
+        progress=sys.stderr.isatty() and not arguments.quiet,
+        keep=not arguments.no_history,
+    )
+    report(arguments, result)
+    return 0
+
+
+def report(arguments: argparse.Namespace, result: Comparison) -> None:
+    """Print a comparison, and save it where the user asked for a file."""
+    from workbench.cli.text import in_full
+    from workbench.text import path_text
+
     print(json.dumps(to_json(result)) if arguments.json else in_full(result.record))
     if arguments.output:
         print(f"saved {path_text(result.save(arguments.output))}", file=sys.stderr)
-    return 0
 
 
 def read_configs(arguments: argparse.Namespace) -> list[Config]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from workbench.judge.candidates import make_candidates
 from workbench.judge.compare_request import CompareRequest, check
+from workbench.judge.continuing import check_same_files, check_same_machine
 from workbench.judge.doubts import doubts_of
 from workbench.judge.load_doubts import Circumstances
 from workbench.judge.measuring import Measuring, Surroundings
@@ -44,13 +45,19 @@ def compare(
 
         candidates = make_candidates(request, folder, on_step=report_step, cancel=cancel)
         prepared_s = clock() - began
+        earlier_s = 0.0
+        if request.earlier is not None:
+            check_same_files(request.earlier, candidates)
+            earlier_s = request.earlier.protocol.elapsed_s
         surroundings = Surroundings(read_machine(), folder, Watch(), clock, start_worker)
+        if request.earlier is not None:
+            check_same_machine(request.earlier.machine, surroundings.machine)
         counters = read_counters()
         measuring = Measuring(
             request,
             candidates,
             surroundings,
-            began=request.began + prepared_s,  # the budget is for measuring
+            began=request.began + prepared_s - earlier_s,  # the budget is for measuring
             on_progress=on_progress,
             cancel=cancel,
         )
@@ -65,6 +72,7 @@ def _record(
     request: CompareRequest, measuring: Measuring, surroundings: Surroundings, counters: Counters
 ) -> ComparisonRecord:
     now, evidence = datetime.now(UTC), measuring.evidence
+    earlier_s = 0.0 if request.earlier is None else request.earlier.protocol.elapsed_s
     runs = evidence.runs()
     blocks = [block for run in runs for process in run.processes for block in process.blocks]
     return ComparisonRecord(
@@ -96,7 +104,7 @@ def _record(
             Circumstances(
                 machine=surroundings.machine,
                 counters=counters,
-                elapsed_s=measuring.elapsed_s,
+                elapsed_s=measuring.elapsed_s - earlier_s,
                 software=evidence.software(),
                 shared=any(name in os.environ for name in HUB_VARIABLES),
             ),

@@ -11,9 +11,10 @@ from typing import Any
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
+from workbench.judge.pairs import Clock
 from workbench.measure.limits import Limits
 from workbench.models.model import Model
-from workbench.records.comparison import InputsRecord, ModelRecord
+from workbench.records.comparison import ComparisonRecord, InputsRecord, ModelRecord
 from workbench.records.limits import INTEGER
 from workbench.text import quoted
 from workbench.worker.values import Feed
@@ -47,6 +48,8 @@ class CompareRequest:
     source: Model | None = None  # the model as it was opened, where a config prepares something
     least_sqnr_db: float | None = None  # of the user's own; None: what the precisions ask for
     calibration: Any = None  # what wb.prepare takes
+    clock: Clock = "wall"
+    earlier: ComparisonRecord | None = None  # measuring goes on from these rounds
     slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty
     began: float = field(default_factory=time.perf_counter)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.compare_request import CompareRequest
+from workbench.judge.continuing import check_same_software
 from workbench.judge.pairs import Pair, pairs_of, population_of
 from workbench.measure.candidate import Candidate
 from workbench.measure.rounds import Outcome
@@ -29,14 +30,18 @@ class Evidence:
         self._request = request
         self._candidates = {candidate.label: candidate for candidate in candidates}
         self._outcomes: dict[str, list[Outcome]] = {label: [] for label in self._candidates}
+        earlier = request.earlier
+        self._earlier = {run.label: run for run in earlier.runs} if earlier is not None else {}
         self._reference: Path | None = None
-        self.agreement: tuple[OutputAgreement, ...] = ()
+        self.agreement: tuple[OutputAgreement, ...] = earlier.agreement if earlier is not None else ()
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
-        """Take in one round."""
+        """Take in one round. Raise ConfigError if its software is not that of the earlier rounds."""
         for outcome in outcomes:
             self._outcomes[outcome.label].append(outcome)
         self._compare_outputs(outcomes)
+        if self._request.earlier is not None and self.software().get("A"):
+            check_same_software(self._request.earlier.versions, self.versions())
 
     def failure(self, label: str) -> Failure | None:
         """Return why a config has no (more) samples."""
@@ -54,7 +59,10 @@ class Evidence:
 
     def partners_were_frozen(self) -> bool:
         """Return whether every process could be stopped while the others were measured."""
-        return all(outcome.was_frozen for outcomes in self._outcomes.values() for outcome in outcomes)
+        frozen = [outcome.was_frozen for outcomes in self._outcomes.values() for outcome in outcomes]
+        return all(frozen) and (
+            self._request.earlier is None or self._request.earlier.protocol.frozen_partner
+        )
 
     def outputs_differ(self) -> bool:
         """Return whether an output of a candidate is known to differ from the baseline's."""
@@ -62,7 +70,7 @@ class Evidence:
 
     def pairs(self, label: str) -> tuple[Pair, ...]:
         """Return the rounds of the baseline and this candidate."""
-        return pairs_of(self.run("A"), self.run(label))
+        return pairs_of(self.run("A"), self.run(label), self._request.clock)
 
     def population(self) -> Population:
         """Return which blocks count, in all runs alike."""
@@ -74,13 +82,15 @@ class Evidence:
         outcomes = self._outcomes[label]
         last = next((outcome for outcome in reversed(outcomes) if outcome.providers), None)
         lines = log.parse(outcomes[0].log_text) if outcomes else []
+        earlier = self._earlier.get(label)
+        before = earlier.processes if earlier is not None else ()
         return Run(
             label=label,
             config=self._candidates[label].config,
             providers=last.providers if last else (),
             threads=last.threads if last else None,
             io=last.io if last else None,
-            processes=tuple(outcome.record for outcome in outcomes if outcome.record is not None),
+            processes=(*before, *(outcome.record for outcome in outcomes if outcome.record is not None)),
             log=tuple(LogLine(line.severity, line.message) for line in lines[:MAX_LOG_LINES]),
             failure=self.failure(label),
             preparation=self._candidates[label].preparation,

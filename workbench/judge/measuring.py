@@ -12,6 +12,7 @@ from statistics import median
 
 from workbench.errors import RunFailed
 from workbench.judge.compare_request import DEFAULT_BUDGET_S, CompareRequest, default_budget_s
+from workbench.judge.continuing import final_looks, last_round
 from workbench.judge.evidence import Evidence
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measure.candidate import Candidate
@@ -57,6 +58,11 @@ class Measuring:
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
         self.budget_s = request.budget_s or DEFAULT_BUDGET_S
+        self._looks: dict[str, tuple[int, ...]] = {}  # by label: rounds at which a verdict was final
+        if request.earlier is not None:
+            self.rounds = last_round(request.earlier)
+            self.budget_s += request.earlier.protocol.elapsed_s
+            self._looks = final_looks(request.earlier)
         self._request = request
         self._surroundings = surroundings
         self._began = began
@@ -98,7 +104,7 @@ class Measuring:
                 return
 
     def _pass(self) -> None:
-        with_outputs = self._passes == 0 or self._must_repeat()
+        with_outputs = self._request.earlier is None and (self._passes == 0 or self._must_repeat())
         self._passes += 1
         for group in self._groups(self.evidence.alive()):
             self.rounds += 1
@@ -130,7 +136,8 @@ class Measuring:
 
     def _must_repeat(self) -> bool:
         """Return whether outputs that differ need a second process: the operator may be a random one."""
-        return self._passes == 1 and self.evidence.outputs_differ()
+        first = self._request.earlier is None and self._passes == 1
+        return first and self.evidence.outputs_differ()
 
     def _raise_if_none_runs(self) -> None:
         failure = self.evidence.failure("A")
@@ -144,17 +151,19 @@ class Measuring:
                 label,
                 self.evidence.pairs(label),
                 self.evidence.agreement,
-                self._criteria(),
+                self._criteria(label),
                 final=final,
                 failure=_in_words(self.evidence.failure(label)) or self._baseline_failure(),
             )
             for label in self._request.labels[1:]
         )
 
-    def _criteria(self) -> Criteria:
+    def _criteria(self, label: str) -> Criteria:
         return Criteria(
             smallest_effect=self._request.smallest_effect,
             population=self.evidence.population(),
+            clock=self._request.clock,
+            looks=self._looks.get(label, ()),
             round_s=self._round_s,
         )
 
@@ -164,11 +173,13 @@ class Measuring:
 
     def _is_enough(self, verdict: Verdict) -> bool:
         failed = self.evidence.failure(verdict.label) or self.evidence.failure("A")
-        return failed is not None or is_enough(self.evidence.pairs(verdict.label), self._criteria())
+        return failed is not None or is_enough(
+            self.evidence.pairs(verdict.label), self._criteria(verdict.label)
+        )
 
     def _report(self, doing: str) -> None:
         elapsed_s = self.elapsed_s
-        known = self.rounds > 1  # the first round tells what one costs
+        known = self._round_s is not None  # the first round tells what one costs
         self._on_progress(
             Progress(
                 doing=doing,

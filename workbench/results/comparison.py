@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
+from workbench.judge.compare import compare
+from workbench.judge.continuing import request_to_continue
 from workbench.judge.percentiles import percentiles_frame
 from workbench.judge.side_by_side import precision_frame
 from workbench.judge.wording import report, sentence
 from workbench.measure.bar import bar
-from workbench.measure.limits import Progress
+from workbench.measure.limits import Limits, Progress
 from workbench.models import Inputs, Model, load
 from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
 from workbench.records.kinds import Part, about_comparison, check_comparison
@@ -106,6 +108,40 @@ class Comparison(ResultWithParts):
         if inputs is not None:
             self._inputs = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
         return self
+
+    def measure_more(
+        self,
+        *,
+        budget_s: float = 30.0,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        limits: Limits | None = None,
+        keep: bool = True,
+    ) -> Self:
+        """Measure further rounds and return a comparison that holds the earlier ones too.
+
+        The error of the verdict is spent on, not anew. A reopened result needs its model (`attach`), the same
+        machine and the same versions. `budget_s` bounds the further time.
+        """
+        if self._model is None:
+            raise missing_model("measuring cannot go on: the model is not at hand", "measure_more()")
+        model, inputs = self._model, self._inputs or inputs_again(self._model, self.record)
+        request = request_to_continue(
+            self.record, model, inputs, budget_s=budget_s, calibration=self._calibration, limits=limits
+        )
+        with bar(progress) as on_progress:
+            record = compare(request, on_progress=on_progress, cancel=cancel)
+        result = type(self)(
+            record,
+            self.structure,
+            parts=self.parts,
+            model=model,
+            inputs=inputs,
+            calibration=self._calibration,
+        )
+        if keep:
+            result.keep()
+        return result
 
     def examine(
         self,

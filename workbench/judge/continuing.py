@@ -1,0 +1,108 @@
+"""Go on measuring from an earlier comparison: what must be the same, and what was spent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from workbench.errors import ConfigError
+from workbench.judge.compare_request import CompareRequest
+from workbench.measure.candidate import Candidate
+from workbench.measure.limits import Limits
+from workbench.models import Inputs
+from workbench.models.model import Model
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.limits import INTEGER
+from workbench.records.machine import Machine, Versions
+
+ANEW = "compare anew: wb.compare(model, a, b)"
+_OF_THE_DAY = frozenset({"memory_bytes", "memory_limit_bytes", "platform"})  # a kernel's update changes these
+
+
+def check_same_machine(earlier: Machine, now: Machine) -> None:
+    """Refuse to mix the rounds of two machines."""
+    for field in fields(Machine):
+        before, after = getattr(earlier, field.name), getattr(now, field.name)
+        if field.name not in _OF_THE_DAY and before != after:
+            raise ConfigError(
+                f"this comparison is of another machine: {field.name} {before!r} instead of {after!r}",
+                ANEW,
+            )
+
+
+def check_same_software(earlier: Versions, now: Versions) -> None:
+    """Refuse to mix the rounds of two versions of what runs the model."""
+    for name in ("onnxruntime", "python", "numpy"):
+        before, after = getattr(earlier, name), getattr(now, name)
+        if before != after:
+            raise ConfigError(f"this comparison was measured with {name} {before}, now it is {after}", ANEW)
+
+
+def check_same_files(earlier: ComparisonRecord, candidates: Sequence[Candidate]) -> None:
+    """Refuse a prepared model file that is not the one measured, and a config that has failed before."""
+    for run, candidate in zip(earlier.runs, candidates, strict=True):
+        if run.failure is not None:
+            raise ConfigError(
+                f"{run.label} failed in this comparison: {run.failure.problem}", run.failure.fix
+            )
+        before = None if run.preparation is None else run.preparation.sha256
+        after = None if candidate.preparation is None else candidate.preparation.sha256
+        if candidate.failure is None and before != after:
+            raise ConfigError(
+                f"the model file prepared for {run.label} is not the one that was measured",
+                f"give the same calibration data with result.attach(model, calibration=…), or {ANEW}",
+            )
+
+
+def final_looks(earlier: ComparisonRecord) -> dict[str, tuple[int, ...]]:
+    """Return the rounds at which each candidate's verdict was final, by label."""
+    return {verdict.label: (*verdict.looks, verdict.rounds) for verdict in earlier.verdicts}
+
+
+def last_round(earlier: ComparisonRecord) -> int:
+    """Return the number of the last round."""
+    return max((process.round for run in earlier.runs for process in run.processes), default=0)
+
+
+def request_to_continue(
+    earlier: ComparisonRecord,
+    model: Model,
+    inputs: Inputs,
+    *,
+    budget_s: float,
+    calibration: Any = None,
+    limits: Limits | None = None,
+    began: float | None = None,
+) -> CompareRequest:
+    """Return the request for more rounds of a comparison; its inputs must be those that were measured."""
+    if model.sha256 != earlier.model.sha256:
+        raise ConfigError(f"{model.name} is not the model of this comparison", ANEW)
+    now, before = inputs.record(), earlier.inputs
+    if (now.made_by, now.seed, now.shapes) != (before.made_by, before.seed, before.shapes):
+        raise ConfigError(
+            f"these inputs are not those of this comparison ({before.made_by})",
+            "give the same ones: result.attach(model, inputs=…)",
+        )
+    protocol, verdict = earlier.protocol, earlier.verdict
+    return CompareRequest(
+        model=model.path,
+        source=model,
+        model_name=model.name,
+        model_bytes=model.graph_bytes + sum(file.size_bytes for file in model.external),
+        model_record=model.record,
+        configs=tuple(run.config for run in earlier.runs),
+        feeds=inputs.feeds,
+        inputs=earlier.inputs,
+        budget_s=budget_s,
+        smallest_effect=protocol.smallest_effect,
+        pacing_s=protocol.pacing_s,
+        tolerance=protocol.tolerance,
+        clock=verdict.clock,
+        calibration=calibration,
+        seed=(protocol.seed + last_round(earlier)) % INTEGER,  # another order of the configs
+        limits=limits or Limits(),
+        earlier=earlier,
+        began=time.perf_counter() if began is None else began,
+    )
