@@ -365,3 +365,26 @@ def test_nothing_stays_open(path: Path) -> None:
         history.add(comparison(f"id-{at}"))
         history.entries()
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER greed AFTER INSERT ON records BEGIN DELETE FROM records WHERE id != new.id; END",
+        "CREATE VIEW other AS SELECT * FROM records",
+        "CREATE TABLE other (id TEXT)",
+        "CREATE INDEX other ON records (note)",
+    ],
+)
+def test_what_no_workbench_put_there_is_refused(statement: str, path: Path) -> None:
+    history = History(path)
+    history.add(comparison("01-a"))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    for use in (lambda: history.add(comparison("02-b")), history.entries, lambda: history.open("01-a")):
+        with pytest.raises(HistoryError, match="no workbench puts there") as refusal:
+            use()
+        assert "set_aside" in refusal.value.fix
+    history.set_aside()
+    assert history.add(comparison("02-b")) == "02-b"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.errors import HistoryError
 from workbench.records.volume import is_networked
+from workbench.text import quoted
 
 APPLICATION_ID = 0x4F525442  # "ORTB", in the header of the file
 SCHEMA_VERSION = 1
@@ -32,6 +33,8 @@ CREATE TABLE records (
 CREATE INDEX records_by_time ON records (created_utc);
 CREATE INDEX records_by_model ON records (model_sha256);
 """
+
+_OURS = {("table", "records"), ("index", "records_by_time"), ("index", "records_by_model")}
 
 _SET_ASIDE = "Call wb.history().set_aside(): it renames the file, deletes nothing, and a new history starts."
 _ELSEWHERE = "Set WORKBENCH_HOME to a folder that you may write to."
@@ -120,7 +123,7 @@ def _choose_journal(connection: sqlite3.Connection, path: Path) -> None:
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
     """True for a history, False for an empty file, an error for anything else."""
-    application, version, tables = _identity(connection)
+    application, version, tables, foreign = _identity(connection)
     if application == version == tables == 0:
         return False
     if application != APPLICATION_ID:
@@ -133,22 +136,36 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
             f"{str(path)!r} has version {version}; this workbench knows versions 1 to {SCHEMA_VERSION}.",
             "Update ort-workbench, or set WORKBENCH_HOME to another folder.",
         )
+    if foreign:
+        raise HistoryError(
+            f"{str(path)!r} holds what no workbench puts there: {', '.join(foreign)}. Such a trigger or view "
+            "can change records unseen.",
+            _SET_ASIDE,
+        )
     return True
 
 
-def _identity(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    """Its application id, version and number of tables as of one moment: others may be creating it."""
+def _identity(connection: sqlite3.Connection) -> tuple[int, int, int, list[str]]:
+    """Its application id, version, number of tables and what is not ours, at one time.
+
+    Other processes may be creating the file meanwhile.
+    """
     alone = not connection.in_transaction
     if alone:
         connection.execute("BEGIN")
     try:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        objects = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
     finally:
         if alone:
             connection.execute("ROLLBACK")
-    return application, version, tables
+    foreign = sorted(
+        f"{kind} {quoted(name)}"
+        for kind, name in objects
+        if (kind, name) not in _OURS and not name.startswith("sqlite_")
+    )
+    return application, version, len(objects), foreign[:5]
 
 
 def _create(connection: sqlite3.Connection) -> None:
