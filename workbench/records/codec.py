@@ -13,15 +13,16 @@ import operator
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Protocol, TypeVar, Union
+from typing import Any, Literal, TypeVar, Union
 
 from workbench.records import limits
 from workbench.records.columns import ColumnReader, ColumnWriter
-from workbench.records.compound import Blob, Column, Fields, Foreign, Many, Maybe, Row, Tuple
-from workbench.records.scalars import Choice, Flag, Integer, Moment, Number, Schema, Text
+from workbench.records.compound import Blob, Column, Custom, Fields, Maybe, Row, Sequence, Tuple
+from workbench.records.scalars import Choice, Flag, Integer, Number, Text, Timestamp
+from workbench.records.shape import Shape
 from workbench.records.tables import (
+    ColumnCodec,
     Fixed,
-    Lane,
     Lists,
     Optional,
     Pairs,
@@ -34,19 +35,6 @@ from workbench.records.tables import (
 
 T = TypeVar("T")
 _shapes: dict[type, Shape] = {}  # reading hints costs more than decoding a record
-
-
-class Shape(Protocol):
-    """How values of one type are written, read and described."""
-
-    def encode(self, value: object, place: str, columns: ColumnWriter, /) -> object:
-        """What the JSON holds for `value`."""
-
-    def decode(self, data: object, place: str, columns: ColumnReader, /) -> object:
-        """The value that `data` stands for; a BundleError names the `place` of whatever does not fit."""
-
-    def schema(self, defs: dict[str, Schema], /) -> Schema:
-        """The JSON schema of it; parts with a name go into `defs`."""
 
 
 def encode(record: object, columns: ColumnWriter) -> object:
@@ -70,7 +58,7 @@ def shape_of_class(cls: type) -> Shape:
 
 def _read_hints(cls: type) -> Shape:
     if hasattr(cls, "to_dict") and hasattr(cls, "from_dict"):
-        return Foreign(cls)
+        return Custom(cls)
     if not dataclasses.is_dataclass(cls):
         raise TypeError(f"A record cannot hold {cls.__name__}: use a frozen dataclass.")
     return Fields(cls, {name: _shape(hint, place) for name, hint, place in _fields(cls)})
@@ -110,13 +98,13 @@ def _shape(hint: Any, place: _Place) -> Shape:
     if origin is Literal:
         return Choice(arguments)
     if origin is tuple and place.table and arguments[-1] is Ellipsis:
-        return Table(_lane(arguments[0], place))
+        return Table(_column_codec(arguments[0], place))
     if origin is Mapping and place.table:
-        return Pairs(Table(Fixed(tuple(_lane(argument, place) for argument in arguments))))
+        return Pairs(Table(Fixed(tuple(_column_codec(argument, place) for argument in arguments))))
     if hint == tuple[float, ...]:
         return Row(f"{place.owner}.{place.name}", duration=place.duration)
     if origin is tuple and arguments[-1] is Ellipsis:
-        return Many(_shape(arguments[0], place))
+        return Sequence(_shape(arguments[0], place))
     if origin is tuple:
         return Tuple(tuple(_shape(argument, place) for argument in arguments))
     if hint is bytes:
@@ -131,33 +119,33 @@ def _shape(hint: Any, place: _Place) -> Shape:
     raise TypeError(f"{place.owner}.{place.name}: a record cannot hold {hint}.")
 
 
-def _lane(hint: Any, place: _Place) -> Lane:
+def _column_codec(hint: Any, place: _Place) -> ColumnCodec:
     """How a table holds all values of one field."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     inner = _without_none(hint)
     if inner is not None:
-        return Optional(_lane(inner, place))
+        return Optional(_column_codec(inner, place))
     if origin is Literal:
         return Scalars(Choice(arguments))
     if origin in (Union, types.UnionType) and set(arguments) == {int, str}:
         return TextOrInteger()
     if origin is tuple and arguments[-1] is Ellipsis:
-        return Lists(_lane(arguments[0], place))
+        return Lists(_column_codec(arguments[0], place))
     if origin is tuple:
-        return Fixed(tuple(_lane(argument, place) for argument in arguments))
+        return Fixed(tuple(_column_codec(argument, place) for argument in arguments))
     scalar = _scalar(hint, place)
     if isinstance(scalar, Number):
         return Reals(scalar)
     if scalar is not None:
         return Scalars(scalar)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return Structs(hint, {name: _lane(each, one) for name, each, one in _fields(hint)})
+        return Structs(hint, {name: _column_codec(each, one) for name, each, one in _fields(hint)})
     raise TypeError(f"{place.owner}.{place.name}: a table cannot hold {hint}.")
 
 
-def _scalar(hint: Any, place: _Place) -> Moment | Text | Flag | Integer | Number | None:
+def _scalar(hint: Any, place: _Place) -> Timestamp | Text | Flag | Integer | Number | None:
     if hint is str:
-        return Moment() if place.name.endswith("_utc") else Text()
+        return Timestamp() if place.name.endswith("_utc") else Text()
     if hint is bool:
         return Flag()
     if hint is int:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from workbench.records import frames
-from workbench.records.display import runs_to_html
+from workbench.records.display import config_in_words
 from workbench.records.machine import Machine, Versions
-from workbench.records.run import Run
+from workbench.records.run import Run, runs_to_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +126,38 @@ class ComparisonRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a run: its config in words, simple figures with their units, and its verdict."""
-        return frames.comparison_frame(self)
+        import pandas as pd
+
+        verdicts = {verdict.label: verdict for verdict in self.verdicts}
+        rows = [
+            {
+                "label": run.label,
+                "config": config_in_words(run.config),
+                "samples": len(run.latency.samples_s),
+                "median_s": run.latency.median_s,
+                "fastest_s": min(run.latency.samples_s, default=None),
+                "load_s": run.load_s,
+                "first_run_s": run.first_run_s,
+                "peak_rss_bytes": run.peak_rss_bytes,
+                "file_bytes": run.preparation.file_bytes if run.preparation else None,
+                "prepare_s": run.preparation.elapsed_s if run.preparation else None,
+                "threads": run.threads,
+                "providers": ", ".join(run.providers) or None,
+                "verdict": getattr(verdicts.get(run.label), "kind", None),
+                "ratio": getattr(verdicts.get(run.label), "ratio", None),
+                "low": getattr(verdicts.get(run.label), "low", None),
+                "high": getattr(verdicts.get(run.label), "high", None),
+                "failure": run.failure.problem if run.failure else None,
+            }
+            for run in self.runs
+        ]
+        floats = ("median_s", "fastest_s", "load_s", "first_run_s", "prepare_s", "ratio", "low", "high")
+        return pd.DataFrame(rows).astype(
+            {
+                **dict.fromkeys(floats, "float64"),
+                **dict.fromkeys(("peak_rss_bytes", "file_bytes", "threads"), "Int64"),
+            }
+        )
 
     def __repr__(self) -> str:
         return f"ComparisonRecord({self.id!r}, {len(self.runs)} runs, {self.verdict.kind!r})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.config import Config
 from workbench.config.foreign import quarantined
@@ -14,10 +14,8 @@ from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, OURS
 from workbench.records.npy import REAL, TYPES, WHOLE
 from workbench.records.scalars import Integer, Number, Schema, Text, mismatch
+from workbench.records.shape import Shape
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    from workbench.records.codec import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Maybe:
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
+class Sequence:
     """A tuple of any length, of one kind of value."""
 
     inner: Shape
@@ -193,7 +191,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class Custom:
     """A class with its own strict `to_dict` and `from_dict`, such as Config."""
 
     cls: Any

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from workbench.text import in_mib, in_ms, one_line
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.config import Config
-    from workbench.records.run import Run
 
 _LONGEST = 200  # letters in a cell: a name can be a megabyte
 ABSENT = "not known"
@@ -30,26 +29,6 @@ def config_in_words(config: Config) -> str:
     """What was set, shortly."""
     changes = type(config)().diff(config).changes
     return ", ".join(f"{change.what} {change.after}" for change in changes) or "ORT told nothing"
-
-
-def runs_to_html(runs: Iterable[Run], caption: str) -> str:
-    """A row a run."""
-    heads = ("", "config", "median", "samples", "load", "first run", "peak memory", "providers", "failure")
-    rows = [
-        (
-            run.label,
-            config_in_words(run.config),
-            in_ms(run.latency.median_s),
-            len(run.latency.samples_s),
-            in_ms(run.load_s),
-            in_ms(run.first_run_s),
-            in_mib(run.peak_rss_bytes),
-            ", ".join(run.providers) or None,
-            run.failure.problem if run.failure else "",
-        )
-        for run in runs
-    ]
-    return to_table(heads, rows, caption)
 
 
 def _cell(value: object) -> str:

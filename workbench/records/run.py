@@ -9,10 +9,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from workbench.config import Config
-from workbench.records import frames
-from workbench.records.display import runs_to_html
+from workbench.records.display import config_in_words, to_table
 from workbench.records.preparation import Preparation
-from workbench.text import in_ms
+from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,7 +89,15 @@ class LatencySamples:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a sample; columns label, latency_s."""
-        return frames.latency_frame(self)
+        import pandas as pd
+
+        rows = len(self.samples_s)
+        return pd.DataFrame(
+            {
+                "label": pd.Series([self.label] * rows, dtype="str"),
+                "latency_s": pd.Series(self.samples_s, dtype="float64"),
+            }
+        )
 
     def __repr__(self) -> str:
         return f"LatencySamples({self.label!r}, {len(self.samples_s)} samples)"
@@ -153,7 +160,17 @@ class Run:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a sample; columns label, round, block, order, latency_s, disturbed."""
-        return frames.run_frame(self)
+        import pandas as pd
+
+        rows = [
+            (self.label, process.round, number, block.order, sample, "; ".join(block.disturbed))
+            for process in self.processes
+            for number, block in enumerate(process.blocks)
+            for sample in block.samples_s
+        ]
+        frame = pd.DataFrame(rows, columns=["label", "round", "block", "order", "latency_s", "disturbed"])
+        types = {"label": "str", "round": "int64", "block": "int64", "order": "int64", "latency_s": "float64"}
+        return frame.astype({**types, "disturbed": "str"})
 
     def __repr__(self) -> str:
         count = sum(len(block.samples_s) for process in self.processes for block in process.blocks)
@@ -162,6 +179,26 @@ class Run:
 
     def _repr_html_(self) -> str:
         return runs_to_html((self,), self.label)
+
+
+def runs_to_html(runs: Iterable[Run], caption: str) -> str:
+    """A row a run."""
+    heads = ("", "config", "median", "samples", "load", "first run", "peak memory", "providers", "failure")
+    rows = [
+        (
+            run.label,
+            config_in_words(run.config),
+            in_ms(run.latency.median_s),
+            len(run.latency.samples_s),
+            in_ms(run.load_s),
+            in_ms(run.first_run_s),
+            in_mib(run.peak_rss_bytes),
+            ", ".join(run.providers) or None,
+            run.failure.problem if run.failure else "",
+        )
+        for run in runs
+    ]
+    return to_table(heads, rows, caption)
 
 
 def _median(values: Iterable[float]) -> float | None:

@@ -67,7 +67,7 @@ class Text(Scalar):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment(Scalar):
+class Timestamp(Scalar):
     """A time as ISO 8601 text: the history sorts and filters by it."""
 
     def check(self, value: object, place: str, fix: str) -> object:

@@ -15,7 +15,7 @@ from workbench.errors import BundleError
 from workbench.records.columns import NUMBERS, ColumnReader, ColumnWriter
 from workbench.records.compound import keyed, object_schema
 from workbench.records.jsontext import DAMAGED, OURS
-from workbench.records.scalars import Choice, Flag, Integer, Moment, Number, Schema, Text, mismatch
+from workbench.records.scalars import Choice, Flag, Integer, Number, Schema, Text, Timestamp, mismatch
 
 TABLE: Mapping[str, bool] = {"table": True}
 _SPAN: Schema = {"$ref": "#/$defs/Span"}
@@ -27,7 +27,7 @@ _SPAN_DEF: Schema = {
 Values = Sequence[Any]
 
 
-class Lane(Protocol):
+class ColumnCodec(Protocol):
     """How all values of one field are written, read and described."""
 
     def write(self, values: Values, place: str, columns: ColumnWriter, /) -> object:
@@ -44,21 +44,21 @@ class Lane(Protocol):
 class Table:
     """A tuple of any length whose values are stored by columns."""
 
-    lane: Lane
+    codec: ColumnCodec
 
     def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
         if not isinstance(value, tuple):
             raise mismatch(place, "a tuple", value, OURS)
-        return {"rows": len(value), "columns": self.lane.write(value, place, columns)}
+        return {"rows": len(value), "columns": self.codec.write(value, place, columns)}
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
         known = keyed(data, ("rows", "columns"), place)
         rows = Integer(0).check(known["rows"], f"{place}.rows", DAMAGED)
-        return tuple(self.lane.read(known["columns"], rows, place, columns))
+        return tuple(self.codec.read(known["columns"], rows, place, columns))
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         rows: Schema = {"type": "integer", "minimum": 0}
-        return object_schema({"rows": rows, "columns": self.lane.schema(defs)})
+        return object_schema({"rows": rows, "columns": self.codec.schema(defs)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Pairs:
 class Scalars:
     """Texts, integers, flags, choices, times: one integer each."""
 
-    shape: Text | Integer | Flag | Choice | Moment
+    shape: Text | Integer | Flag | Choice | Timestamp
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
         if isinstance(self.shape, Integer):
@@ -116,7 +116,7 @@ class Scalars:
         if isinstance(self.shape, Choice):
             return _looked_up(found, self.shape.values, place)
         texts = _looked_up(found, columns.texts, place)
-        if isinstance(self.shape, Moment):
+        if isinstance(self.shape, Timestamp):
             for text in texts:
                 self.shape.check(text, place, DAMAGED)
         return texts
@@ -147,7 +147,7 @@ class Reals:
 class Optional:
     """Values that may be absent: a flag each, and those that are there."""
 
-    inner: Lane
+    inner: ColumnCodec
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
         there = [value for value in values if value is not None]
@@ -194,7 +194,7 @@ class TextOrInteger:
 class Lists:
     """Tuples of any length: how many items each has, and all items in a row."""
 
-    inner: Lane
+    inner: ColumnCodec
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
         for value in values:
@@ -218,57 +218,57 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Tuples of one length: a lane a place."""
+    """Tuples of one length: a codec a place."""
 
-    lanes: tuple[Lane, ...]
+    codecs: tuple[ColumnCodec, ...]
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
         for value in values:
-            if not isinstance(value, tuple) or len(value) != len(self.lanes):
-                raise mismatch(place, f"a tuple of {len(self.lanes)}", value, OURS)
+            if not isinstance(value, tuple) or len(value) != len(self.codecs):
+                raise mismatch(place, f"a tuple of {len(self.codecs)}", value, OURS)
         return [
-            lane.write([value[at] for value in values], f"{place}[{at}]", columns)
-            for at, lane in enumerate(self.lanes)
+            codec.write([value[at] for value in values], f"{place}[{at}]", columns)
+            for at, codec in enumerate(self.codecs)
         ]
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
-        if not isinstance(data, list) or len(data) != len(self.lanes):
-            raise mismatch(place, f"a list of {len(self.lanes)}", data, DAMAGED)
-        pairs = enumerate(zip(self.lanes, data, strict=True))
-        found = [lane.read(part, count, f"{place}[{at}]", columns) for at, (lane, part) in pairs]
+        if not isinstance(data, list) or len(data) != len(self.codecs):
+            raise mismatch(place, f"a list of {len(self.codecs)}", data, DAMAGED)
+        pairs = enumerate(zip(self.codecs, data, strict=True))
+        found = [codec.read(part, count, f"{place}[{at}]", columns) for at, (codec, part) in pairs]
         return list(zip(*found, strict=True))
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        size = len(self.lanes)
-        items = [lane.schema(defs) for lane in self.lanes]
+        size = len(self.codecs)
+        items = [codec.schema(defs) for codec in self.codecs]
         return {"type": "array", "prefixItems": items, "items": False, "minItems": size, "maxItems": size}
 
 
 @dataclass(frozen=True, slots=True)
 class Structs:
-    """Frozen dataclasses: a lane a field."""
+    """Frozen dataclasses: a codec a field."""
 
     cls: type
-    lanes: Mapping[str, Lane]
+    codecs: Mapping[str, ColumnCodec]
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
         for value in values:
             if type(value) is not self.cls:
                 raise mismatch(place, f"a {self.cls.__name__}", value, OURS)
         return {
-            name: lane.write([getattr(value, name) for value in values], f"{place}.{name}", columns)
-            for name, lane in self.lanes.items()
+            name: codec.write([getattr(value, name) for value in values], f"{place}.{name}", columns)
+            for name, codec in self.codecs.items()
         }
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
-        known = keyed(data, tuple(self.lanes), place)
+        known = keyed(data, tuple(self.codecs), place)
         found = [
-            lane.read(known[name], count, f"{place}.{name}", columns) for name, lane in self.lanes.items()
+            codec.read(known[name], count, f"{place}.{name}", columns) for name, codec in self.codecs.items()
         ]
         return list(map(self.cls, *found))
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        return object_schema({name: lane.schema(defs) for name, lane in self.lanes.items()})
+        return object_schema({name: codec.schema(defs) for name, codec in self.codecs.items()})
 
 
 def _integers(data: object, count: int, place: str, columns: ColumnReader) -> list[int]:

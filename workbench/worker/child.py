@@ -38,27 +38,27 @@ def main() -> None:
     hello = {"pid": os.getpid(), "versions": _versions(ort), "import_s": import_s, "bare_bytes": bare_bytes}
     _answer(answers, "hello", hello)
 
-    from workbench.worker.session import Bench
+    from workbench.worker.session import SessionHost
 
-    bench = Bench()
+    host = SessionHost()
     while True:
         message = inbox.get()
         try:
-            body, payload = _handle(bench, message)
+            body, payload = _handle(host, message)
         except Exception as error:  # noqa: BLE001 - whatever ORT raises must reach the parent as data
             print(traceback.format_exc(), file=sys.stderr, flush=True)
-            _answer(answers, "failed", _told(error))
+            _answer(answers, "failed", _failure(error))
         else:
             _answer(answers, "done", body, payload)
 
 
-def _handle(bench: Any, message: Message) -> tuple[dict[str, Any], bytes]:
+def _handle(host: Any, message: Message) -> tuple[dict[str, Any], bytes]:
     if message.kind == "call":
         job = message.body["job"]
         if job not in JOBS:
             raise ValueError(f"no job called {job!r}")
         return import_module(f"workbench.worker.{job}").run(**message.body["arguments"]), b""
-    handler = getattr(bench, f"do_{message.kind}", None)
+    handler = getattr(host, f"do_{message.kind}", None)
     if handler is None:
         raise ValueError(f"no command called {message.kind!r}")
     result: tuple[dict[str, Any], bytes] = handler(**message.body)
@@ -114,7 +114,7 @@ def _versions(ort: Any) -> dict[str, str]:
     }
 
 
-def _told(error: Exception) -> dict[str, Any]:
+def _failure(error: Exception) -> dict[str, Any]:
     """Return an error as data; `errno` and `filename` tell a full disk from a refusal of ORT."""
     body: dict[str, Any] = {"type": type(error).__name__, "message": _bounded(str(error))}
     if isinstance(error, OSError):

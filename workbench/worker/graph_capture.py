@@ -38,7 +38,7 @@ class OutOfTime(Exception):
     """The time for snapshots is spent."""
 
 
-class Camera:
+class GraphCapture:
     """Makes sessions only to have their graph saved."""
 
     def __init__(

@@ -50,7 +50,7 @@ def _constant(value: Any) -> Any:
     return value
 
 
-class Bench:
+class SessionHost:
     """What a worker holds between commands. Each `do_…` is one command and returns (body, payload)."""
 
     def __init__(self) -> None:

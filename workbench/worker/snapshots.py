@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from workbench.worker.graph_capture import Camera, OutOfTime
+from workbench.worker.graph_capture import GraphCapture, OutOfTime
 
 
 def run(
@@ -30,19 +30,21 @@ def run(
     part_of) of the rules; transformers are read from the log.
     """
     if first is None:
-        return Camera(str(model), plan, Path(folder)).final(weights_folder)
-    camera = Camera(str(ghost), plan, Path(folder), time.monotonic() + budget_s)
-    return _follow(camera, first, passes or [], budget_s)
+        return GraphCapture(str(model), plan, Path(folder)).final(weights_folder)
+    capture = GraphCapture(str(ghost), plan, Path(folder), time.monotonic() + budget_s)
+    return _follow(capture, first, passes or [], budget_s)
 
 
-def _follow(camera: Camera, first: dict[str, Any], rules: list[list[Any]], budget_s: float) -> dict[str, Any]:
+def _follow(
+    capture: GraphCapture, first: dict[str, Any], rules: list[list[Any]], budget_s: float
+) -> dict[str, Any]:
     """The snapshots in order: the file, what was switched on for it, and whether the time sufficed."""
-    camera.stem = "pass"
+    capture.stem = "pass"
     answer: dict[str, Any] = {"snapshots": [], "complete": True, "problem": None}
     if not first["file"]:
-        camera.only_cpu()
-    most = camera.level if first["file"] else min(camera.level, 1)
-    walk = _Walk(camera, first["applied"], rules, most)
+        capture.only_cpu()
+    most = capture.level if first["file"] else min(capture.level, 1)
+    walk = _Walk(capture, first["applied"], rules, most)
     try:
         walk.all_levels()
     except OutOfTime:
@@ -59,9 +61,9 @@ class _Walk:
     """Switches on one pass after the other, in ORT's order, and keeps each graph that is new."""
 
     def __init__(
-        self, camera: Camera, applied: list[dict[str, Any]], rules: list[list[Any]], most: int
+        self, capture: GraphCapture, applied: list[dict[str, Any]], rules: list[list[Any]], most: int
     ) -> None:
-        self.camera, self.most, self.snapshots = camera, most, list[dict[str, Any]]()
+        self.capture, self.most, self.snapshots = capture, most, list[dict[str, Any]]()
         self.doing = "before any pass"
         self.rules = {
             transformer: [row[0] for row in rules if row[2] == transformer]
@@ -79,7 +81,7 @@ class _Walk:
         self.last = ""
 
     def all_levels(self) -> None:
-        self._keep(0, None, self.camera.take(0, ()))
+        self._keep(0, None, self.capture.take(0, ()))
         for level in range(1, self.most + 1):
             if not self.order[level]:
                 continue
@@ -121,7 +123,7 @@ class _Walk:
         self.on |= begin | set(rules)
 
     def _with(self, level: int, names: set[str]) -> tuple[str, str]:
-        return self.camera.take(level, tuple(name for name in self.names if name not in names))
+        return self.capture.take(level, tuple(name for name in self.names if name not in names))
 
     def _keep(self, level: int, name: str | None, shot: tuple[str, str]) -> None:
         file, fingerprint = shot
