@@ -105,7 +105,9 @@ def compare(
         )
         record = measure_and_judge(request, on_progress=on_progress, cancel=cancel)
     structure = loaded.structure.SerializeToString()
-    result = Comparison(record, structure, model=loaded, inputs=fed, calibration=calibration)
+    result = Comparison(
+        record, structure, model=loaded, inputs=fed, calibration=calibration, progress=progress is True
+    )
     if keep:
         result.keep()
     return result

@@ -102,7 +102,9 @@ def sensitivity(
         record = studying.sensitivity(variants, mode, found, of_profiles.HOW)
     if latency == "measured":
         record = _with_measured(record, variants, budget_s, progress, seed)
-    return Sensitivity(record, origin_of(loaded, config, cancel=cancel)).with_model(variants, compare)
+    return Sensitivity(record, origin_of(loaded, config, cancel=cancel)).with_model(
+        variants, compare, progress is True
+    )
 
 
 def exclude_for(

@@ -59,9 +59,11 @@ class Comparison(ResultWithParts):
         model: Model | None = None,
         inputs: Inputs | None = None,
         calibration: Any = None,
+        progress: bool = True,
     ) -> None:
         super().__init__(record, structure=structure, parts=parts)
         self._model, self._inputs, self._calibration = model, inputs, calibration
+        self._progress = progress  # whether it was measured with a progress bar
 
     @classmethod
     def reopened(
@@ -182,19 +184,20 @@ class Comparison(ResultWithParts):
         scores: Mapping[str, bool] | None = None,
         items: int | None = None,
         batch: int | None = None,
-        progress: bool | Callable[[Progress], None] = True,
+        progress: bool | Callable[[Progress], None] | None = None,
         cancel: threading.Event | None = None,
     ) -> AccuracyTable:
         """Return accuracy with labels, and the error of every output, of every config; see `wb.accuracy`.
 
         It is kept with the result. Without arguments the kept one is returned, also without the model.
+        By default a progress bar is shown if the comparison was measured with one.
         """
         given = any(value is not None for value in (data, metric, output, scores, items, batch))
         if not given and any(part.kind == "accuracy" for part in self.parts):
             return AccuracyTable.of_part(self._part("accuracy"))
         if self._model is None:
             raise missing_model("the accuracy cannot be measured: the model is not at hand", "accuracy()")
-        with bar(progress) as on_progress:
+        with bar(self._progress if progress is None else progress) as on_progress:
             record = accuracy(
                 self._model, [run.config for run in self.runs], data=data, metric=metric, output=output,
                 scores=scores, calibration=self._calibration, most=items, batch=batch,

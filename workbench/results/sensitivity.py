@@ -37,10 +37,13 @@ class Sensitivity(Result):
     record: SensitivityRecord
     _variants: LayerVariants | None = None
     _compare: Callable[..., Comparison] | None = None
+    _progress: bool = True  # whether it was measured with a progress bar
 
-    def with_model(self, variants: LayerVariants, compare: Callable[..., Comparison]) -> Sensitivity:
-        """Able to propose: the model is at hand, and a way to measure."""
-        self._variants, self._compare = variants, compare
+    def with_model(
+        self, variants: LayerVariants, compare: Callable[..., Comparison], progress: bool
+    ) -> Sensitivity:
+        """Keep the model at hand and a way to measure, so that `propose` works."""
+        self._variants, self._compare, self._progress = variants, compare, progress
         return self
 
     def to_frame(self) -> pd.DataFrame:
@@ -55,7 +58,7 @@ class Sensitivity(Result):
 
     def propose(
         self, *, max_error: float, remeasure: bool = True, budget_s: float | None = None,
-        progress: OnProgress = True,
+        progress: OnProgress | None = None,
     ) -> Proposal:  # fmt: skip
         """What to leave in float so that the error is at most `max_error` (0.01 is 1 % of the output).
 
@@ -68,6 +71,7 @@ class Sensitivity(Result):
             )
         check_budget(max_error)
         variants = self._variants
+        progress = self._progress if progress is None else progress
         with bar(progress) as on_progress:
             variants.on_progress = on_progress
             found = propose(variants, self.record, max_error)
