@@ -44,6 +44,7 @@ from workbench.api.profiling import (
 from workbench.api.profiling import (
     threads as threads,
 )
+from workbench.api.storage import storage as storage
 from workbench.config import (
     BFloat16 as BFloat16,
 )
@@ -144,5 +145,6 @@ from workbench.results.sensitivity import (
 from workbench.results.sensitivity import (
     Sensitivity as Sensitivity,
 )
+from workbench.results.storage import Storage as Storage
 from workbench.results.thread_scaling import Threads as Threads
 from workbench.results.why_slower import WhySlower as WhySlower

@@ -1,4 +1,4 @@
-"""The command line: `workbench compare | show | report | history | doctor | samples | lab`."""
+"""The command line: `workbench compare | show | report | history | doctor | samples | clean | lab`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from workbench._version import __version__
-from workbench.cli import comparing, lab, reporting, showing
+from workbench.cli import cleaning, comparing, lab, reporting, showing
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import printable
 
@@ -51,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     comparing.add_to(commands)
     showing.add_to(commands)
     reporting.add_to(commands)
+    cleaning.add_to(commands)
     lab.add_to(commands)
     return top
 

@@ -29,6 +29,7 @@ from workbench.models.fingerprint import file_sha256
 from workbench.models.sniff import HEAD_BYTES, not_onnx
 from workbench.models.structure import read_structure
 from workbench.models.transfer import Progress, Sockets, Watch
+from workbench.stored_files import trim
 from workbench.text import bytes_text, shorten
 
 _CHUNK_BYTES = 1 << 18
@@ -58,6 +59,7 @@ def download(
     with in_background(partial(_fetch_all, fetch, url, pin, watch), "download", cancel) as task, fetch:
         path = task.result(watch.check)
     watch.report()
+    trim(path.parents[1])
     return path
 
 

@@ -13,9 +13,11 @@ from pathlib import Path
 from workbench.background import check_cancel
 from workbench.errors import ModelError, StorageError
 from workbench.home import cache_folder
+from workbench.stored_files import trim
 from workbench.text import path_text
 
 _CHUNK_BYTES = 1 << 20
+MOST_NOTES_BYTES = 2_000_000  # some 10,000 files
 _SETTLED_S = (
     2.0  # a file changed later than this ago may change again within its clock's tick: do not remember
 )
@@ -86,5 +88,7 @@ def _remember(note: Path, state: list[int], digest: str) -> None:
         note.parent.mkdir(parents=True, exist_ok=True)
         written.write_text(json.dumps({"state": state, "sha256": digest}), encoding="utf-8")
         written.replace(note)
+        if digest.endswith("00"):  # one in 256: a look at all notes takes its time
+            trim(note.parent, most_bytes=MOST_NOTES_BYTES)
     except OSError:  # a full or read-only home: the next use hashes anew
         written.unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from workbench.models.external import locations
 from workbench.models.model import Model
 from workbench.models.structure import structure_of_bytes
 from workbench.models.transfer import Progress
+from workbench.stored_files import trim
 from workbench.text import listed, nearest, path_text, shorten
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ def _from_bytes(data: bytes, name: str) -> Model:
             with NamedTemporaryFile(dir=folder, delete=False) as file:
                 file.write(data)
             Path(file.name).replace(path)
+            trim(folder)
     except OSError as error:
         raise ModelError(
             f"{label} cannot be written to {folder}: {error.strerror}",

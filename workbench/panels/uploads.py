@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.errors import ModelError
 from workbench.home import cache_folder
+from workbench.stored_files import trim
 
 MODELS = (".onnx", ".ort")
 _FOREIGN = re.compile(
@@ -37,6 +38,7 @@ def keep(files: Sequence[Mapping[str, Any]]) -> Path:
         for name, data in contents.items():
             if not ((folder / name).exists() and (folder / name).read_bytes() == data):  # may be in use
                 (folder / name).write_bytes(data)
+        trim(folder.parent)
     except OSError as error:
         raise ModelError(
             f"The upload cannot be written to {folder}: {error.strerror}",

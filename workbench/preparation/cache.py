@@ -108,7 +108,7 @@ def trim(*, keep: str = "", most_bytes: int | None = None) -> None:
     for path in entries:
         total += _size(path)
         if total > bound and path.name != keep and time.time() - _used(path) > IN_USE_S:
-            _remove(path)
+            remove(path)
 
 
 def size_bytes() -> int:
@@ -120,7 +120,7 @@ def clear() -> None:
     """Remove every entry that nobody makes at this moment."""
     for path in list(_folder().iterdir()):
         if path.is_dir() and not path.name.startswith("."):
-            _remove(path)
+            remove(path)
 
 
 def _folder() -> Path:
@@ -185,7 +185,7 @@ def _install(making: Path, place: Path) -> None:
     making.rename(place)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
     """Renamed first, so that nobody meets half an entry; a lock that somebody holds keeps it."""
     lock = path.with_name(f".{path.name}.lock")
     try:

@@ -158,6 +158,14 @@ class History:
         with writing(self.path, self._patience_s) as connection:
             connection.execute("DELETE FROM records WHERE id = ?", (identity,))
 
+    def compact(self) -> None:
+        """Give the space of deleted records back to the disk."""
+        with reading(self.path, self._patience_s) as connection:
+            if connection is not None:
+                connection.execute("PRAGMA query_only = OFF")
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def set_aside(self) -> Path:
         """Rename a file that cannot be used, with what belongs to it; where it is now. Nothing is deleted."""
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())

@@ -19,6 +19,7 @@ from workbench.analysis.graph import unnamed
 from workbench.models.external import locations
 from workbench.models.fingerprint import file_sha256
 from workbench.models.structure import read_structure
+from workbench.stored_files import trim
 from workbench.text import path_text
 from workbench.worker.launch import call_job
 
@@ -52,6 +53,7 @@ def named_model(path: Path, cancel: threading.Event | None = None) -> Path:
         arguments = {"source": str(path.absolute()), "target": str(making / target.name)}
         call_job("preparing.naming", arguments, timeout_s=TIMEOUT_S, cancel=cancel)
         making.rename(folder)
+        trim(folder.parent)
     except OSError as error:
         if not target.exists():  # else another process was first
             reason = error.strerror or str(error)

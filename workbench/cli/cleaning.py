@@ -1,0 +1,40 @@
+"""`workbench clean`: list what is kept on disk, and remove it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.cli.commands import Commands
+
+ALL = "all"
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    clean = commands.add_parser("clean", help="list what the workbench keeps on disk, and remove it")
+    clean.add_argument(
+        "name",
+        nargs="*",
+        help=f"what to remove, or {ALL!r} for everything that can be made again; without it: only list",
+    )
+    clean.add_argument(
+        "--older-than", type=float, default=0.0, metavar="DAYS", help="only what was not used for so long"
+    )
+    clean.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List, or remove and print what became free."""
+    from workbench.api.storage import storage
+    from workbench.text import bytes_text
+
+    kept = storage()
+    if not arguments.name:
+        print(kept)
+        return 0
+    names = [] if ALL in arguments.name else arguments.name
+    freed = kept.remove(*names, older_than_days=arguments.older_than)
+    print(f"{bytes_text(max(0, freed))} removed")
+    return 0

@@ -1,0 +1,55 @@
+"""Entries of a folder of ours: size, last use, removal, and a bound on all of them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MOST_BYTES = 20 << 30  # of one folder of what can be made again
+UNUSED_S = 7 * 24 * 3600.0  # a notebook that stayed open over the weekend still finds its model
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """One entry: a file, or a folder with its files."""
+
+    path: Path
+    size_bytes: int
+    used_s: float  # since the epoch: the last change or, where the disk records it, the last reading
+
+    def remove(self) -> None:
+        """Remove it; another process may have been quicker."""
+        if self.path.is_dir() and not self.path.is_symlink():
+            shutil.rmtree(self.path, ignore_errors=True)
+        else:
+            self.path.unlink(missing_ok=True)
+
+
+def stored_files(folder: Path) -> Iterator[StoredFile]:
+    """List the entries of a folder, which need not exist; hidden ones are being made and left out."""
+    try:
+        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError:
+        return
+    for path in paths:
+        size_bytes, used_s = 0, 0.0
+        for file in (path, *path.rglob("*")) if path.is_dir() else (path,):
+            try:
+                status = file.lstat()
+            except OSError:  # another process removes it
+                continue
+            size_bytes += 0 if file.is_dir() else status.st_size
+            used_s = max(used_s, status.st_mtime, 0.0 if file.is_dir() else status.st_atime)
+        yield StoredFile(path, size_bytes, used_s)
+
+
+def trim(folder: Path, *, most_bytes: int = MOST_BYTES, unused_s: float = UNUSED_S) -> None:
+    """Remove what was unused for longest until the rest fits `most_bytes`; keep what was used lately."""
+    total = 0
+    for entry in sorted(stored_files(folder), key=lambda entry: -entry.used_s):
+        total += entry.size_bytes
+        if total > most_bytes and time.time() - entry.used_s > unused_s:
+            entry.remove()
