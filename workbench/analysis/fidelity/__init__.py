@@ -1,1 +1,1 @@
-"""How far outputs are from the baseline, how right they are, and where it goes wrong; pure over arrays."""
+"""Errors of outputs against a baseline, accuracy over examples, and the layers that cause the errors."""

@@ -1,4 +1,4 @@
-"""The accuracy and the fidelity of configs of a model: each prepared, then evaluated on the same examples."""
+"""The accuracy and the fidelity of configs of a model, evaluated on the same examples."""
 
 from __future__ import annotations
 
@@ -37,26 +37,30 @@ def accuracy(
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> AccuracyRecord:
-    """The first config is the baseline; one that cannot be prepared is a row that says why."""
-    told = tuple(labels) if labels else labels_of(len(configs))
-    found = examples(model, data, most=most, batch=batch_of(model, configs, batch), seed=seed)
-    if found.labels is None and metric is not None:
+    """Evaluate the configs against the first one; one that cannot be prepared is a row with the reason."""
+    chosen_labels = tuple(labels) if labels else labels_of(len(configs))
+    chosen_examples = examples(model, data, most=most, batch=batch_of(model, configs, batch), seed=seed)
+    if chosen_examples.labels is None and metric is not None:
         raise ConfigError(
             f"metric={metric!r} needs labels, and there are none",
             "give data with labels: an .npz with an array 'labels', (feeds, labels), or a trained sample",
         )
-    chosen = find_metric(metric or found.metric, output) if found.labels is not None else None
-    subjects = [
-        subject(label, model, config, calibration=calibration, cancel=cancel, on_progress=on_progress)
-        for label, config in zip(told, configs, strict=True)
+    chosen_metric = None
+    if chosen_examples.labels is not None:
+        chosen_metric = find_metric(metric or chosen_examples.metric, output)
+    evaluated = [
+        evaluated_config(
+            label, model, config, calibration=calibration, cancel=cancel, on_progress=on_progress
+        )
+        for label, config in zip(chosen_labels, configs, strict=True)
     ]
     return evaluate(
-        subjects, found, model_name=model.name, metric=chosen, scores=scores, limits=limits, cancel=cancel,
-        on_progress=on_progress,
+        evaluated, chosen_examples, model_name=model.name, metric=chosen_metric, scores=scores, limits=limits,
+        cancel=cancel, on_progress=on_progress,
     )  # fmt: skip
 
 
-def subject(
+def evaluated_config(
     label: str,
     model: Model,
     config: Config,
@@ -65,10 +69,10 @@ def subject(
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> EvaluatedConfig:
-    """A config with its file made; what cannot be made stands in `problem`."""
-    words, tell = config_in_words(config), step_reporter(on_progress, label)
+    """Prepare the file of a config; `problem` says why it could not be prepared."""
+    words, on_step = config_in_words(config), step_reporter(on_progress, label)
     try:
-        prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=tell)
+        prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=on_step)
     except (Cancelled, StorageError):
         raise
     except WorkbenchError as error:
@@ -79,16 +83,16 @@ def subject(
 
 
 def labels_of(count: int) -> tuple[str, ...]:
-    """A, B, … as a comparison calls them."""
+    """Return A, B, … as in a comparison."""
     return tuple(f"{chr(ord('A') + index % 26)}{index // 26 or ''}" for index in range(count))
 
 
 def batch_of(model: Model, configs: Sequence[Config], asked: int | None) -> int | None:
-    """The size that a config fixes for the first dimension, which then holds for all of them."""
+    """Return the size that the configs fix for the first dimension of the inputs; None if none does."""
     first = {
-        one.type.dims[0]
-        for one in declared_inputs(model.structure)
-        if isinstance(one.type, TensorType) and one.type.dims
+        declared.type.dims[0]
+        for declared in declared_inputs(model.structure)
+        if isinstance(declared.type, TensorType) and declared.type.dims
     }
     fixed = {size for config in configs for name, size in config.free_dimensions if name in first}
     if asked is not None:

@@ -1,4 +1,4 @@
-"""Layer errors of a config: prepare it, run both files on some examples in a job, conclude."""
+"""Layer errors of a config: prepare it, run both files on some examples in a job, compare."""
 
 from __future__ import annotations
 
@@ -34,18 +34,20 @@ def debug(
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> LayerErrorsRecord:
-    """Needs no labels: the float model is the truth."""
+    """Return the errors against the float model; no labels are needed."""
     allowed = limits or Limits()
-    found = examples(model, data, most=items, seed=seed)
-    chosen, notes = as_qdq(config)
-    made = before_and_after(model, chosen, calibration=calibration, cancel=cancel, on_progress=on_progress)
-    before, after = made.before, made.after
+    chosen_examples = examples(model, data, most=items, seed=seed)
+    qdq_config, notes = as_qdq(config)
+    step = before_and_after(
+        model, qdq_config, calibration=calibration, cancel=cancel, on_progress=on_progress
+    )
+    before, after = step.before, step.after
     qdq = any(node.op_type == "QuantizeLinear" for node in after.structure.graph.node)
     step_reporter(on_progress, "layer errors")("running both models with all of their tensors")
     with WorkerFolder() as folder:
         paths = [folder / name for name in ("before", "after")]
         for path, file in zip(paths, (before, after), strict=True):
-            write_values(path, cast_feeds(found.feeds, file))
+            write_values(path, cast_feeds(chosen_examples.feeds, file))
         answer = call_job(
             "layer_errors",
             {
@@ -54,14 +56,14 @@ def debug(
                 "feeds": [str(path) for path in paths],
                 "qdq": qdq,
             },
-            timeout_s=allowed.load_s + allowed.run_s * max(1, len(found.feeds)),
+            timeout_s=allowed.load_s + allowed.run_s * max(1, len(chosen_examples.feeds)),
             cancel=cancel,
             memory_bytes=allowed.memory_bytes,
         )
     tensors, weights = tensor_errors(answer, before.structure), weight_errors(answer)
     layers = layer_errors(before.structure, tensors, weights)
     more = (
-        [] if weights else ["no weight could be matched: those kept in blocks, for one, have no counterpart"]
+        [] if weights else ["no weight could be matched: weights in blocks, for example, have no counterpart"]
     )
     if not layers:
         more.append("no layer could be matched: the two files have other names for their tensors")
@@ -69,11 +71,11 @@ def debug(
         model_name=model.name,
         config=config_in_words(config),
         how=BY_TOOL if qdq else BY_NAME,
-        item_count=found.item_count,
-        made_by=found.made_by,
-        real=found.real,
+        item_count=chosen_examples.item_count,
+        made_by=chosen_examples.made_by,
+        real=chosen_examples.real,
         layers=layers,
         tensors=tensors,
         weights=weights,
-        notes=(*found.notes, *notes, *made.notes, *more),
+        notes=(*chosen_examples.notes, *notes, *step.notes, *more),
     )

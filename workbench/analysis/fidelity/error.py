@@ -1,4 +1,4 @@
-"""How far outputs are from the baseline's, gathered run by run: sums and a few numbers an item are kept."""
+"""The error of outputs against the baseline's, gathered run by run: sums and a few numbers per item."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from workbench.worker.values import NOT_COMPARABLE
 Array: TypeAlias = np.ndarray[Any, Any]
 
 SCORE_NAMES = re.compile(r"logit|prob|score|softmax|class", re.IGNORECASE)
-_NAMED = 200  # letters of a name that are looked at
+MOST_LETTERS = 200  # of a name that is searched
 MOST_CLASSES = 1_000_000
 FIVE = 5
 
 
 class Tally:
-    """One output of one candidate. `add` every run, then `row`. Memory: five numbers an item."""
+    """One output of one candidate. `add` every run, then `row`. Memory: five numbers per item."""
 
     def __init__(self, label: str, output: str, *, scores: bool | None = None) -> None:
         """`scores`: whether the last axis holds one score a class; None: by `scores_reason`."""
@@ -37,81 +37,81 @@ class Tally:
         self._top5: list[float] = []
         self._nans = self._infs = self._base_nans = self._base_infs = 0
         self._items = 0
-        self._endless = False  # a value is finite on one side only, or infinite and different
+        self._infinite = False  # a value is finite on one side only, or infinite and different
 
     def add(self, baseline: Any, candidate: Any, items: int = 1) -> None:
-        """One run of both on the same feed, which held `items` items along the first axis."""
+        """Add one run of both on the same feed, which held `items` items along the first axis."""
         self._items += items
         if self._problem is not None:
             return
-        ours, theirs = _array(baseline), _array(candidate)
-        if isinstance(ours, str) or isinstance(theirs, str):
-            self._problem = ours if isinstance(ours, str) else str(theirs)
+        expected, actual = _array(baseline), _array(candidate)
+        if isinstance(expected, str) or isinstance(actual, str):
+            self._problem = expected if isinstance(expected, str) else str(actual)
             return
-        if ours.shape != theirs.shape:
-            self._problem = f"shape {_shape(theirs)} instead of {_shape(ours)}"
+        if expected.shape != actual.shape:
+            self._problem = f"shape {_shape(actual)} instead of {_shape(expected)}"
             return
-        self._count(ours, theirs)
+        self._count(expected, actual)
         if self._reason is None:
-            self._reason = scores_reason(self._output, ours, self._asked)
-        if items > 1 and ours.ndim and ours.shape[0] == items:
-            for one, other in zip(ours, theirs, strict=True):
-                self._item(one[None], other[None])
+            self._reason = scores_reason(self._output, expected, self._asked)
+        if items > 1 and expected.ndim and expected.shape[0] == items:
+            for expected_item, actual_item in zip(expected, actual, strict=True):
+                self._item(expected_item[None], actual_item[None])
         else:
-            self._item(ours, theirs)
+            self._item(expected, actual)
 
     def row(self) -> OutputFidelity:
-        """What was gathered."""
-        told = self._problem is None and (self._elements > 0 or self._endless)
-        rms = _ratio(math.sqrt(self._noise), math.sqrt(self._signal)) if told else None
+        """Return the figures of all runs."""
+        known = self._problem is None and (self._elements > 0 or self._infinite)
+        rms = _ratio(math.sqrt(self._noise), math.sqrt(self._signal)) if known else None
         return OutputFidelity(
             label=self._label,
             output=self._output,
             problem=self._problem,
             item_count=self._items,
             element_count=self._elements,
-            max_abs_error=_finite(self._worst_abs) if told else None,
-            relative_error=_ratio(self._worst_abs, self._largest) if told else None,
+            max_abs_error=_finite(self._worst_abs) if known else None,
+            relative_error=_ratio(self._worst_abs, self._largest) if known else None,
             rms_error=rms,
             sqnr_db=-20 * math.log10(rms) if rms else None,
-            item_error=_mean(self._errors) if told else None,
-            cosine=_mean(self._cosines) if told else None,
-            worst_item=int(np.argmax(self._errors)) if told and any(self._errors) else None,
-            scores=self._reason if told else None,
-            top1=_mean(self._top1) if told else None,
-            top5=_mean(self._top5) if told else None,
+            item_error=_mean(self._errors) if known else None,
+            cosine=_mean(self._cosines) if known else None,
+            worst_item=int(np.argmax(self._errors)) if known and any(self._errors) else None,
+            scores=self._reason if known else None,
+            top1=_mean(self._top1) if known else None,
+            top5=_mean(self._top5) if known else None,
             nan_count=self._nans,
             inf_count=self._infs,
             baseline_nan_count=self._base_nans,
             baseline_inf_count=self._base_infs,
         )
 
-    def _count(self, ours: Array, theirs: Array) -> None:
-        self._nans += int(np.isnan(theirs).sum())
-        self._infs += int(np.isinf(theirs).sum())
-        self._base_nans += int(np.isnan(ours).sum())
-        self._base_infs += int(np.isinf(ours).sum())
+    def _count(self, expected: Array, actual: Array) -> None:
+        self._nans += int(np.isnan(actual).sum())
+        self._infs += int(np.isinf(actual).sum())
+        self._base_nans += int(np.isnan(expected).sum())
+        self._base_infs += int(np.isinf(expected).sum())
 
-    def _item(self, ours: Array, theirs: Array) -> None:
-        """Values that are not finite and the same on both sides are no error; else the error has no end."""
+    def _item(self, expected: Array, actual: Array) -> None:
+        """Add one item. Equal values that are not finite are no error; others make it infinite."""
         if self._reason is not None:
-            self._agree(ours, theirs)
-        both = np.isfinite(ours) & np.isfinite(theirs)
+            self._agree(expected, actual)
+        both = np.isfinite(expected) & np.isfinite(actual)
         if not both.all():
-            if not np.array_equal(ours[~both], theirs[~both], equal_nan=True):
-                self._endless = True
+            if not np.array_equal(expected[~both], actual[~both], equal_nan=True):
+                self._infinite = True
                 self._worst_abs = self._noise = math.inf
-            ours, theirs = ours[both], theirs[both]
-        if not ours.size:
+            expected, actual = expected[both], actual[both]
+        if not expected.size:
             return
         with np.errstate(over="ignore", invalid="ignore"):
-            gap = theirs - ours
-            signal, noise = _energy(ours), _energy(gap)
-            product = float(np.vdot(ours, theirs).real)
-            norm = math.sqrt(signal) * math.sqrt(_energy(theirs))
+            gap = actual - expected
+            signal, noise = _energy(expected), _energy(gap)
+            product = float(np.vdot(expected, actual).real)
+            norm = math.sqrt(signal) * math.sqrt(_energy(actual))
             self._worst_abs = max(self._worst_abs, float(np.abs(gap).max()))
-            self._largest = max(self._largest, float(np.abs(ours).max()))
-        self._elements += ours.size
+            self._largest = max(self._largest, float(np.abs(expected).max()))
+        self._elements += expected.size
         self._signal += signal
         self._noise += noise
         error = _ratio(math.sqrt(noise), math.sqrt(signal))
@@ -120,24 +120,24 @@ class Tally:
         if 0 < norm < math.inf and math.isfinite(product):
             self._cosines.append(max(-1.0, min(1.0, product / norm)))
 
-    def _agree(self, ours: Array, theirs: Array) -> None:
-        """Over the positions of an item; an item of one position counts 0 or 1."""
-        ours, theirs = (array.reshape(-1, array.shape[-1]) for array in (ours, theirs))
-        if np.isnan(ours).any(axis=-1).any():
+    def _agree(self, expected: Array, actual: Array) -> None:
+        """Add the share of an item's positions with the same largest score; 0 or 1 for one position."""
+        expected, actual = (array.reshape(-1, array.shape[-1]) for array in (expected, actual))
+        if np.isnan(expected).any(axis=-1).any():
             return
-        seen = ~np.isnan(theirs).any(axis=-1)  # a NaN is never the largest score
-        chosen = ours.argmax(axis=-1)
-        self._top1.append(float((seen & (theirs.argmax(axis=-1) == chosen)).mean()))
-        if ours.shape[-1] > FIVE:
-            first = np.argpartition(-theirs, FIVE - 1, axis=-1)[:, :FIVE]
-            self._top5.append(float((seen & (first == chosen[:, None]).any(axis=-1)).mean()))
+        valid = ~np.isnan(actual).any(axis=-1)  # a NaN is never the largest score
+        chosen = expected.argmax(axis=-1)
+        self._top1.append(float((valid & (actual.argmax(axis=-1) == chosen)).mean()))
+        if expected.shape[-1] > FIVE:
+            first = np.argpartition(-actual, FIVE - 1, axis=-1)[:, :FIVE]
+            self._top5.append(float((valid & (first == chosen[:, None]).any(axis=-1)).mean()))
 
 
 def scores_reason(name: str, array: Array, asked: bool | None = None) -> str | None:
-    """Why an output is read as one score a class, in words; None: it is not.
+    """Return why an output is read as one score per class; None: it is not.
 
     A float output of two or three axes whose name says so, with at least two classes on the last axis; or
-    what the caller says.
+    the caller's word.
     """
     if (
         asked is False
@@ -148,10 +148,10 @@ def scores_reason(name: str, array: Array, asked: bool | None = None) -> str | N
         return None
     if asked:
         return "you said that its last axis holds scores"
-    found = SCORE_NAMES.search(name[:_NAMED])
-    if found is None or array.ndim > 3:
+    match = SCORE_NAMES.search(name[:MOST_LETTERS])
+    if match is None or array.ndim > 3:
         return None
-    return f"its name has {found[0]!r} in it and its last axis {array.shape[-1]:,} values"
+    return f"its name has {match[0]!r} in it and its last axis {array.shape[-1]:,} values"
 
 
 def fidelity(
@@ -162,7 +162,7 @@ def fidelity(
     scores: Mapping[str, bool] | None = None,
     items: int = 1,
 ) -> tuple[OutputFidelity, ...]:
-    """One row an output, of a single run of both."""
+    """Return one row per output, of a single run of both."""
     rows = []
     for name, value in baseline.items():
         tally = Tally(label, name, scores=(scores or {}).get(name))
@@ -172,7 +172,7 @@ def fidelity(
 
 
 def _array(value: Any) -> Array | str:
-    """As float64 or complex128; a text says why it is none."""
+    """Return float64 or complex128, or a text with the reason why the value is no tensor of numbers."""
     if isinstance(value, str) and value.endswith(NOT_COMPARABLE):
         return value
     if value is None or isinstance(value, (str, list, tuple, Mapping)):
@@ -188,7 +188,7 @@ def _energy(array: Array) -> float:
 
 
 def _ratio(part: float, whole: float) -> float | None:
-    """None where the whole is nothing and the part is not, or where either left the range of a double."""
+    """Return part over whole; None where the whole is 0 and the part is not, or where one is not finite."""
     if part == 0:
         return 0.0
     if whole == 0 or not math.isfinite(part) or not math.isfinite(whole):

@@ -1,4 +1,4 @@
-"""Run configs over examples, one process after the other, and tally errors and accuracy part by part."""
+"""Run configs over examples, one process after the other, and add up errors and accuracy part by part."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Outputs: TypeAlias = Mapping[str, Any]
 
 PART_BYTES = 32 << 20  # of feeds or outputs that are held at once, more only where one run has more
 MOST_RUNS = 256  # in a part
-TELLING_SHARE = 0.05  # of the runs, before what is left can be told
+REPORTED_SHARE = 0.05  # of the runs, before the remaining time is estimated
 MOST_DISK_BYTES = 4 << 30  # of the baseline's outputs, which wait for the candidates
 
 
@@ -45,7 +45,7 @@ class EvaluatedConfig:
 
 
 def evaluate(
-    subjects: Iterable[EvaluatedConfig],
+    configs: Iterable[EvaluatedConfig],
     examples: Examples,
     *,
     model_name: str,
@@ -56,27 +56,27 @@ def evaluate(
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> AccuracyRecord:
-    """The first subject is the baseline. Raises RunFailed when that one cannot be run.
+    """Evaluate the configs against the first one. Raise RunFailed if the first one cannot be run.
 
-    Subjects are asked for one at a time, so that each can be prepared when its turn comes; `count`: how many.
+    The iterable is read one config at a time, so that each is prepared in its turn; `count` is its length.
     """
     with WorkerFolder() as folder:
         run = _Evaluation(examples, metric, scores or {}, folder, limits or Limits(), cancel, on_progress)
-        seen: list[EvaluatedConfig] = []
+        evaluated: list[EvaluatedConfig] = []
         if count is None:
-            subjects = list(subjects)
-            count = len(subjects)
+            configs = list(configs)
+            count = len(configs)
         run.total = count * len(examples.feeds)
-        for subject in subjects:
-            seen.append(subject)
-            if len(seen) == 1:
-                run.baseline(subject)
+        for config in configs:
+            evaluated.append(config)
+            if len(evaluated) == 1:
+                run.baseline(config)
             else:
-                run.candidate(subject)
+                run.candidate(config)
         return AccuracyRecord(
             model_name=model_name,
-            labels=tuple(one.label for one in seen),
-            configs=tuple(one.config for one in seen),
+            labels=tuple(config.label for config in evaluated),
+            configs=tuple(config.config for config in evaluated),
             data=DataRecord(
                 examples.made_by, sum(examples.items[: run.runs]), run.label_count,
                 max(examples.items, default=1), examples.real,
@@ -89,7 +89,7 @@ def evaluate(
 
 
 class _Evaluation:
-    """One evaluation on its way."""
+    """One evaluation in progress."""
 
     def __init__(
         self,
@@ -115,16 +115,17 @@ class _Evaluation:
 
     @property
     def label_count(self) -> int | None:
-        """Of the runs that were evaluated."""
+        """The labels of the evaluated runs."""
         labels = self.examples.labels
         return None if labels is None else sum(label.size for label in labels[: self.runs])
 
-    def baseline(self, subject: EvaluatedConfig) -> None:
-        if subject.problem is not None:
-            raise RunFailed(f"the baseline {subject.label}: {subject.problem}", "give another first config")
+    def baseline(self, config: EvaluatedConfig) -> None:
+        """Run the baseline, and keep its outputs on disk for the candidates."""
+        if config.problem is not None:
+            raise RunFailed(f"the baseline {config.label}: {config.problem}", "give another first config")
         items: list[Any] = []
         used = 0
-        for part, path, outputs in self._run(subject, self._grow):
+        for part, path, outputs in self._run(config, self._grow):
             items += self._metric_rows(part, outputs)
             used += path.stat().st_size
             self.parts.append(part)
@@ -138,53 +139,53 @@ class _Evaluation:
                 break
         if self.metric is not None:
             self._base_items = np.concatenate(items)
-            self.scores.append(Score(subject.label, self.metric.summary(self._base_items), None, None))
+            self.scores.append(Score(config.label, self.metric.summary(self._base_items), None, None))
 
-    def candidate(self, subject: EvaluatedConfig) -> None:
-        """What goes wrong with a candidate is its result; a wrong metric or a wish to stop is not."""
+    def candidate(self, config: EvaluatedConfig) -> None:
+        """Evaluate a candidate; a failure is its result, except a wrong metric or a cancel."""
         tallies: dict[str, Tally] = {}
         items: list[Any] = []
         try:
-            if subject.problem is not None:
-                raise RunFailed(subject.problem, "")
-            for part, path, outputs in self._run(subject, lambda _: iter(self.parts)):
-                ours = read_values(self.folder / _file("baseline", part))
-                for at, one, other in zip(part, ours, outputs, strict=True):
-                    for name, value in one.items():
+            if config.problem is not None:
+                raise RunFailed(config.problem, "")
+            for part, path, outputs in self._run(config, lambda _: iter(self.parts)):
+                baseline = read_values(self.folder / _file("baseline", part))
+                for at, expected, actual in zip(part, baseline, outputs, strict=True):
+                    for name, value in expected.items():
                         if name not in tallies:
-                            tallies[name] = Tally(subject.label, name, scores=self.read_as_scores.get(name))
-                        tallies[name].add(value, other.get(name), self.examples.items[at])
+                            tallies[name] = Tally(config.label, name, scores=self.read_as_scores.get(name))
+                        tallies[name].add(value, actual.get(name), self.examples.items[at])
                 items += self._metric_rows(part, outputs)
                 path.unlink()
         except (Cancelled, MetricError, StorageError):
             raise
         except WorkbenchError as error:
-            self.scores.append(Score(subject.label, None, None, error.problem))
-            self.notes.append(f"{subject.label} could not be evaluated: {error.problem}")
+            self.scores.append(Score(config.label, None, None, error.problem))
+            self.notes.append(f"{config.label} could not be evaluated: {error.problem}")
             return
         self.rows += [tally.row() for tally in tallies.values()]
         if self.metric is not None:
-            found = np.concatenate(items)
-            gap = self.metric.paired(self._base_items, found)
-            self.scores.append(Score(subject.label, self.metric.summary(found), gap, None))
+            rows = np.concatenate(items)
+            gap = self.metric.paired(self._base_items, rows)
+            self.scores.append(Score(config.label, self.metric.summary(rows), gap, None))
 
     def _run(
-        self, subject: EvaluatedConfig, parts: Callable[[Worker], Iterator[range]]
+        self, config: EvaluatedConfig, parts: Callable[[Worker], Iterator[range]]
     ) -> Iterator[tuple[range, Path, Sequence[Outputs]]]:
-        """Each part's outputs, as a file and read."""
+        """Yield each part with its outputs, as a file and read."""
         is_baseline = not self.parts
         name = "baseline" if is_baseline else "candidate"
-        self._tell(subject)
+        self._report(config)
         with Worker(
             self.folder,
             name=name,
-            python=subject.runtime or sys.executable,
+            python=config.runtime or sys.executable,
             memory_bytes=self.limits.memory_bytes,
         ) as worker:
             worker.hello(timeout_s=self.limits.start_s, cancel=self.cancel)
             worker.request(
                 "load",
-                {"model": str(subject.model.path), "plan": subject.plan},
+                {"model": str(config.model.path), "plan": config.plan},
                 stage="load",
                 timeout_s=self.limits.load_s,
                 cancel=self.cancel,
@@ -193,7 +194,7 @@ class _Evaluation:
                 path = self.folder / _file(name, part)
                 feeds = self.folder / "feeds"
                 given = [self.examples.feeds[at] for at in part]
-                write_values(feeds, cast_feeds(given, subject.model))
+                write_values(feeds, cast_feeds(given, config.model))
                 worker.request(
                     "evaluate",
                     {"feeds": str(feeds), "path": str(path)},
@@ -204,10 +205,10 @@ class _Evaluation:
                 self._last_bytes = max(path.stat().st_size, feeds.stat().st_size) / len(part)
                 yield part, path, read_values(path)
                 self.done += len(part)
-                self._tell(subject)
+                self._report(config)
 
     def _grow(self, _: Worker) -> Iterator[range]:
-        """One run first, which tells how large an output is; then as many at a time as may be held."""
+        """Yield one run first, which shows the size of the outputs; then as many at a time as may be held."""
         start, count = 0, 1
         while start < len(self.examples.feeds):
             stop = min(len(self.examples.feeds), start + count)
@@ -219,20 +220,20 @@ class _Evaluation:
         if self.metric is None or self.examples.labels is None:
             return []
         return [
-            self.metric.per_item(one, self.examples.labels[at]) for at, one in zip(part, outputs, strict=True)
+            self.metric.per_item(run, self.examples.labels[at]) for at, run in zip(part, outputs, strict=True)
         ]
 
-    def _tell(self, subject: EvaluatedConfig) -> None:
+    def _report(self, config: EvaluatedConfig) -> None:
         elapsed_s = time.perf_counter() - self.began
         share = self.done / self.total if self.total else None
         self.on_progress(
             Progress(
-                doing=f"evaluating {subject.label}",
+                doing=f"evaluating {config.label}",
                 round=0,
                 elapsed_s=elapsed_s,
                 budget_s=elapsed_s if not share else elapsed_s / share,
                 fraction=share,
-                remaining_s=elapsed_s / share - elapsed_s if share and share > TELLING_SHARE else None,
+                remaining_s=elapsed_s / share - elapsed_s if share and share > REPORTED_SHARE else None,
             )
         )
 

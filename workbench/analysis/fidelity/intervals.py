@@ -14,12 +14,12 @@ Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 Z = 1.959963984540054  # of 95 %
 RESAMPLES = 2_000
-MIN_ITEMS = 8  # below, resampling items says little
+MIN_ITEMS = 8  # fewer resampled items say little
 _MOST_DRAWS = 4_000_000  # numbers held at once
 
 
 def mean(values: Values) -> Mean:
-    """The mean of one number an item; shares of 0 and 1 by Wilson, anything else by resampling items."""
+    """Return the mean of one number per item; the interval of 0 and 1 by Wilson, else by resampling items."""
     values = np.asarray(values, np.float64)
     count = len(values)
     if count == 0:
@@ -34,31 +34,31 @@ def mean(values: Values) -> Mean:
     return Mean(middle, low, high, count, "bootstrap over items")
 
 
-def paired(ours: Values, theirs: Values) -> Paired:
-    """`theirs` minus `ours`, item by item."""
-    ours, theirs = np.asarray(ours, np.float64), np.asarray(theirs, np.float64)
-    count = len(ours)
-    if count == 0 or count != len(theirs):
+def paired(first: Values, second: Values) -> Paired:
+    """Return the mean of `second` minus `first`, item by item."""
+    first, second = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    count = len(first)
+    if count == 0 or count != len(second):
         raise ValueError("paired scores need the same items")
-    gap = float((theirs - ours).mean())
-    if is_share(ours) and is_share(theirs):
-        gained, lost = int((theirs > ours).sum()), int((theirs < ours).sum())
+    gap = float((second - first).mean())
+    if is_share(first) and is_share(second):
+        gained, lost = int((second > first).sum()), int((second < first).sum())
         low, high = tango(gained, lost, count)
         return Paired(gap, low, high, gained, lost, mcnemar(gained, lost), "Tango's score interval")
     if count < MIN_ITEMS:
         return Paired(gap, None, None, None, None, None, f"no interval from {count} items")
-    differences = theirs - ours
+    differences = second - first
     low, high = bootstrap(count, lambda picked: differences[picked].mean(axis=-1))
     return Paired(gap, low, high, None, None, None, "paired bootstrap over items")
 
 
 def is_share(values: Values) -> bool:
-    """Only right and wrong."""
+    """Return whether all values are 0 or 1: wrong or right."""
     return bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def wilson(right: int, count: int) -> tuple[float, float]:
-    """The interval of a share (Wilson 1927): never outside of 0 to 1, and not empty at the ends."""
+    """Return the interval of a share (Wilson 1927): within 0 to 1, and not empty at the ends."""
     share = right / count
     spread = Z * math.sqrt(share * (1 - share) / count + Z * Z / (4 * count * count))
     middle, size = share + Z * Z / (2 * count), 1 + Z * Z / count
@@ -67,9 +67,9 @@ def wilson(right: int, count: int) -> tuple[float, float]:
 
 
 def tango(gained: int, lost: int, count: int) -> tuple[float, float]:
-    """The interval of the difference of paired shares (Tango 1998), by inverting the score test.
+    """Return the interval of the difference of paired shares (Tango 1998), by inverting the score test.
 
-    Where no item changed it is not empty: 360 items that agree leave room for 1.1 points each way.
+    Where no item changed the interval is not empty: 360 items that agree leave 1.1 points each way.
     """
 
     def score(gap: float) -> float:
@@ -90,7 +90,7 @@ def tango(gained: int, lost: int, count: int) -> tuple[float, float]:
 
 
 def mcnemar(gained: int, lost: int) -> float:
-    """The chance of so uneven a split, or a more uneven one, if gains and losses were equally likely."""
+    """Return the probability of a split at least as uneven, if gains and losses were equally likely."""
     changed = gained + lost
     if changed == 0:
         return 1.0
@@ -99,19 +99,19 @@ def mcnemar(gained: int, lost: int) -> float:
 
 
 def bootstrap(count: int, figure: Callable[[Any], Values]) -> tuple[float, float]:
-    """Percentiles of a figure over resampled items. `figure` gets rows of positions, a row a resample."""
+    """Return percentiles of a figure over resampled items. `figure` gets rows of positions."""
     rng = np.random.default_rng(0)  # the same data give the same interval
-    found, left = [], RESAMPLES
+    figures, left = [], RESAMPLES
     while left:
         rows = min(left, max(1, _MOST_DRAWS // count))
-        found.append(np.asarray(figure(rng.integers(count, size=(rows, count))), np.float64))
+        figures.append(np.asarray(figure(rng.integers(count, size=(rows, count))), np.float64))
         left -= rows
-    low, high = np.percentile(np.concatenate(found), (2.5, 97.5))
+    low, high = np.percentile(np.concatenate(figures), (2.5, 97.5))
     return float(low), float(high)
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function crosses zero; an end, where it does not."""
+    """Return where a falling function crosses zero; an end, where it does not."""
     if falling(low) <= 0:
         return low
     if falling(high) >= 0:

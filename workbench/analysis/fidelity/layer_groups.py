@@ -1,8 +1,8 @@
-"""Which layers of a quantized model could be left in float, one by one or block by block."""
+"""The layers of a quantized model that could be left in float, one by one or block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,7 @@ LAYERS = frozenset(
     {"Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "Attention", "EmbedLayerNormalization"}
 )
 REST = "all other operators"
-MOST_LAYERS = 32  # more than these are taken block by block, unless asked otherwise
+MOST_LAYERS = 32  # more layers are grouped into blocks, unless asked otherwise
 MOST_BLOCKS = 24
 By = Literal["layer", "block", "auto"]
 
@@ -27,24 +27,24 @@ class LayerGroup:
 
 
 def layer_groups(before: ModelProto, after: ModelProto, by: By = "auto") -> tuple[LayerGroup, ...]:
-    """From the float file as the quantizer got it and the quantized one; in the order of the graph.
+    """Return the groups of layers, from the float file before quantization and the quantized file, in order.
 
-    Operators without weights that were quantized too are one candidate together.
+    Operators without weights that were quantized too are one group together.
     """
     changed = quantized_nodes(before, after)
     layers = [node for node in changed if node.op_type in LAYERS]
     rest = [node for node in changed if node.op_type not in LAYERS]
     together = by == "block" or (by == "auto" and len(layers) > MOST_LAYERS)
     groups = _blocks(layers) if together else [(node.name, [node]) for node in layers]
-    found = [_candidate(name, nodes) for name, nodes in groups]
-    return (*found, _candidate(REST, rest)) if rest else tuple(found)
+    layer_groups = [_group(name, nodes) for name, nodes in groups]
+    return (*layer_groups, _group(REST, rest)) if rest else tuple(layer_groups)
 
 
 def quantized_nodes(before: ModelProto, after: ModelProto) -> list[NodeProto]:
-    """Nodes that are gone or another operator in the quantized file, or read a DequantizeLinear there."""
+    """Return the nodes that are gone, replaced, or read a DequantizeLinear in the quantized file."""
     constants = {tensor.name for tensor in after.graph.initializer}
     makers = {output: node.op_type for node in after.graph.node for output in node.output}
-    restored = {  # not what a Gather took from an integer table: its readers are float as before
+    restored = {  # without rows that a Gather took from an integer table: their readers stay float
         output
         for node in after.graph.node
         if node.op_type == "DequantizeLinear"
@@ -56,17 +56,17 @@ def quantized_nodes(before: ModelProto, after: ModelProto) -> list[NodeProto]:
         return name in restored or (name in constants and name.endswith("_quantized"))
 
     later = {node.name: node for node in after.graph.node}
-    found = []
+    changed = []
     for node in before.graph.node:
         other = later.get(node.name)
         if other is None or other.op_type != node.op_type or any(is_restored(name) for name in other.input):
-            found.append(node)
-    # What the quantizer only dropped (a Relu that clipping does, a Constant) is no candidate.
-    return [node for node in found if node.name in later or _is_integer_now(node, makers, after)]
+            changed.append(node)
+    # A node that the quantizer only removed (a Relu replaced by clipping, a Constant) is no group.
+    return [node for node in changed if node.name in later or _is_integer_now(node, makers, after)]
 
 
 def _is_integer_now(node: NodeProto, made: Container[str], after: ModelProto) -> bool:
-    """Its output is still made, by another operator, or exists in a quantized form."""
+    """Return whether another operator makes the output now, or its quantized form exists."""
     names = [
         name
         for output in node.output
@@ -78,7 +78,7 @@ def _is_integer_now(node: NodeProto, made: Container[str], after: ModelProto) ->
 
 
 def _blocks(layers: Sequence[NodeProto]) -> list[tuple[str, list[NodeProto]]]:
-    """By the longest module path that leaves few enough blocks."""
+    """Group by the longest module paths that leave at most MOST_BLOCKS groups."""
     paths = [node.name.strip("/").split("/") for node in layers]
     deepest = max((len(path) for path in paths), default=1)
     best: dict[str, list[NodeProto]] = {}
@@ -94,14 +94,12 @@ def _blocks(layers: Sequence[NodeProto]) -> list[tuple[str, list[NodeProto]]]:
 
 
 def _runs(layers: Sequence[NodeProto]) -> dict[str, list[NodeProto]]:
-    """Where names tell no modules: neighbours in the graph."""
+    """Group neighbours in the graph, where names have no modules."""
     size = -(-len(layers) // MOST_BLOCKS)
     parts = [list(layers[at : at + size]) for at in range(0, len(layers), size)]
     return {f"{part[0].name} … {part[-1].name}" if len(part) > 1 else part[0].name: part for part in parts}
 
 
-def _candidate(name: str, nodes: Iterable[NodeProto]) -> LayerGroup:
-    found = list(nodes)
-    return LayerGroup(
-        name, tuple(node.name for node in found), tuple(dict.fromkeys(node.op_type for node in found))
-    )
+def _group(name: str, nodes: Sequence[NodeProto]) -> LayerGroup:
+    op_types = dict.fromkeys(node.op_type for node in nodes)
+    return LayerGroup(name, tuple(node.name for node in nodes), tuple(op_types))

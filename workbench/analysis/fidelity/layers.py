@@ -1,4 +1,4 @@
-"""From what the job saw of tensors and weights to the error of each layer. No process, no clock."""
+"""The error of each layer from the job's figures of tensors and weights. No process, no clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EMBEDDING = "Gather"
 
 
 def tensor_errors(answer: Mapping[str, Any], structure: ModelProto) -> tuple[TensorError, ...]:
-    """In the order of the graph, inputs first."""
+    """Return the tensor errors in the order of the graph, inputs first."""
     makers = {output: node for node in structure.graph.node for output in node.output}
     order = {node_name: at for at, node_name in enumerate(makers)}
     rows = sorted(answer["tensors"], key=lambda row: order.get(row["tensor"], -1))
@@ -37,7 +37,7 @@ def tensor_errors(answer: Mapping[str, Any], structure: ModelProto) -> tuple[Ten
 
 
 def weight_errors(answer: Mapping[str, Any]) -> tuple[WeightError, ...]:
-    """In the order of the file."""
+    """Return the weight errors in the order of the file."""
     return tuple(
         WeightError(
             weight=row["weight"],
@@ -54,38 +54,38 @@ def weight_errors(answer: Mapping[str, Any]) -> tuple[WeightError, ...]:
 def layer_errors(
     structure: ModelProto, tensors: Sequence[TensorError], weights: Sequence[WeightError]
 ) -> tuple[LayerError, ...]:
-    """Every layer of the float file of which anything is known."""
-    by_tensor = {one.tensor: one for one in tensors}
-    by_weight = {one.weight: one for one in weights}
+    """Return the error of every layer of the float file for which a figure is known."""
+    by_tensor = {error.tensor: error for error in tensors}
+    by_weight = {error.weight: error for error in weights}
     readers: dict[str, list[NodeProto]] = {}
     for node in structure.graph.node:
         for name in node.input:
             readers.setdefault(name, []).append(node)
-    found = []
+    errors = []
     for node in structure.graph.node:
         own = [by_weight[name] for name in node.input if name in by_weight]
         if node.op_type not in LAYERS and not (node.op_type == EMBEDDING and own):
             continue
         read = [by_tensor[name] for name in node.input if name in by_tensor]
         output = _output(node, by_tensor, readers)
-        if not own and output is None and not any(one.rounding_db is not None for one in read):
+        if not own and output is None and not any(error.rounding_db is not None for error in read):
             continue
-        ratios = [one.outlier_ratio for one in own] + [one.outlier_ratio for one in read]
-        found.append(
+        ratios = [error.outlier_ratio for error in own] + [error.outlier_ratio for error in read]
+        errors.append(
             LayerError(
                 node=node.name,
                 op_type=node.op_type,
-                weight_db=_least(one.sqnr_db for one in own),
-                input_db=_least(one.rounding_db for one in read),
+                weight_db=_least(error.sqnr_db for error in own),
+                input_db=_least(error.rounding_db for error in read),
                 output_db=None if output is None else output.sqnr_db,
                 outlier_ratio=max((ratio for ratio in ratios if ratio is not None), default=None),
             )
         )
-    return tuple(found)
+    return tuple(errors)
 
 
 def decibels(signal: float, noise: float) -> float | None:
-    """None where there is no noise, no signal, or no number."""
+    """Return the ratio in decibels; None where there is no noise, no signal, or no number."""
     ratio = signal / noise if noise > 0 else math.inf
     return 10 * math.log10(ratio) if 0 < ratio < math.inf else None
 
@@ -93,7 +93,7 @@ def decibels(signal: float, noise: float) -> float | None:
 def _output(
     node: NodeProto, tensors: Mapping[str, TensorError], readers: Mapping[str, list[NodeProto]]
 ) -> TensorError | None:
-    """Its own output, or what its only reader makes of it: quantizers let a Relu be part of the layer."""
+    """Return the error of the layer's output, or of its only reader's: a Relu may belong to the layer."""
     for _ in range(MOST_STEPS):
         if not node.output:
             return None
@@ -112,7 +112,7 @@ def _least(values: Any) -> float | None:
 
 
 def _ratio(row: Mapping[str, Any]) -> float | None:
-    """The largest magnitude over the usual one."""
+    """Return the largest magnitude over the usual one."""
     if row["low"] is None or row["high"] is None or not row["usual"]:
         return None
     return float(max(abs(row["low"]), abs(row["high"])) / row["usual"])

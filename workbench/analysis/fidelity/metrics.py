@@ -1,4 +1,4 @@
-"""How right outputs are: top-k, F1, or a function of the user's own; one number an item."""
+"""Metrics of accuracy: top-k, F1, or a function of the user's; one number per item."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """`per_item` gives a row an item of a run. Without `whole` the figure is their mean.
+    """`per_item` gives one row per item of a run. Without `whole` the figure is their mean.
 
-    `whole` makes the figure from the rows of all items, where it is no mean: F1.
+    `whole` makes the figure from the rows of all items where it is no mean, as for F1.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Metric:
     whole: Callable[[Array], float] | None = None
 
     def summary(self, rows: Array) -> Mean:
-        """The figure with its interval over items."""
+        """Return the figure with its interval over items."""
         whole = self.whole
         if whole is None:
             return intervals.mean(rows)
@@ -43,28 +43,29 @@ class Metric:
         if count < intervals.MIN_ITEMS:
             return Mean(value, None, None, count, f"no interval from {count} items")
         low, high = intervals.bootstrap(
-            count, lambda picked: np.array([whole(rows[each]) for each in picked])
+            count, lambda picked: np.array([whole(rows[sample]) for sample in picked])
         )
         return Mean(value, low, high, count, "bootstrap over items")
 
-    def paired(self, ours: Array, theirs: Array) -> Paired:
-        """The second's figure minus the first's, on the same items."""
+    def paired(self, first: Array, second: Array) -> Paired:
+        """Return the figure of `second` minus that of `first`, on the same items."""
         whole = self.whole
         if whole is None:
-            return intervals.paired(ours, theirs)
-        count, gap = len(ours), whole(theirs) - whole(ours)
+            return intervals.paired(first, second)
+        count, gap = len(first), whole(second) - whole(first)
         if count < intervals.MIN_ITEMS:
             return Paired(gap, None, None, None, None, None, f"no interval from {count} items")
         low, high = intervals.bootstrap(
-            count, lambda picked: np.array([whole(theirs[each]) - whole(ours[each]) for each in picked])
+            count,
+            lambda picked: np.array([whole(second[sample]) - whole(first[sample]) for sample in picked]),
         )
         return Paired(gap, low, high, None, None, None, "paired bootstrap over items")
 
 
 def find_metric(asked: str | PerItem | Metric | None, output: str | None = None) -> Metric:
-    """By its name, or from a function of outputs and labels that gives one number an item.
+    """Return the metric of this name, or of a function of outputs and labels with one number per item.
 
-    `output` names the output that holds the scores; the first, unless told.
+    `output` names the output that holds the scores; by default the first.
     """
     if isinstance(asked, Metric):
         return asked
@@ -80,15 +81,15 @@ def find_metric(asked: str | PerItem | Metric | None, output: str | None = None)
     name = "top-1 accuracy" if asked is None else short.get(str(asked), str(asked))
     if name not in known:
         raise ConfigError(
-            f"metric={asked!r} is no metric that is known here",
+            f"metric={asked!r} is no known metric",
             f"give one of {', '.join(map(repr, (*short, *known)))}, or a function of (outputs, labels) that "
-            "gives one number an item",
+            "gives one number per item",
         )
     return known[name]()
 
 
 def top(k: int, output: str | None = None, name: str | None = None) -> Metric:
-    """Whether the label is among the k largest scores; of an item with several positions, how often."""
+    """Return a metric: whether the label is among the k largest scores; the share of an item's positions."""
 
     def per_item(outputs: Mapping[str, Any], labels: Array) -> Array:
         scores, labels = _scores(outputs, labels, output)
@@ -101,7 +102,7 @@ def top(k: int, output: str | None = None, name: str | None = None) -> Metric:
 
 
 def macro_f1(output: str | None = None) -> Metric:
-    """The mean over classes of F1, whatever their size; classes that never occur do not count."""
+    """Return a metric: the mean over classes of F1; classes that never occur do not count."""
 
     def per_item(outputs: Mapping[str, Any], labels: Array) -> Array:
         scores, labels = _scores(outputs, labels, output)
@@ -111,32 +112,32 @@ def macro_f1(output: str | None = None) -> Metric:
 
 
 def f1_of_pairs(pairs: Array) -> float:
-    """Macro F1 of (label, prediction) pairs along the last axis."""
-    labels, found = pairs.reshape(-1, 2).T.astype(np.int64)
+    """Return the macro F1 of (label, prediction) pairs along the last axis."""
+    labels, predictions = pairs.reshape(-1, 2).T.astype(np.int64)
     counted = labels != IGNORED
-    labels, found = labels[counted], found[counted]
+    labels, predictions = labels[counted], predictions[counted]
     if not labels.size:
         return 0.0
-    classes = int(max(labels.max(), found.max())) + 1
-    right = np.bincount(labels[labels == found], minlength=classes)
-    both = np.bincount(labels, minlength=classes) + np.bincount(found, minlength=classes)
-    seen = both > 0
-    return float((2 * right[seen] / both[seen]).mean())
+    classes = int(max(labels.max(), predictions.max())) + 1
+    right = np.bincount(labels[labels == predictions], minlength=classes)
+    both = np.bincount(labels, minlength=classes) + np.bincount(predictions, minlength=classes)
+    occurring = both > 0
+    return float((2 * right[occurring] / both[occurring]).mean())
 
 
 def token_f1(answer: str, truths: str | Sequence[str]) -> float:
-    """The overlap of words between an answer and the best of the truths, as SQuAD counts it."""
+    """Return the overlap of words between an answer and the best of the truths, as SQuAD counts it."""
     options = [truths] if isinstance(truths, str) else list(truths)
     return max((_overlap(_words(answer), _words(truth)) for truth in options), default=0.0)
 
 
 def own(function: PerItem) -> Metric:
-    """A function of the user's: (outputs by name, labels) of a run to one number an item."""
+    """Return a metric of the user's function: (outputs by name, labels) of a run to one number per item."""
     name = shorten(getattr(function, "__name__", type(function).__name__))
 
     def per_item(outputs: Mapping[str, Any], labels: Array) -> Array:
         try:
-            told = np.asarray(function(outputs, labels), np.float64)
+            values = np.asarray(function(outputs, labels), np.float64)
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
             raise MetricError(
@@ -145,30 +146,30 @@ def own(function: PerItem) -> Metric:
                 f"it is called with the outputs {sorted(outputs)} of a run and labels of shape "
                 f"{np.shape(labels)}; try it on those alone",
             ) from error
-        if told.ndim == 0 and len(labels) == 1:
-            told = told[None]
-        if told.shape != (len(labels),):
+        if values.ndim == 0 and len(labels) == 1:
+            values = values[None]
+        if values.shape != (len(labels),):
             raise MetricError(
-                f"the metric {name} gave shape {told.shape} for {len(labels)} items",
-                f"return one number an item: an array of shape ({len(labels)},)",
+                f"the metric {name} gave shape {values.shape} for {len(labels)} items",
+                f"return one number per item: an array of shape ({len(labels)},)",
             )
-        if not np.isfinite(told).all():
+        if not np.isfinite(values).all():
             raise MetricError(
-                f"the metric {name} gave {told[~np.isfinite(told)][0]} for an item",
+                f"the metric {name} gave {values[~np.isfinite(values)][0]} for an item",
                 "return a finite number for every item",
             )
-        return told
+        return values
 
     return Metric(name, per_item)
 
 
 def _scores(outputs: Mapping[str, Any], labels: Array, output: str | None) -> tuple[Array, Array]:
-    """The output with the scores, and labels of the shape that they must have for it."""
+    """Return the output with the scores, and the labels; refuse shapes that do not fit."""
     name = next(iter(outputs)) if output is None else output
     if name not in outputs:
         raise MetricError(
             f"the model has no output {shorten(name)!r}",
-            f"its outputs are: {', '.join(shorten(each) for each in outputs)}",
+            f"its outputs are: {', '.join(shorten(output) for output in outputs)}",
         )
     value = outputs[name]
     if not isinstance(value, np.ndarray) or value.dtype.kind in "OUSc" or value.ndim < 2:
@@ -180,13 +181,13 @@ def _scores(outputs: Mapping[str, Any], labels: Array, output: str | None) -> tu
     if labels.shape != value.shape[:-1]:
         raise MetricError(
             f"labels of shape {labels.shape} do not fit scores of shape {value.shape}",
-            f"give labels of shape {value.shape[:-1]}, one a score vector; {IGNORED} for those not to count",
+            f"give labels of shape {value.shape[:-1]}, one per score vector; {IGNORED} for those not to count",
         )
     return value.astype(np.float64), labels
 
 
 def _mean_where(right: Array, counted: Array) -> Array:
-    """Of each item; an item without any label that counts has no say and would be counted as wrong."""
+    """Return the share of each item; refuse an item without a label that counts."""
     right, counted = (array.reshape(len(array), -1) for array in (right, counted))
     if not counted.any(axis=1).all():
         raise MetricError(
@@ -196,14 +197,14 @@ def _mean_where(right: Array, counted: Array) -> Array:
     return shares
 
 
-def _overlap(ours: list[str], theirs: list[str]) -> float:
-    if not ours or not theirs:
-        return float(ours == theirs)
-    shared = (Counter(ours) & Counter(theirs)).total()
-    return 2 * shared / (len(ours) + len(theirs))
+def _overlap(first: list[str], second: list[str]) -> float:
+    if not first or not second:
+        return float(first == second)
+    shared = (Counter(first) & Counter(second)).total()
+    return 2 * shared / (len(first) + len(second))
 
 
 def _words(text: str) -> list[str]:
-    """Lower case, without punctuation and articles."""
+    """Return the words in lower case, without punctuation and articles."""
     bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
     return [word for word in bare.split() if word not in _ARTICLES]

@@ -1,4 +1,4 @@
-"""The file as a quantizer got it and as it left it: tensors and nodes of both have the same names."""
+"""The file before and after quantization: tensors and nodes of both have the same names."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ def before_and_after(
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> BeforeAfter:
-    """Prepared, with pre-processing on the float side."""
+    """Prepare the config, and return the files around its precision step; pre-processing comes before it."""
     precision = check_precision(config)
-    tell = step_reporter(on_progress, "preparing")
-    prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=tell)
+    on_step = step_reporter(on_progress, "preparing")
+    prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=on_step)
     files = (model, *prepared.stages)
     names = [step.name for step in prepared.steps]
     at = names.index(precision.LABEL) if precision.LABEL in names else len(names) - 1
     return BeforeAfter(files[at], files[at + 1], prepared.notes)
 
 
-def step_reporter(on_progress: OnProgress, what: str) -> Callable[[str], None]:
-    """Says what is done now, with the seconds since the start; how long it takes is not known."""
+def step_reporter(on_progress: OnProgress, subject: str) -> Callable[[str], None]:
+    """Return a function that reports a step with the seconds since now; the end is not known."""
     began = time.perf_counter()
 
-    def tell(step: str) -> None:
+    def report(step: str) -> None:
         elapsed_s = time.perf_counter() - began
-        on_progress(Progress(f"{what}: {step}", 0, elapsed_s, elapsed_s, None, None))
+        on_progress(Progress(f"{subject}: {step}", 0, elapsed_s, elapsed_s, None, None))
 
-    return tell
+    return report
 
 
 def check_precision(config: Config) -> Any:
-    """The precision of a config; one without has no layers to look at."""
+    """Return the precision of a config; refuse a config without one."""
     if config.precision is None:
         raise ConfigError(
             "this config has no precision, so nothing of it was quantized",
@@ -64,16 +64,16 @@ def check_precision(config: Config) -> Any:
 
 
 def as_qdq(config: Config) -> tuple[Config, tuple[str, ...]]:
-    """Integer operators keep no float tensors: the same ranges as Q and DQ nodes show the same errors."""
+    """Return the config with Q and DQ nodes, and a note; integer operators have no float tensors."""
     precision = config.precision
     if not isinstance(precision, StaticInt8) or precision.format == "qdq":
         return config, ()
-    note = "looked at in the form of Q and DQ nodes: integer operators leave no tensor to compare"
+    note = "compared in the form of Q and DQ nodes: integer operators have no float tensors"
     return config.replace(precision=replace(precision, format="qdq")), (note,)
 
 
 def takes_exclude(config: Config) -> Any:
-    """The precision, where single nodes can be left out of it."""
+    """Return the precision; refuse one that cannot exclude single nodes."""
     precision = check_precision(config)
     if isinstance(precision, PreparedModel) or not hasattr(precision, "exclude"):
         raise ConfigError(

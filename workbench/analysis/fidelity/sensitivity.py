@@ -1,4 +1,4 @@
-"""Each layer quantized alone, or left out alone: prepared one by one, evaluated on the same examples."""
+"""Quantize each layer alone, or leave it out alone, and evaluate the variants on the same examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from workbench.analysis.fidelity.accuracy import batch_of, subject
+from workbench.analysis.fidelity.accuracy import batch_of, evaluated_config
 from workbench.analysis.fidelity.evaluate import EvaluatedConfig, evaluate
 from workbench.analysis.fidelity.layer_groups import By, LayerGroup, layer_groups
 from workbench.analysis.fidelity.quantization_step import before_and_after, takes_exclude
@@ -22,6 +22,7 @@ from workbench.records.comparison import ComparisonRecord, Verdict
 from workbench.records.display import config_in_words
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.sensitivity import LayerSensitivity, Mode, ProposalRecord, SensitivityRecord
+from workbench.text import listed
 
 ITEMS = 16
 WHOLE = "whole"
@@ -31,7 +32,7 @@ MEASURED = "measured, interleaved"
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Seconds of a run that quantizing one candidate saves."""
+    """Seconds of a run that quantizing a layer saves, with a 95 % interval."""
 
     value_s: float
     low_s: float | None = None
@@ -52,7 +53,7 @@ def measured_gain(verdict: Verdict, whole_s: float | None) -> Gain | None:
 
 @dataclass(eq=False)
 class LayerVariants:
-    """A model and a quantizing config with its candidates, and the examples that all variants run on."""
+    """A model, a quantizing config with its groups of layers, and the examples that all variants run on."""
 
     model: Model
     config: Config
@@ -64,24 +65,24 @@ class LayerVariants:
     on_progress: OnProgress = field(default=lambda _: None)
 
     def excluding(self, nodes: Sequence[str]) -> Config:
-        """The config with these nodes in float, beside those that it leaves out already."""
+        """Return the config with these nodes in float, beside those that it excludes already."""
         precision = takes_exclude(self.config)
         exclude = tuple(dict.fromkeys((*precision.exclude, *nodes)))
         return self.config.replace(precision=replace(precision, exclude=exclude))
 
     def variant(self, chosen: LayerGroup, mode: Mode) -> Config:
-        """With this candidate quantized alone, or left out alone."""
+        """Return the config with this group quantized alone, or left out alone."""
         if mode == "left out":
             return self.excluding(chosen.nodes)
-        return self.excluding([name for one in self.groups if one != chosen for name in one.nodes])
+        return self.excluding([name for group in self.groups if group != chosen for name in group.nodes])
 
     def errors(self, configs: Mapping[str, Config]) -> AccuracyRecord:
-        """Of these configs against the float model, in one evaluation."""
+        """Evaluate these configs against the float model."""
 
         def subjects() -> Iterator[EvaluatedConfig]:
             plain = self.config.replace(precision=None, saved_graph=None)
             for label, config in {"float": plain, **configs}.items():
-                yield subject(
+                yield evaluated_config(
                     label, self.model, config, calibration=self.calibration, cancel=self.cancel,
                     on_progress=self.on_progress,
                 )  # fmt: skip
@@ -105,81 +106,81 @@ def layer_variants(
     cancel: threading.Event | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> LayerVariants:
-    """Quantize all of it once, and find what could be left out."""
+    """Quantize the whole model once, and find the layers that could be left out."""
     takes_exclude(config)
-    made = before_and_after(model, config, calibration=calibration, cancel=cancel, on_progress=on_progress)
-    found = layer_groups(made.before.structure, made.after.structure, by)
-    if not found:
+    step = before_and_after(model, config, calibration=calibration, cancel=cancel, on_progress=on_progress)
+    groups = layer_groups(step.before.structure, step.after.structure, by)
+    if not groups:
         raise ConfigError("no layer was quantized, so none can be left out", "choose another precision")
     data = examples(model, data, most=items, batch=batch_of(model, [config], None), seed=seed)
-    return LayerVariants(model, config, found, data, calibration, limits, cancel, on_progress)
+    return LayerVariants(model, config, groups, data, calibration, limits, cancel, on_progress)
 
 
 def sensitivity(
     variants: LayerVariants, mode: Mode, gains: Mapping[str, Gain], latency_how: str
 ) -> SensitivityRecord:
-    """`gains` by the name of a candidate; missing ones are unknown."""
-    configs = {str(at): variants.variant(one, mode) for at, one in enumerate(variants.groups)}
-    told = variants.errors({WHOLE: variants.config, **configs})
+    """Evaluate every variant; `gains` are by the name of a group, and missing ones unknown."""
+    configs = {str(at): variants.variant(group, mode) for at, group in enumerate(variants.groups)}
+    evaluated = variants.errors({WHOLE: variants.config, **configs})
     rows = []
-    for at, one in enumerate(variants.groups):
-        score = _problem(told, str(at))
-        gain = gains.get(one.name)
+    for at, group in enumerate(variants.groups):
+        problem = _problem(evaluated, str(at))
+        gain = gains.get(group.name)
         rows.append(
             LayerSensitivity(
-                name=one.name,
-                nodes=one.nodes,
-                op_types=one.op_types,
-                error=finite(told.error(str(at))),
+                name=group.name,
+                nodes=group.nodes,
+                op_types=group.op_types,
+                error=finite(evaluated.error(str(at))),
                 gain_s=gain.value_s if gain else None,
                 gain_low_s=gain.low_s if gain else None,
                 gain_high_s=gain.high_s if gain else None,
-                problem=score,
+                problem=problem,
             )
         )
     return SensitivityRecord(
         model_name=variants.model.name,
         config=config_in_words(variants.config),
         mode=mode,
-        whole_error=finite(told.error(WHOLE)),
+        whole_error=finite(evaluated.error(WHOLE)),
         rows=tuple(rows),
         latency_how=latency_how if gains else NOT_KNOWN,
-        item_count=told.data.item_count,
-        made_by=told.data.made_by,
-        real=told.data.real,
-        notes=tuple(note for note in told.notes if "could not be evaluated" not in note),
+        item_count=evaluated.data.item_count,
+        made_by=evaluated.data.made_by,
+        real=evaluated.data.real,
+        notes=tuple(note for note in evaluated.notes if "could not be evaluated" not in note),
     )
 
 
 def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float) -> ProposalRecord:
-    """Search for the least to leave out, measuring each set; `record` has the errors alone."""
+    """Search for the fewest layers to leave out, measuring each set; `record` is of mode "alone"."""
     if record.mode != "alone":
         raise ConfigError("the search needs each layer alone", "make the sensitivity with mode='alone'")
-    nodes = {one.name: one.nodes for one in variants.groups}
+    nodes = {group.name: group.nodes for group in variants.groups}
 
     def measure(excluded: tuple[str, ...]) -> float | None:
-        config = variants.excluding([name for one in excluded for name in nodes[one]])
-        told = variants.errors({"tried": config})
-        problem = _problem(told, "tried")
+        config = variants.excluding([name for group in excluded for name in nodes[group]])
+        evaluated = variants.errors({"tried": config})
+        problem = _problem(evaluated, "tried")
         # With every layer left out nothing is quantized: that is the float model.
-        return 0.0 if problem and len(excluded) == len(nodes) else finite(told.error("tried"))
+        return 0.0 if problem and len(excluded) == len(nodes) else finite(evaluated.error("tried"))
 
-    found = search(record.rows, record.whole_error, max_error, measure)
-    rows = [row for row in record.rows if row.name in found.excluded]
+    result = search(record.rows, record.whole_error, max_error, measure)
+    rows = [row for row in record.rows if row.name in result.excluded]
     return ProposalRecord(
         model_name=record.model_name,
         max_error=max_error,
-        met=found.met,
-        reason=_reason(record, found, max_error),
-        excluded=found.excluded,
-        nodes=tuple(name for one in found.excluded for name in nodes[one]),
+        met=result.met,
+        reason=_reason(record, result, max_error),
+        excluded=result.excluded,
+        nodes=tuple(name for group in result.excluded for name in nodes[group]),
         whole_error=record.whole_error,
-        error=found.error,
+        error=result.error,
         cost_s=_sum(row.gain_s for row in rows),
         cost_low_s=_sum(row.gain_low_s for row in rows),
         cost_high_s=_sum(row.gain_high_s for row in rows),
         cost_how=record.latency_how,
-        attempts=found.attempts,
+        attempts=result.attempts,
     )
 
 
@@ -201,27 +202,25 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 
 def finite(error: float | None) -> float | None:
-    """None where no size can be given to it."""
+    """Return the error; None where it is not finite."""
     return error if error is not None and math.isfinite(error) else None
 
 
-def _problem(told: AccuracyRecord, label: str) -> str | None:
-    """Why a variant has no error."""
+def _problem(evaluated: AccuracyRecord, label: str) -> str | None:
+    """Return why a variant has no error."""
     start = f"{label} could not be evaluated: "
-    return next((note.removeprefix(start) for note in told.notes if note.startswith(start)), None)
+    return next((note.removeprefix(start) for note in evaluated.notes if note.startswith(start)), None)
 
 
-def _reason(record: SensitivityRecord, found: SearchResult, max_error: float) -> str:
+def _reason(record: SensitivityRecord, result: SearchResult, max_error: float) -> str:
     whole = "no size" if record.whole_error is None else f"{record.whole_error * 100:.2f} %"
-    now = "no size" if found.error is None else f"{found.error * 100:.2f} %"
-    if found.met and not found.excluded:
+    now = "no size" if result.error is None else f"{result.error * 100:.2f} %"
+    if result.met and not result.excluded:
         return (
             f"nothing needs to be left out: the error is {whole}, at most {max_error * 100:.2f} % asked for"
         )
-    names = ", ".join(found.excluded[:4]) + (
-        f" and {len(found.excluded) - 4} more" * (len(found.excluded) > 4)
-    )
-    if found.met:
+    names = listed(result.excluded, 4)
+    if result.met:
         return (
             f"leave out {names}: the error falls from {whole} to {now} "
             f"(at most {max_error * 100:.2f} % asked for), measured on {record.item_count} items"
