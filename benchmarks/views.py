@@ -49,9 +49,10 @@ def graph(nodes: int) -> tuple[str, Callable[[], View]]:
     """Source and optimized graph of a transformer whose mask feeds every layer."""
     from workbench.views.graph import graph_view
 
-    told = explained(nodes)
-    return f"graph, {len(told.source.nodes):,} and {len(told.optimized.nodes):,} nodes", lambda: graph_view(
-        told
+    record = explained(nodes)
+    return (
+        f"graph, {len(record.source.nodes):,} and {len(record.optimized.nodes):,} nodes",
+        lambda: graph_view(record),
     )
 
 

@@ -93,9 +93,9 @@ def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (run.label, percent, *(_ms(value) for value in (one.value, one.low, one.high)), one.note)
+        (run.label, percent, _ms(estimate.value), _ms(estimate.low), _ms(estimate.high), estimate.note)
         for run in record.runs
-        for percent, one in zip(NEEDED, percentiles(run, tuple(NEEDED)), strict=True)
+        for percent, estimate in zip(NEEDED, percentiles(run, tuple(NEEDED)), strict=True)
     ]
     columns = ["label", "percent", "latency_ms", "latency_low_ms", "latency_high_ms", "note"]
     return pd.DataFrame(rows, columns=columns)
@@ -113,10 +113,10 @@ def _ms(value_s: float | None) -> float | None:
 
 def _note(data: EcdfData) -> str:
     drawn, measured = sum(len(run.latency_s) for run in data.runs), sum(run.measured for run in data.runs)
-    told = [data.model]
+    parts = [data.model]
     if drawn < measured:
-        told.append(f"{drawn:,} of {measured:,} samples are drawn, evenly chosen")
+        parts.append(f"{drawn:,} of {measured:,} samples are drawn, evenly chosen")
     if data.view_s is not None:
-        told.append("double-click shows the slowest samples")
-    told += [f"{run.label} {run.failure}" for run in data.runs if run.failure]
-    return "; ".join(told)
+        parts.append("double-click shows the slowest samples")
+    parts += [f"{run.label} {run.failure}" for run in data.runs if run.failure]
+    return "; ".join(parts)

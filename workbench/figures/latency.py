@@ -63,10 +63,11 @@ def latency_table(record: ComparisonRecord) -> pd.DataFrame:
     for row in latency_data(record).rows:
         cells: dict[str, object] = {"label": row.label, "config": row.text}
         cells |= {"samples": row.measured, "samples_set_aside": row.measured_aside}
-        for one in (row.median, row.p90, row.p99):
-            for end, value_s in (("", one.value), ("_low", one.low), ("_high", one.high)):
-                cells[f"{one.name}{end}_ms"] = None if value_s is None else value_s * 1e3
-        notes = [f"{one.name}: {one.note}" for one in (row.median, row.p90, row.p99) if one.note]
+        for estimate in (row.median, row.p90, row.p99):
+            for end, value_s in (("", estimate.value), ("_low", estimate.low), ("_high", estimate.high)):
+                cells[f"{estimate.name}{end}_ms"] = None if value_s is None else value_s * 1e3
+        estimates = (row.median, row.p90, row.p99)
+        notes = [f"{estimate.name}: {estimate.note}" for estimate in estimates if estimate.note]
         cells["note"] = "; ".join([row.failure, *notes] if row.failure else notes)
         rows.append(cells)
     return pd.DataFrame(rows)
@@ -82,7 +83,7 @@ def _told(row: Strip, scale: Scale) -> Iterator[str]:
         yield f"all {row.measured_aside:,} samples were disturbed by other work"
     if row.drawn:
         yield f"median {in_words(row.median, scale)}"
-        tail = [f"{one.name} {in_words(one, scale)}" for one in (row.p90, row.p99)]
+        tail = [f"{estimate.name} {in_words(estimate, scale)}" for estimate in (row.p90, row.p99)]
         yield (" · " if row.p90.value is not None and row.p99.value is not None else "<br>").join(tail)
     if row.measured and row.measured_aside:
         yield f"{row.measured_aside:,} of {row.measured + row.measured_aside:,} samples set aside"

@@ -21,13 +21,13 @@ _LINES = (
 )
 
 
-def memory_figure(found: MemoryRecord | Mapping[str, MemoryRecord]) -> go.Figure:
+def memory_figure(memory: MemoryRecord | Mapping[str, MemoryRecord]) -> go.Figure:
     """Lines over the nodes in the order they ran, a plot a run; what the trace does not tell has no line."""
-    runs = {"": found} if isinstance(found, MemoryRecord) else dict(found)
+    runs = {"": memory} if isinstance(memory, MemoryRecord) else dict(memory)
     figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
     shown: set[str] = set()
-    for index, memory in enumerate(runs.values()):
-        for trace in (*_lines(memory), *_temporaries(memory)):
+    for index, of_run in enumerate(runs.values()):
+        for trace in (*_lines(of_run), *_temporaries(of_run)):
             trace.update(legendgroup=trace.name, showlegend=trace.name not in shown)
             figure.add_trace(trace, **place(index, len(runs)))
             shown.add(trace.name)

@@ -29,27 +29,28 @@ class Flow:
     flows: tuple[tuple[str, str, int], ...]
 
 
-def flow_data(told: Explained, most: int = MOST_SIDE) -> Flow:
+def flow_data(explained: Explained, most: int = MOST_SIDE) -> Flow:
     """Folded and eliminated nodes flow into their fate."""
-    kinds = {node.key: node.kind for node in told.optimized.nodes}
-    found: Counter[tuple[str, str]] = Counter()
-    for one in told.provenance.account.sources:
-        found[one.op_type, kinds[one.into[0]] if one.into else f"({one.fate})"] += 1
-    left = _common((op for (op, _), count in found.items() for _ in range(count)), most)
-    right = _common((op for (_, op), count in found.items() for _ in range(count)), most)
+    kinds = {node.key: node.kind for node in explained.optimized.nodes}
+    counts: Counter[tuple[str, str]] = Counter()
+    for source_node in explained.provenance.account.sources:
+        target = kinds[source_node.into[0]] if source_node.into else f"({source_node.fate})"
+        counts[source_node.op_type, target] += 1
+    left = _common((op for (op, _), count in counts.items() for _ in range(count)), most)
+    right = _common((op for (_, op), count in counts.items() for _ in range(count)), most)
     merged: Counter[tuple[str, str]] = Counter()
-    for (source, target), count in found.items():
+    for (source, target), count in counts.items():
         merged[source if source in left else OTHERS, target if target in right else OTHERS] += count
-    return Flow(told.model_name, tuple((a, b, count) for (a, b), count in merged.most_common()))
+    return Flow(explained.model_name, tuple((a, b, count) for (a, b), count in merged.most_common()))
 
 
 def _common(names: object, most: int) -> set[str]:
     return {name for name, _ in Counter(names).most_common(most)}  # type: ignore[call-overload]
 
 
-def flow_figure(told: Explained) -> go.Figure:
+def flow_figure(explained: Explained) -> go.Figure:
     """A Sankey diagram; its table twin is `provenance.to_frame()`."""
-    data = flow_data(told)
+    data = flow_data(explained)
     left = list(dict.fromkeys(source for source, _, _ in data.flows))
     right = list(dict.fromkeys(target for _, target, _ in data.flows))
     styles = [style_of_op_type(name) for name in (*left, *right)]
@@ -71,7 +72,7 @@ def flow_figure(told: Explained) -> go.Figure:
             "hovertemplate": "%{source.label} → %{target.label}: %{value} source nodes<extra></extra>",
         },
     )
-    account = told.provenance.account
+    account = explained.provenance.account
     sentence = f"{data.model}: where {len(account.sources)} source nodes went"
     note = "left: operators of the source; right: operators that do their work now, or what became of them"
     return set_title(figure, [sentence], note, ROW * max(len(left), len(right)) + 60)

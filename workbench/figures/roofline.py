@@ -19,14 +19,14 @@ PLOT_PIXELS = 380
 NAME_WIDTH, NAME_HEIGHT = 0.9, 0.5  # decades that a name takes where two plots share 900 pixels
 
 
-def roofline_figure(found: RooflineRecord | Mapping[str, RooflineRecord]) -> go.Figure:
+def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.Figure:
     """A point a node, its area its time, a plot a run; what computes nothing is in the table only."""
-    runs = {"": found} if isinstance(found, RooflineRecord) else dict(found)
+    runs = {"": roofs} if isinstance(roofs, RooflineRecord) else dict(roofs)
     figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
-    drawn = {label: _drawn(one) for label, one in runs.items()}
+    drawn = {label: _drawn(roofline) for label, roofline in runs.items()}
     shown: set[str] = set()
-    for index, (label, one) in enumerate(runs.items()):
-        for trace in (*_clouds(drawn[label]), *_roofs(one, drawn[label])):
+    for index, (label, roofline) in enumerate(runs.items()):
+        for trace in (*_clouds(drawn[label]), *_roofs(roofline, drawn[label])):
             key = str(trace.name)  # the peaks of runs with other thread counts are others
             trace.update(legendgroup=key, showlegend=key not in shown)
             figure.add_trace(trace, **place(index, len(runs)))
@@ -34,14 +34,16 @@ def roofline_figure(found: RooflineRecord | Mapping[str, RooflineRecord]) -> go.
     figure.update_xaxes(type="log", dtick="D2" if len(runs) == 1 else 1)
     figure.update_yaxes(type="log", dtick=1)
     name_axes(figure, len(runs), "operations a byte moved (1/byte)", "operations a second (GOP/s)")
-    unseen = sum(len(one.nodes) - len(drawn[label]) for label, one in runs.items())
+    unseen = sum(len(roofline.nodes) - len(drawn[label]) for label, roofline in runs.items())
     note = f"{unseen} nodes that compute nothing or whose work is not known are only in the table"
-    told = [f"{label}; {one}" if len(runs) > 1 else str(one) for label, one in runs.items()]
-    return set_title(figure, told, note, height)
+    sentences = [
+        f"{label}; {roofline}" if len(runs) > 1 else str(roofline) for label, roofline in runs.items()
+    ]
+    return set_title(figure, sentences, note, height)
 
 
-def _drawn(found: RooflineRecord) -> list[NodeLimit]:
-    known = (node for node in found.nodes if node.flops and node.bytes_moved and node.time_s)
+def _drawn(roofline: RooflineRecord) -> list[NodeLimit]:
+    known = (node for node in roofline.nodes if node.flops and node.bytes_moved and node.time_s)
     return sorted(known, key=lambda node: -node.time_s)[:MOST_POINTS]
 
 
@@ -91,11 +93,11 @@ def _reached(node: NodeLimit) -> str:
 def _named(nodes: list[NodeLimit]) -> set[NodeLimit]:
     """The slowest of each op type, unless a slower one's name stands there: names must not overlap."""
     places: dict[NodeLimit, tuple[float, float]] = {}
-    seen: set[str] = set()
+    named_types: set[str] = set()
     for node in nodes:  # slowest first
-        if node.op_type in seen:
+        if node.op_type in named_types:
             continue
-        seen.add(node.op_type)
+        named_types.add(node.op_type)
         flops = node.flops or 1
         x, y = log10(flops / (node.bytes_moved or 1)), log10(flops * node.calls_per_run / node.time_s)
         if all(abs(x - left) > NAME_WIDTH or abs(y - up) > NAME_HEIGHT for left, up in places.values()):
@@ -103,8 +105,8 @@ def _named(nodes: list[NodeLimit]) -> set[NodeLimit]:
     return set(places)
 
 
-def _roofs(found: RooflineRecord, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
-    peaks = found.peaks
+def _roofs(roofline: RooflineRecord, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
+    peaks = roofline.peaks
     if peaks.bytes_per_s is None:
         return
     intensities = [(node.flops or 0) / (node.bytes_moved or 1) for node in drawn] or [1.0]

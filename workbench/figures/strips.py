@@ -67,13 +67,15 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
     """The rows of the latency figure, with at most `most` samples altogether."""
     clean = [samples(run, disturbed=False) for run in record.runs]
     aside = [samples(run, disturbed=True) for run in record.runs]
-    found = [percentiles(run, FIGURES) for run in record.runs]
+    estimates_by_run = [percentiles(run, FIGURES) for run in record.runs]
     middles = [
         estimates[0].value if estimates[0].value is not None else _middle(ours or theirs)
-        for estimates, ours, theirs in zip(found, clean, aside, strict=True)
+        for estimates, ours, theirs in zip(estimates_by_run, clean, aside, strict=True)
     ]
     scale = scale_of(middles)
-    highs = [one.high for estimates in found for one in estimates if one.high is not None]
+    highs = [
+        estimate.high for estimates in estimates_by_run for estimate in estimates if estimate.high is not None
+    ]
     span_s = span(*clean, *aside)
     view_s = None if scale.log else near_view(clean, aside, highs)
     kept = fair_shares([len(part) for pair in zip(clean, aside, strict=True) for part in pair], most)
@@ -88,9 +90,9 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
                 aside_s=evenly(aside[at], kept[2 * at + 1]),
                 measured=len(clean[at]),
                 measured_aside=len(aside[at]),
-                median=found[at][0],
-                p90=found[at][1],
-                p99=found[at][2],
+                median=estimates_by_run[at][0],
+                p90=estimates_by_run[at][1],
+                p99=estimates_by_run[at][2],
                 beyond=0 if view_s is None else sum(sample > view_s[1] for sample in everything),
                 most_s=max(everything, default=None),
                 failure=failure(run),

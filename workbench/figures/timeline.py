@@ -66,32 +66,32 @@ def timeline_data(record: ComparisonRecord, most: int = MOST_POINTS) -> Timeline
 
 
 def timeline_figure(record: ComparisonRecord) -> go.Figure:
-    """Lines join the blocks of one process; hollow points were set aside."""
+    """Draw block medians; lines join the blocks of a process, hollow points were set aside."""
     data = timeline_data(record)
     figure = apply(go.Figure())
     for index, course in enumerate(data.courses):
         style, points = style_of_run(index), _with_gaps(course.moments) or [None]
         figure.add_scatter(
-            x=[None if one is None else round(one.at_s, 4) for one in points],
-            y=[None if one is None else data.scale.of(one.median_s) for one in points],
+            x=[None if moment is None else round(moment.at_s, 4) for moment in points],
+            y=[None if moment is None else data.scale.of(moment.median_s) for moment in points],
             name=plain(course.label) if course.moments else f"{plain(course.label)}: no blocks",
             mode="lines+markers",
             line={"color": style.color, "width": 1},
             marker={
-                "symbol": [f"{style.symbol}{'-open' if one and one.reasons else ''}" for one in points],
+                "symbol": [f"{style.symbol}{'-open' if m and m.reasons else ''}" for m in points],
                 "size": 7,
                 "color": style.color,
             },
             hoverinfo="text",
-            hovertext=[_hover(course.label, one, data.scale) for one in points],
+            hovertext=[_hover(course.label, moment, data.scale) for moment in points],
             connectgaps=False,
             showlegend=True,
         )
-    if any(one.reasons for course in data.courses for one in course.moments):
+    if any(moment.reasons for course in data.courses for moment in course.moments):
         marker = {"symbol": "circle-open", "size": 7, "color": TEXT}
         figure.add_scatter(x=[None], y=[None], mode="markers", marker=marker, name="set aside")
     figure.update_xaxes(title_text="time since the comparison began (s)", showgrid=False, zeroline=False)
-    medians = sorted(one.median_s for course in data.courses for one in course.moments)
+    medians = sorted(moment.median_s for course in data.courses for moment in course.moments)
     figure.update_yaxes(**latency_axis(data.scale, "median of a block", span(medians)))
     return set_title(figure, ["Block medians in the order measured"], _note(data), HEIGHT)
 
@@ -101,9 +101,9 @@ def timeline_table(record: ComparisonRecord) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (one.at_s, run.label, one.round, one.median_s * 1e3, one.samples, "; ".join(one.reasons))
+        (m.at_s, run.label, m.round, m.median_s * 1e3, m.samples, "; ".join(m.reasons))
         for run in record.runs
-        for one in _moments(run)
+        for m in _moments(run)
     ]
     columns = ["at_s", "label", "round", "median_ms", "samples", "set_aside_because"]
     return pd.DataFrame(sorted(rows), columns=columns)
@@ -130,10 +130,10 @@ def _moments(run: Run) -> list[Moment]:
 def _with_gaps(moments: tuple[Moment, ...]) -> list[Moment | None]:
     """None between two rounds, where no line should be."""
     points: list[Moment | None] = []
-    for one in moments:
-        if points and points[-1] is not None and points[-1].round != one.round:
+    for moment in moments:
+        if points and points[-1] is not None and points[-1].round != moment.round:
             points.append(None)
-        points.append(one)
+        points.append(moment)
     return points
 
 
@@ -150,8 +150,8 @@ def _note(data: TimelineData) -> str:
         sum(len(course.moments) for course in data.courses),
         sum(course.measured for course in data.courses),
     )
-    told = [data.model]
+    parts = [data.model]
     if drawn < measured:
-        told.append(f"{drawn:,} of {measured:,} blocks are drawn, evenly chosen")
-    told += [f"{course.label} {course.failure}" for course in data.courses if course.failure]
-    return "; ".join(told)
+        parts.append(f"{drawn:,} of {measured:,} blocks are drawn, evenly chosen")
+    parts += [f"{course.label} {course.failure}" for course in data.courses if course.failure]
+    return "; ".join(parts)

@@ -20,12 +20,12 @@ _TITLES: dict[ChangeKind, str] = {
 }
 
 
-def differing(found: Difference) -> Frames:
+def differing(difference: Difference) -> Frames:
     """Gains to the left, losses to the right; a box's width is its part of the difference, without sign."""
     boxes = Boxes()
-    gains = [row for row in found.rows if row.difference_s < 0]
-    losses = [row for row in found.rows if row.difference_s > 0]
-    gained_s, lost_s = found.gained_s, found.lost_s
+    gains = [row for row in difference.rows if row.difference_s < 0]
+    losses = [row for row in difference.rows if row.difference_s > 0]
+    gained_s, lost_s = difference.gained_s, difference.lost_s
     if gains:
         row = boxes.add(f"gained {_ms(gained_s)}", Kind.GAIN, 0.0, gained_s, change_s=-gained_s)
         _below(boxes, gains, row, 0.0, Kind.GAIN)
@@ -35,10 +35,10 @@ def differing(found: Difference) -> Frames:
     return boxes.frames()
 
 
-def change_by_node(found: Difference) -> tuple[dict[str, float], dict[str, float]]:
+def change_by_node(difference: Difference) -> tuple[dict[str, float], dict[str, float]]:
     """For A's nodes and for B's: what the group that each belongs to gained or lost."""
-    of_a = {name: row.difference_s for row in found.rows for name in row.a_nodes}
-    of_b = {name: row.difference_s for row in found.rows for name in row.b_nodes}
+    of_a = {name: row.difference_s for row in difference.rows for name in row.a_nodes}
+    of_b = {name: row.difference_s for row in difference.rows for name in row.b_nodes}
     return of_a, of_b
 
 

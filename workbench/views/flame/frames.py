@@ -57,11 +57,11 @@ class Frames:
 
     def path(self, row: int) -> tuple[str, ...]:
         """Texts from the outermost box to this one."""
-        found: list[str] = []
+        names: list[str] = []
         while row != NONE:
-            found.append(self.texts[self.name[row]])
+            names.append(self.texts[self.name[row]])
             row = int(self.parent[row])
-        return tuple(reversed(found))
+        return tuple(reversed(names))
 
     def text(self, code: int) -> str | None:
         return None if code == NONE else self.texts[code]

@@ -34,29 +34,29 @@ class Branch:
 
     def child(self, name: str, kind: Kind, op: str | None = None, provider: str | None = None) -> Branch:
         """The box below with that name, made when it is new."""
-        found = self.children.get((name, kind))
-        if found is None:
-            found = self.children[(name, kind)] = Branch(name, kind, op, provider)
-        return found
+        branch = self.children.get((name, kind))
+        if branch is None:
+            branch = self.children[(name, kind)] = Branch(name, kind, op, provider)
+        return branch
 
     @property
     def total_s(self) -> float:
-        return self.own_s + sum(each.total_s for each in self.children.values())
+        return self.own_s + sum(child.total_s for child in self.children.values())
 
 
 Ranks = Mapping[tuple[str, ...], float]
 
 
 def ranked(wholes: Sequence[Branch]) -> Ranks:
-    """The time of each box in all trees together: the same order in each, so that one can look across."""
-    found: dict[tuple[str, ...], float] = {}
+    """Return the time of each box in all trees together: boxes stand in the same order in every tree."""
+    totals_s: dict[tuple[str, ...], float] = {}
     for whole in wholes:
         stack: list[tuple[tuple[str, ...], Branch]] = [((whole.name,), whole)]
         while stack:
             path, branch = stack.pop()
-            found[path] = found.get(path, 0.0) + branch.total_s / (whole.calls or 1)
-            stack += [((*path, each.name), each) for each in branch.children.values()]
-    return found
+            totals_s[path] = totals_s.get(path, 0.0) + branch.total_s / (whole.calls or 1)
+            stack += [((*path, child.name), child) for child in branch.children.values()]
+    return totals_s
 
 
 def merged(
@@ -76,13 +76,13 @@ def devices(profile: Profile, order: Order) -> Frames | None:
     """The same tree over the kernels of a device, whose time runs beside the nodes'; None: there are none."""
     tree, trace, chosen = profile.tree, profile.trace, profile.steady.chosen
     kernels = np.flatnonzero((tree.kind == Event.KERNEL) & ~np.isnan(trace.duration_us))
-    whole, found = Branch("kernels of the device", Kind.WHOLE), _Finder(profile, order)
+    whole, finder = Branch("kernels of the device", Kind.WHOLE), _Finder(profile, order)
     for event in kernels.tolist():
         owner = int(tree.parent[event])
         if owner == NO_PARENT or int(tree.run[owner]) not in chosen:
             continue
         known = tree.kind[owner] == Event.NODE
-        box = found.node(whole, owner) if known else whole.child(NOT_TOLD, Kind.OTHER)
+        box = finder.node(whole, owner) if known else whole.child(NOT_TOLD, Kind.OTHER)
         box = box.child(trace.name_of(event), Kind.KERNEL, box.op, box.provider)
         box.own_s += float(trace.duration_us[event]) / 1e6
         box.calls += 1
@@ -92,7 +92,7 @@ def devices(profile: Profile, order: Order) -> Frames | None:
 def grow(profile: Profile, order: Order) -> Branch:
     """The tree of the steady runs, before it is laid out."""
     tree = profile.tree
-    whole, found = Branch("run", Kind.WHOLE), _Finder(profile, order)
+    whole, finder = Branch("run", Kind.WHOLE), _Finder(profile, order)
     places: dict[int, Branch] = {}
     own_us = tree.self_us
     for event in profile.steady.events.tolist():
@@ -101,8 +101,8 @@ def grow(profile: Profile, order: Order) -> Branch:
             waiting.append(at)
             at = int(tree.parent[at])
         place = whole if at == NO_PARENT else places[at]
-        for each in reversed(waiting):
-            place = places[each] = found.place(place, each)
+        for span in reversed(waiting):
+            place = places[span] = finder.place(place, span)
         spent_s = float(own_us[event]) / 1e6
         kind = Event(tree.kind[event])
         if kind == Event.RUN:
@@ -152,7 +152,7 @@ class _Finder:
 
 
 def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: Ranks) -> Frames:
-    """Boxes side by side, the widest first, gaps last; modules that hold only one module become one box."""
+    """Lay boxes side by side, the widest first, gaps last; a module with one module inside is one box."""
     boxes = Boxes()
     stack: list[tuple[Branch, tuple[str, ...], int, int, float, float]] = []
     stack.append((whole, (whole.name,), NONE, 0, 0.0, whole.total_s))
@@ -171,14 +171,16 @@ def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: R
             change_s=change_s.get(name, nan) if branch.kind == Kind.NODE else nan,
         )  # fmt: skip
         below = []
-        for each in branch.children.values():
-            inner, each_s = (*path, each.name), each.total_s
-            below.append(((each.kind == Kind.GAP, -ranks.get(inner, each_s), -each_s), each, inner, each_s))
-        below.sort(key=lambda one: one[0])
+        for child in branch.children.values():
+            inner, child_s = (*path, child.name), child.total_s
+            below.append(
+                ((child.kind == Kind.GAP, -ranks.get(inner, child_s), -child_s), child, inner, child_s)
+            )
+        below.sort(key=lambda entry: entry[0])
         at, placed = start_s, []
-        for _, each, inner, each_s in below:
-            placed.append((each, inner, row, depth + 1, at, each_s))
-            at += each_s
+        for _, child, inner, child_s in below:
+            placed.append((child, inner, row, depth + 1, at, child_s))
+            at += child_s
         stack += reversed(placed)
     return boxes.frames()
 
@@ -186,5 +188,5 @@ def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: R
 def _calls(branch: Branch) -> int:
     """Of a box that is no node: the calls of the nodes right below it."""
     if branch.kind == Kind.NODE:
-        return sum(each.calls for each in branch.children.values() if each.kind == Kind.OPERATOR)
-    return sum(each.calls or _calls(each) for each in branch.children.values() if each.kind != Kind.GAP)
+        return sum(child.calls for child in branch.children.values() if child.kind == Kind.OPERATOR)
+    return sum(child.calls or _calls(child) for child in branch.children.values() if child.kind != Kind.GAP)

@@ -53,14 +53,14 @@ def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
     texts = Texts(MOST_LETTERS)
     whats = _Whats(texts)
     columns: dict[str, Any] = {}
-    told = [_picture(number, picture, texts, whats, columns) for number, picture in enumerate(pictures)]
+    headers = [_picture(number, picture, texts, whats, columns) for number, picture in enumerate(pictures)]
     table, block = pack(columns)
     styles: dict[str, dict[str, Any]] = {
         "op": _styles(texts, {op for _, op, _ in whats.all}, "op"),
         "provider": _styles(texts, {provider for _, _, provider in whats.all}, "provider"),
     }
     header = {
-        "pictures": told,
+        "pictures": headers,
         "whats": whats.all,
         "styles": styles,
         "gap": style_data(GAP),
@@ -114,5 +114,5 @@ def _picture(
 
 
 def _styles(texts: Texts, numbers: set[int], of: str) -> dict[str, Any]:
-    found = style_of_op_type if of == "op" else style_of_provider
-    return {str(number): style_data(found(texts.all[number])) for number in sorted(numbers - {NONE})}
+    style_of = style_of_op_type if of == "op" else style_of_provider
+    return {str(number): style_data(style_of(texts.all[number])) for number in sorted(numbers - {NONE})}

@@ -27,29 +27,29 @@ class Shown:
 def pictures(
     shown: Sequence[Shown], difference: Difference | None, most_spans: int = MOST_SPANS
 ) -> tuple[Picture, ...]:
-    """By module, by operator, in time, and, of two, the difference, which then stands first."""
-    found = [
+    """Return the pictures by module, by operator and in time; of two runs the difference is first."""
+    drawn = [
         _merged("module", "By module", shown, difference),
         _merged("operator", "By operator", shown, difference),
         _in_time(shown, most_spans),
     ]
     if difference is not None:
-        found.insert(0, _difference(shown, difference))
-    return tuple(found)
+        drawn.insert(0, _difference(shown, difference))
+    return tuple(drawn)
 
 
 def _merged(order: Order, title: str, shown: Sequence[Shown], difference: Difference | None) -> Picture:
     changes: tuple[dict[str, float], ...] = ({}, {}) if difference is None else change_by_node(difference)
     panes = []
-    ranks = ranked([grow(each.profile, order) for each in shown])
-    for index, each in enumerate(shown):
+    ranks = ranked([grow(run.profile, order) for run in shown])
+    for index, run in enumerate(shown):
         change_s = changes[index] if index < len(changes) else {}
-        frames = merged(each.profile, order, change_s=change_s, ranks=ranks)
-        panes.append(Pane(each.label, _runs(each.profile), frames))
-        kernels = devices(each.profile, order)
+        frames = merged(run.profile, order, change_s=change_s, ranks=ranks)
+        panes.append(Pane(run.label, _runs(run.profile), frames))
+        kernels = devices(run.profile, order)
         if kernels is not None:
             panes.append(
-                Pane(f"{each.label}, device", "kernels, beside the nodes that launched them", kernels)
+                Pane(f"{run.label}, device", "kernels, beside the nodes that launched them", kernels)
             )
     return Picture(order, title, f"The mean run, {PROFILED}. The widest stand left.", tuple(panes))
 
@@ -57,8 +57,8 @@ def _merged(order: Order, title: str, shown: Sequence[Shown], difference: Differ
 def _in_time(shown: Sequence[Shown], most_spans: int) -> Picture:
     panes: list[Pane] = []
     views = []
-    for each in shown:
-        lanes, view_s = timeline(each.profile, each.label, most_spans // max(1, len(shown)))
+    for run in shown:
+        lanes, view_s = timeline(run.profile, run.label, most_spans // max(1, len(shown)))
         panes += lanes
         views.append(view_s)
     view = (min(low for low, _ in views), max(high for _, high in views)) if views else None
@@ -67,16 +67,14 @@ def _in_time(shown: Sequence[Shown], most_spans: int) -> Picture:
     )
 
 
-def _difference(shown: Sequence[Shown], found: Difference) -> Picture:
-    of_a, of_b = change_by_node(found)
-    ranks = ranked([grow(each.profile, "operator") for each in shown])
+def _difference(shown: Sequence[Shown], difference: Difference) -> Picture:
+    of_a, of_b = change_by_node(difference)
+    ranks = ranked([grow(run.profile, "operator") for run in shown])
     a, b = (
-        Pane(
-            each.label, _runs(each.profile), merged(each.profile, "operator", change_s=change_s, ranks=ranks)
-        )
-        for each, change_s in zip(shown[:2], (of_a, of_b), strict=True)
+        Pane(run.label, _runs(run.profile), merged(run.profile, "operator", change_s=change_s, ranks=ranks))
+        for run, change_s in zip(shown[:2], (of_a, of_b), strict=True)
     )
-    pane = Pane("Difference", "each node of B against the nodes of A that it replaced", differing(found))
+    pane = Pane("Difference", "each node of B against the nodes of A that it replaced", differing(difference))
     return Picture("difference", "Difference", DIFFERING, (a, b, pane))
 
 

@@ -25,13 +25,13 @@ PLAIN_OPACITY = 0.16
 _PLAIN = (Kind.WHOLE, Kind.MODULE, Kind.RUN, Kind.BODY, Kind.OTHER)
 
 
-def flame_scene(picture: Picture, told: str) -> Scene:
+def flame_scene(picture: Picture, title: str) -> Scene:
     """All panes on one time scale."""
     low, high = _span(picture)
     per_s = (WIDTH - 2 * MARGIN) / ((high - low) or 1.0)
     marks: list[Shape] = []
     y = MARGIN
-    for line in broken(told, 14, WIDTH - 2 * MARGIN, bold=True, most=4):
+    for line in broken(title, 14, WIDTH - 2 * MARGIN, bold=True, most=4):
         y += LINE
         marks.append(Text(MARGIN, y, line, size=14, bold=True))
     y += LINE
@@ -48,7 +48,7 @@ def flame_scene(picture: Picture, told: str) -> Scene:
         marks.append(Text(MARGIN, y, f"{left_out} more panes are in the live view", size=12))
     y += 10
     marks += _axis(low, high, per_s, y)
-    return Scene(WIDTH, y + 34, told, tuple(marks))
+    return Scene(WIDTH, y + 34, title, tuple(marks))
 
 
 def _span(picture: Picture) -> tuple[float, float]:

@@ -57,9 +57,9 @@ def timeline(
         events = lanes[(device, pid, tid, queue)]
         if device:
             devices += 1
-            told = f"stream {queue}: " if queue else ""
+            stream = f"stream {queue}: " if queue else ""
             title = f"{label}, device queue {devices}"
-            note = f"{told}kernels, beside the nodes that launched them"
+            note = f"{stream}kernels, beside the nodes that launched them"
         else:
             threads += 1
             title, note = f"{label}, thread {threads}", f"thread {tid}"
@@ -149,8 +149,8 @@ def _gaps(profile: Profile, events: list[int]) -> Iterable[tuple[float, float, s
 
 def _children(profile: Profile, owners: dict[int, str]) -> dict[int, list[int]]:
     trace, tree = profile.trace, profile.tree
-    found: dict[int, list[int]] = {}
+    children: dict[int, list[int]] = {}
     inside = np.flatnonzero(np.isin(tree.parent, list(owners)) & (tree.kind != Event.KERNEL))
     for child in inside[np.argsort(trace.start_us[inside], kind="stable")].tolist():
-        found.setdefault(int(tree.parent[child]), []).append(child)
-    return found
+        children.setdefault(int(tree.parent[child]), []).append(child)
+    return children

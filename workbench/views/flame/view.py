@@ -30,7 +30,7 @@ ColorBy = Literal["operator", "provider", "change"]
 
 
 class FlameView(View):
-    """Where the time goes. `selected` holds the names of nodes, `way` is how it is looked at."""
+    """Where the time goes. `selected` holds names of nodes, `way` is the picture that is shown."""
 
     script: ClassVar[str] = "flame"
     own_state: ClassVar[tuple[str, ...]] = ("way", "color")
@@ -41,19 +41,19 @@ class FlameView(View):
     def __init__(
         self,
         shown: Sequence[Shown],
-        found: Difference | None = None,
+        difference: Difference | None = None,
         *,
         way: Way | None = None,
         color: ColorBy = "operator",
         most_spans: int = MOST_SPANS,
         **traits: Any,
     ) -> None:
-        self.shown, self.difference = tuple(shown), found
-        self.pictures = pictures(shown, found, most_spans)
-        self._told = sentence(self.shown, found)
+        self.shown, self.difference = tuple(shown), difference
+        self.pictures = pictures(shown, difference, most_spans)
+        self._sentence = sentence(self.shown, difference)
         header, columns = payload(self.pictures)
         super().__init__(
-            {**header, "told": self._told},
+            {**header, "told": self._sentence},
             columns,
             way=self.picture_of(way or self.pictures[0].key).key,
             color=color,
@@ -61,15 +61,15 @@ class FlameView(View):
         )
 
     def picture_of(self, way: str) -> Picture:
-        """The frozen data behind one way to look."""
-        found = next((each for each in self.pictures if each.key == way), None)
-        if found is None:
-            known = ", ".join(each.key for each in self.pictures)
+        """Return the data of a picture."""
+        picture = next((picture for picture in self.pictures if picture.key == way), None)
+        if picture is None:
+            known = ", ".join(picture.key for picture in self.pictures)
             raise ProfileError(f"there is no picture {way!r} of these profiles", f"the ways are: {known}")
-        return found
+        return picture
 
     def to_frame(self, way: Way | None = None) -> pd.DataFrame:
-        """The boxes of a picture as a table, or for the difference a row a group of nodes."""
+        """Return the boxes of a picture as a table; of the difference a row for each group of nodes."""
         import pandas as pd
 
         picture = self.picture_of(way or self.way)
@@ -88,17 +88,17 @@ class FlameView(View):
         return pd.DataFrame(rows, columns=columns)
 
     def still(self) -> Scene:
-        """The picture that is shown first, its widest boxes named."""
+        """Draw the current picture with the names of its widest boxes."""
         return flame_scene(self.picture_of(self.way), str(self))
 
     def __str__(self) -> str:
-        return self._told
+        return self._sentence
 
 
 def flame_view(
     profile: Profile, explained: Explained | None = None, *, label: str = "", way: Way | None = None
 ) -> FlameView:
-    """One profile; with the explanation its nodes have the names that the graph view knows."""
+    """Show one profile; with the explanation its nodes have the names of the graph view."""
     if explained is not None:
         profile = in_the_names_of(explained, profile)
     return FlameView((Shown(label or "run", profile),), way=way)
@@ -110,13 +110,13 @@ def flame_of_two(
     explained_a: Explained | None = None,
     explained_b: Explained | None = None,
     *,
-    found: Difference | None = None,
+    known: Difference | None = None,
     labels: tuple[str, str] = ("A", "B"),
     way: Way | None = None,
 ) -> FlameView:
-    """A above B; with both explanations, or a difference made before, also where the milliseconds went."""
+    """Show A above B; with both explanations or a known difference, also where the milliseconds went."""
     a = a if explained_a is None else in_the_names_of(explained_a, a)
     b = b if explained_b is None else in_the_names_of(explained_b, b)
-    if found is None and explained_a is not None and explained_b is not None:
-        found = difference(a, b, explained_a, explained_b)
-    return FlameView((Shown(labels[0], a), Shown(labels[1], b)), found, way=way)
+    if known is None and explained_a is not None and explained_b is not None:
+        known = difference(a, b, explained_a, explained_b)
+    return FlameView((Shown(labels[0], a), Shown(labels[1], b)), known, way=way)

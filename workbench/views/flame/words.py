@@ -12,11 +12,11 @@ from workbench.views.flame.pictures import Shown
 MOST = 3
 
 
-def sentence(shown: Sequence[Shown], found: Difference | None) -> str:
+def sentence(shown: Sequence[Shown], difference: Difference | None) -> str:
     """Where most of the time goes, or went."""
-    if found is not None:
-        return f"{found}."
-    return ". ".join(_of(each) for each in shown) + "."
+    if difference is not None:
+        return f"{difference}."
+    return ". ".join(_of(run) for run in shown) + "."
 
 
 def _of(shown: Shown) -> str:

@@ -1,4 +1,4 @@
-"""From what was explained to panes and links: the source against its optimized graph, or two of those."""
+"""Make panes and links of explanations: a source beside its optimized graph, or two optimized graphs."""
 
 from __future__ import annotations
 
@@ -16,35 +16,37 @@ CPU = "CPUExecutionProvider"
 Links = tuple[tuple[int, int], ...]
 
 
-def source_pane(told: Explained) -> Pane:
-    """The graph as its author wrote it, each node with its fate."""
-    fates = {one.node: one for one in told.provenance.account.sources}
-    where = dict(told.placement.sources)
+def source_pane(explained: Explained) -> Pane:
+    """Return the source graph, each node with its fate."""
+    fates = {record.node: record for record in explained.provenance.account.sources}
+    where = dict(explained.placement.sources)
     rows = {}
-    for node in told.source.nodes:
+    for node in explained.source.nodes:
         fate = fates.get(node.key)
         rows[node.key] = _row(
-            told.source,
+            explained.source,
             node,
             provider=where.get(node.key),
             fate=fate.fate if fate else "unknown",
             passes=fate.passes if fate else (),
         )
-    return pane_of(told.source, rows, paths_of(told.source), title="source")
+    return pane_of(explained.source, rows, paths_of(explained.source), title="source")
 
 
 def optimized_pane(
-    told: Explained, times_s: Mapping[str, float] | None = None, title: str = "optimized"
+    explained: Explained, times_s: Mapping[str, float] | None = None, title: str = "optimized"
 ) -> Pane:
-    """The graph that runs: provider, partition, what it came from, and time where a profile tells it.
+    """Return the graph that runs: provider, partition, fate, and time where a profile has it.
 
     A node stands in the modules of its sources, so that it has the same place on both sides.
     """
-    graph = told.basic if told.placement.of_basic_graph else told.optimized
-    placed = {one.node: one for one in told.placement.nodes}
-    traced = {one.node: one for one in told.provenance.account.optimized}
+    graph = explained.basic if explained.placement.of_basic_graph else explained.optimized
+    placed = {record.node: record for record in explained.placement.nodes}
+    traced = {record.node: record for record in explained.provenance.account.optimized}
     rows, known = {}, {}
-    source_paths = dict(zip((node.key for node in told.source.nodes), paths_of(told.source), strict=True))
+    source_paths = dict(
+        zip((node.key for node in explained.source.nodes), paths_of(explained.source), strict=True)
+    )
     for node in graph.nodes:
         place, trace = placed.get(node.key), traced.get(node.key)
         time_s = place.time_s if place else None
@@ -67,25 +69,25 @@ def optimized_pane(
     return pane_of(graph, rows, paths_of(graph, known), title=title)
 
 
-def predicted_pane(told: Explained, prediction: Prediction) -> Pane:
-    """Where nodes would run on a provider that is not here. Nothing of it ran."""
+def predicted_pane(explained: Explained, prediction: Prediction) -> Pane:
+    """Return where nodes would run on a provider that is not on this machine."""
     rows = {}
-    said = {one.node: one for one in prediction.nodes}
-    for node in told.basic.nodes:
-        one = said[node.key]
+    predictions = {predicted.node: predicted for predicted in prediction.nodes}
+    for node in explained.basic.nodes:
+        predicted = predictions[node.key]
         rows[node.key] = _row(
-            told.basic,
+            explained.basic,
             node,
-            provider={True: prediction.provider, False: CPU, None: None}[one.takes],
-            partition=one.partition,
-            note=f"prediction: {one.condition}" if one.condition else "prediction",
+            provider={True: prediction.provider, False: CPU, None: None}[predicted.takes],
+            partition=predicted.partition,
+            note=f"prediction: {predicted.condition}" if predicted.condition else "prediction",
         )
     note = f"PREDICTION, nothing of this ran. From {prediction.source}, ORT {prediction.version}"
     title = f"predicted on {prediction.provider.removesuffix('ExecutionProvider')}"
-    return pane_of(told.basic, rows, paths_of(told.basic), title=title, note=note)
+    return pane_of(explained.basic, rows, paths_of(explained.basic), title=title, note=note)
 
 
-def _row(graph: Graph, node: Node, **told: Any) -> Row:
+def _row(graph: Graph, node: Node, **fields: Any) -> Row:
     infos = [graph.info(name) for name in node.outputs if name]
     sizes = [info.size_bytes if info else None for info in infos]
     known = [size for size in sizes if size is not None]
@@ -94,7 +96,7 @@ def _row(graph: Graph, node: Node, **told: Any) -> Row:
         op_type=node.kind,
         shapes=", ".join(text for info in infos if (text := shape_text(info))),
         size_bytes=sum(known) if known and len(known) == len(sizes) else None,
-        **told,
+        **fields,
     )
 
 
@@ -104,47 +106,47 @@ def _fate(sources: int, inserted: bool) -> str:
     return "unknown" if sources == 0 else "kept" if sources == 1 else "fused"
 
 
-def links_of_one(told: Explained, before: Pane, after: Pane) -> Links:
-    """Source rows to the optimized rows that do their work now; inputs and outputs to themselves."""
-    return _links(before, after, {one.node: one.sources for one in told.provenance.account.optimized})
+def links_of_one(explained: Explained, before: Pane, after: Pane) -> Links:
+    """Link source rows to the optimized rows that do their work; link inputs and outputs by name."""
+    return _links(before, after, _sources(explained.provenance.account))
 
 
 def links_of_two(before: Explained, after: Explained, left: Pane, right: Pane) -> Links:
-    """Rows that do the work of the same source nodes, also where one source was made from the other."""
-    first, second = (_sources(one.provenance.account) for one in (before, after))
+    """Link rows that do the work of the same source nodes, also where one source was made of the other."""
+    first, second = (_sources(explained.provenance.account) for explained in (before, after))
     if before.source is not after.source and not same_graph(before.source, after.source):
         chain = account(before.source, [("prepared", 0, after.source)])
         back = _sources(chain)
         second = {
-            key: tuple(dict.fromkeys(origin for one in found for origin in back.get(one, ())))
-            for key, found in second.items()
+            key: tuple(dict.fromkeys(origin for source in sources for origin in back.get(source, ())))
+            for key, sources in second.items()
         }
     holders: dict[str, list[str]] = {}
-    for key, found in first.items():
-        for origin in found:
+    for key, origins in first.items():
+        for origin in origins:
             holders.setdefault(origin, []).append(key)
     met = {
-        key: tuple(dict.fromkeys(one for origin in found for one in holders.get(origin, ())))
-        for key, found in second.items()
+        key: tuple(dict.fromkeys(holder for origin in origins for holder in holders.get(origin, ())))
+        for key, origins in second.items()
     }
     return _links(left, right, met)
 
 
-def _sources(told: Account) -> dict[str, tuple[str, ...]]:
-    return {one.node: one.sources for one in told.optimized}
+def _sources(provenance: Account) -> dict[str, tuple[str, ...]]:
+    return {trace.node: trace.sources for trace in provenance.optimized}
 
 
 def _links(before: Pane, after: Pane, sources: Mapping[str, Sequence[str]]) -> Links:
     left = _positions(before, "node")
     ports = {kind: _positions(before, kind) for kind in ("input", "output")}
-    found = []
+    links = []
     for index, row in enumerate(after.rows):
         if row.kind != "node":
             same: Iterable[int | None] = (ports[row.kind].get(row.node),)
         else:
             same = (left.get(key) for key in sources.get(row.node, ()))
-        found += [(one, index) for one in same if one is not None]
-    return tuple(sorted(found))
+        links += [(linked, index) for linked in same if linked is not None]
+    return tuple(sorted(links))
 
 
 def _positions(pane: Pane, kind: str) -> dict[str, int]:

@@ -143,9 +143,9 @@ def _wires(graph: Graph, rows: Sequence[Row], inputs: int) -> tuple[Wire, ...]:
         if name in makers:
             readers.setdefault(name, []).append(index)
     wires = []
-    for name, found in readers.items():
-        source, hub, size = makers[name], len(found) > MOST_FAN_OUT, _size(graph, name)
-        for target in found:
+    for name, targets in readers.items():
+        source, hub, size = makers[name], len(targets) > MOST_FAN_OUT, _size(graph, name)
+        for target in targets:
             wires.append(Wire(source, target, name, size, hub, _crosses(rows[source], rows[target])))
     return tuple(wires)
 

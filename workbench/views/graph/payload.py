@@ -40,22 +40,22 @@ def payload(
     """Header and columns. Column names begin with the number of their pane."""
     texts = Texts(MOST_LETTERS)
     columns: dict[str, Sequence[int] | Sequence[float | None]] = {
-        "link_from": [one for one, _ in links],
+        "link_from": [start for start, _ in links],
         "link_to": [other for _, other in links],
     }
-    told = []
+    panes_data = []
     opened = {name: open_alike(trees) for name, trees in _trees(panes).items()}
     for number, pane in enumerate(panes):
         columns |= {f"{number}_{name}": rows for name, rows in _columns(pane, texts).items()}
         trees = ["modules"] if pane.partitions is None else ["modules", "partitions"]
         for name in trees:
             tree = pane.modules if pane.partitions is None or name == "modules" else pane.partitions
-            found = _tree(tree, opened[name].pop(0), texts)
-            columns |= {f"{number}_{name}_{key}": rows for key, rows in found.items()}
-        told.append({"title": pane.title, "note": pane.note, "nodes": pane.nodes, "trees": trees})
+            tree_columns = _tree(tree, opened[name].pop(0), texts)
+            columns |= {f"{number}_{name}_{key}": rows for key, rows in tree_columns.items()}
+        panes_data.append({"title": pane.title, "note": pane.note, "nodes": pane.nodes, "trees": trees})
     table, block = pack(columns)
     header = {
-        "panes": told,
+        "panes": panes_data,
         "modes": _modes(panes, texts, predicted),
         "kinds": KINDS,
         "columns": table,
@@ -113,7 +113,7 @@ def provider_label(row: Row) -> str:
 
 
 def _modes(panes: Sequence[Pane], texts: Texts, predicted: bool) -> list[dict[str, Any]]:
-    """What boxes can be coloured by; what nothing is known of is there, and said to be unknown."""
+    """Return what boxes can be coloured by; a mode without data is listed as unknown."""
     nodes = [row for pane in panes for row in pane.rows if row.kind == "node"]
     fates = {row.fate for row in nodes} - {None}
     timed = any(row.time_s is not None for row in nodes)
@@ -137,14 +137,11 @@ def _modes(panes: Sequence[Pane], texts: Texts, predicted: bool) -> list[dict[st
 def _category(
     name: str, label: str, texts: Texts, styles: dict[str, tuple[FillStyle, str]]
 ) -> dict[str, Any]:
-    told = [
-        {
-            "text": texts.number(key), "label": key, "glyph": glyph,
-            "style": style_data(style),
-        }
+    entries = [
+        {"text": texts.number(key), "label": key, "glyph": glyph, "style": style_data(style)}
         for key, (style, glyph) in styles.items()
-    ]  # fmt: skip
-    return {"name": name, "label": label, "kind": "category", "styles": told, "known": bool(told)}
+    ]
+    return {"name": name, "label": label, "kind": "category", "styles": entries, "known": bool(entries)}
 
 
 def _number(name: str, label: str, unit: str, known: bool) -> dict[str, Any]:

@@ -44,16 +44,16 @@ def common_path(paths: Sequence[Path]) -> Path:
 
 def paths_of(graph: Graph, known: Mapping[str, Path] | None = None) -> list[Path]:
     """One path a node, in the order of the graph. `known` paths, by key, come first."""
-    found: list[Path | None] = []
+    known_paths: list[Path | None] = []
     for node in graph.nodes:
         if node.scope:
-            found.append(None)  # settled below, from the node whose body it is
+            known_paths.append(None)  # settled below, from the node whose body it is
         elif known is not None and node.key in known:
-            found.append(known[node.key])
+            known_paths.append(known[node.key])
         else:
-            found.append(_own_path(node))
-    _from_neighbours(graph, found)
-    paths = [path or () for path in found]
+            known_paths.append(_own_path(node))
+    _from_neighbours(graph, known_paths)
+    paths = [path or () for path in known_paths]
     _into_bodies(graph, paths)
     return paths
 
@@ -65,33 +65,33 @@ def _own_path(node: Node) -> Path | None:
     return next((path for name in names if name and (path := module_path(name)) is not None), None)
 
 
-def _from_neighbours(graph: Graph, found: list[Path | None]) -> None:
-    """A node that tells nothing belongs to what it reads, where that tells itself: a weight knows its layer.
+def _from_neighbours(graph: Graph, paths: list[Path | None]) -> None:
+    """Put a node without a path of its own beside what it reads, since a weight has the path of its layer.
 
-    Else to who reads it; else to where what it reads has been put.
+    If that has no path of its own either, put the node beside its readers, else where its inputs were put.
     """
     position = {node.key: index for index, node in enumerate(graph.nodes)}
-    told = list(found)
+    before = list(paths)
 
     def makers(node: Node) -> list[int]:
         known = (graph.producers.get(name) for name in node.reads)
-        return [position[one.key] for one in known if one is not None]
+        return [position[neighbour.key] for neighbour in known if neighbour is not None]
 
     def readers(node: Node) -> list[int]:
-        return [position[one.key] for name in node.outputs for one in graph.readers.get(name, ())]
+        return [position[neighbour.key] for name in node.outputs for neighbour in graph.readers.get(name, ())]
 
     def first(paths: Sequence[Path | None], indices: list[int]) -> Path | None:
         return next((path for index in indices if (path := paths[index])), None)
 
     for index, node in enumerate(graph.nodes):
-        if found[index] is None:
-            found[index] = first(told, makers(node)) or first(told, readers(node))
+        if paths[index] is None:
+            paths[index] = first(before, makers(node)) or first(before, readers(node))
     for index, node in enumerate(graph.nodes):
-        if found[index] is None:
-            found[index] = first(found, makers(node))
-    for index in reversed(range(len(found))):
-        if found[index] is None:
-            found[index] = first(found, readers(graph.nodes[index]))
+        if paths[index] is None:
+            paths[index] = first(paths, makers(node))
+    for index in reversed(range(len(paths))):
+        if paths[index] is None:
+            paths[index] = first(paths, readers(graph.nodes[index]))
 
 
 def _into_bodies(graph: Graph, paths: list[Path]) -> None:

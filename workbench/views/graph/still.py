@@ -55,7 +55,7 @@ class Outline:
     left_out: int
 
 
-def outline(pane: Pane) -> Outline:
+def outline_of(pane: Pane) -> Outline:
     """Partitions where there are several, else modules; the box that holds most is opened."""
     tree = pane.partitions or pane.modules
     by = "provider" if any(row.provider for row in pane.rows) else "fate"
@@ -80,12 +80,14 @@ def _outermost(tree: Tree, pane: Pane) -> tuple[list[list[int]], list[str]]:
     frontier = list(children[ROOT])
     depths = _depths(pane)
     while True:
-        big = [one for one in frontier if one[0] and len(inside[one[1]]) * 2 > len(tree.home)]
+        big = [entry for entry in frontier if entry[0] and len(inside[entry[1]]) * 2 > len(tree.home)]
         if not big or len(frontier) + len(children[big[0][1]]) - 1 > MOST_BOXES:
             break
         at = frontier.index(big[0])
         frontier[at : at + 1] = children[big[0][1]]
-    frontier.sort(key=lambda one: mean(depths[node] for node in (inside[one[1]] if one[0] else [one[1]])))
+    frontier.sort(
+        key=lambda entry: mean(depths[node] for node in (inside[entry[1]] if entry[0] else [entry[1]]))
+    )
     members = [inside[number] if is_box else [number] for is_box, number in frontier]
     labels = [
         tree.boxes[number].label if is_box else f"{pane.rows[number].op_type} {pane.rows[number].node}"
@@ -103,17 +105,17 @@ def _depths(pane: Pane) -> list[int]:
             into[wire.target].append(wire.source)
     for node, makers in enumerate(into):
         if makers:
-            depths[node] = 1 + max(depths[one] for one in makers)
+            depths[node] = 1 + max(depths[maker] for maker in makers)
     return depths
 
 
 def _inside(tree: Tree) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in tree.boxes]
+    members: list[list[int]] = [[] for _ in tree.boxes]
     for node, number in enumerate(tree.home):
-        found[number].append(node)
+        members[number].append(node)
     for number in range(len(tree.boxes) - 1, ROOT, -1):
-        found[tree.boxes[number].parent] += found[number]
-    return found
+        members[tree.boxes[number].parent] += members[number]
+    return members
 
 
 def _style_name(row: Row, by: str) -> str:
@@ -130,36 +132,36 @@ def _ties(pane: Pane, home: dict[int, int]) -> tuple[Tie, ...]:
         tensors[ends[0], ends[1]].add(wire.tensor)
         if wire.crosses:
             crossing[ends[0], ends[1]][wire.tensor] = wire.size_bytes
-    found = []
+    ties = []
     for key, names in sorted(tensors.items()):
         sizes = list(crossing[key].values()) if key in crossing else []
         known = [size for size in sizes if size is not None]
-        found.append(Tie(*key, len(names), len(sizes), sum(known) if len(known) == len(sizes) else None))
-    return tuple(found)
+        ties.append(Tie(*key, len(names), len(sizes), sum(known) if len(known) == len(sizes) else None))
+    return tuple(ties)
 
 
 def graph_scene(panes: Sequence[Pane], title: str) -> Scene:
-    """The panes side by side, below one sentence."""
-    outlines = [outline(pane) for pane in panes]
+    """Draw the panes side by side, below one sentence."""
+    outlines = [outline_of(pane) for pane in panes]
     width = max(620.0, len(outlines) * (WIDTH + ARCS + MARGIN) + MARGIN)
-    said = lines(title, int(TITLE_COLUMNS * width / 900), 900)
-    marks: list[Shape] = list(column(said, MARGIN, MARGIN + 12, bold=True, room=width - 2 * MARGIN))
-    top = MARGIN + len(said) * LINE + 10
+    title_lines = lines(title, int(TITLE_COLUMNS * width / 900), 900)
+    marks: list[Shape] = list(column(title_lines, MARGIN, MARGIN + 12, bold=True, room=width - 2 * MARGIN))
+    top = MARGIN + len(title_lines) * LINE + 10
     bottom = top
-    for number, told in enumerate(outlines):
+    for number, outline in enumerate(outlines):
         left = MARGIN + number * (WIDTH + ARCS + MARGIN)
-        marks += _drawn(told, left, top)
-        rows = len(told.boxes) + (1 if told.left_out or not told.boxes else 0)
+        marks += _drawn(outline, left, top)
+        rows = len(outline.boxes) + (1 if outline.left_out or not outline.boxes else 0)
         bottom = max(bottom, top + LINE + rows * (BOX + GAP))
     marks += _legend(outlines, bottom + 4)
     return Scene(width, bottom + 30, title, tuple(marks))
 
 
-def _drawn(told: Outline, left: float, top: float) -> Iterator[Shape]:
-    yield Text(left, top + 10, told.title, 13, True, room=WIDTH)
+def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
+    yield Text(left, top + 10, outline.title, 13, True, room=WIDTH)
     first = top + LINE
-    yield from _arcs(told, left, first)
-    for number, box in enumerate(told.boxes):
+    yield from _arcs(outline, left, first)
+    for number, box in enumerate(outline.boxes):
         y = first + number * (BOX + GAP)
         yield Rect(left, y, WIDTH, BOX, TEXT, 0.10, TEXT, radius=3)
         time = "" if box.time_s is None else f", {in_ms(box.time_s, 3)}"
@@ -169,7 +171,7 @@ def _drawn(told: Outline, left: float, top: float) -> Iterator[Shape]:
         x = left + 8
         for name, count in box.shares:
             wide = (WIDTH - 16) * count / max(box.nodes, 1)
-            style = style_named(name, told.by)
+            style = style_named(name, outline.by)
             yield Rect(
                 x,
                 y + BOX - STRIP - 3,
@@ -183,16 +185,16 @@ def _drawn(told: Outline, left: float, top: float) -> Iterator[Shape]:
                 ink=style.ink,
             )
             x += wide
-    last = first + len(told.boxes) * (BOX + GAP)
-    if not told.boxes:
+    last = first + len(outline.boxes) * (BOX + GAP)
+    if not outline.boxes:
         yield Text(left + 8, last + 14, "no nodes in this graph", 12)
-    elif told.left_out:
-        yield Text(left + 8, last + 14, f"… and {told.left_out:,} more boxes", 12)
+    elif outline.left_out:
+        yield Text(left + 8, last + 14, f"… and {outline.left_out:,} more boxes", 12)
 
 
-def _arcs(told: Outline, left: float, first: float) -> Iterator[Shape]:
+def _arcs(outline: Outline, left: float, first: float) -> Iterator[Shape]:
     """A line to the next box; an arc on the right to any other."""
-    for tie in told.ties:
+    for tie in outline.ties:
         color, width = (STRONG[1], 2.0) if tie.crossing else (TEXT, 1.0)
         start, end = first + tie.source * (BOX + GAP), first + tie.target * (BOX + GAP)
         dash = (5.0, 3.0) if tie.crossing else None
@@ -215,8 +217,8 @@ def _arcs(told: Outline, left: float, first: float) -> Iterator[Shape]:
 
 def _legend(outlines: Sequence[Outline], y: float) -> Iterator[Shape]:
     x = MARGIN
-    seen = dict.fromkeys((name, told.by) for told in outlines for box in told.boxes for name, _ in box.shares)
-    for name, by in seen:
+    shown = ((name, outline.by) for outline in outlines for box in outline.boxes for name, _ in box.shares)
+    for name, by in dict.fromkeys(shown):
         style = style_named(name, by)
         yield Rect(x, y, 18, 11, style.color, 1, TEXT, 0.6, hatch=style.pattern, ink=style.ink)
         yield Text(x + 24, y + 10, name, 11, room=110)

@@ -37,13 +37,13 @@ class Tree:
     def children(self) -> list[list[tuple[bool, int]]]:
         """Of each box, (is a box, its number), in the order of the first node in each."""
         first = self.first_nodes()
-        found: list[list[tuple[int, bool, int]]] = [[] for _ in self.boxes]
+        entries: list[list[tuple[int, bool, int]]] = [[] for _ in self.boxes]
         for number, box in enumerate(self.boxes):
             if number != ROOT:
-                found[box.parent].append((first[number], True, number))
+                entries[box.parent].append((first[number], True, number))
         for node, box_number in enumerate(self.home):
-            found[box_number].append((node, False, node))
-        return [[(is_box, number) for _, is_box, number in sorted(rows)] for rows in found]
+            entries[box_number].append((node, False, node))
+        return [[(is_box, number) for _, is_box, number in sorted(rows)] for rows in entries]
 
     def first_nodes(self) -> list[int]:
         """The first node within each box."""
@@ -149,8 +149,8 @@ def _gather_loose(draft: _Draft, words: Sequence[str], alone: frozenset[int]) ->
             (stay if first in alone else row).append(first)
             continue
         if len(row) > MOST_LOOSE:
-            told = _told(row, words)
-            draft.boxes[f"{told} {row[0]}"] = _Draft(told, nodes=row, first=row[0])
+            title = _told(row, words)
+            draft.boxes[f"{title} {row[0]}"] = _Draft(title, nodes=row, first=row[0])
         else:
             stay += row
         row = []
@@ -159,9 +159,9 @@ def _gather_loose(draft: _Draft, words: Sequence[str], alone: frozenset[int]) ->
 
 def _told(nodes: Sequence[int], words: Sequence[str]) -> str:
     """Such as `Gather, Unsqueeze, …`: what most of the nodes are."""
-    found = Counter(words[node] for node in nodes if node < len(words)).most_common()
-    kept = [word for word, _ in found[:2]]
-    return ", ".join([*kept, "…"] if len(found) > len(kept) else kept) or f"{len(nodes)} nodes"
+    counts = Counter(words[node] for node in nodes if node < len(words)).most_common()
+    kept = [word for word, _ in counts[:2]]
+    return ", ".join([*kept, "…"] if len(counts) > len(kept) else kept) or f"{len(nodes)} nodes"
 
 
 def _in_order(draft: _Draft) -> list[tuple[int, _Draft | None]]:
@@ -193,13 +193,13 @@ def open_alike(trees: Sequence[Tree]) -> list[tuple[int, ...]]:
     opened = [set(first_open(tree)) for tree in trees]
     shut = {
         tree.boxes[number].path
-        for tree, found in zip(trees, opened, strict=True)
+        for tree, numbers in zip(trees, opened, strict=True)
         for number in range(1, len(tree.boxes))
-        if number not in found
+        if number not in numbers
     }
     return [
-        tuple(number for number in sorted(found) if number == ROOT or tree.boxes[number].path not in shut)
-        for tree, found in zip(trees, opened, strict=True)
+        tuple(number for number in sorted(numbers) if number == ROOT or tree.boxes[number].path not in shut)
+        for tree, numbers in zip(trees, opened, strict=True)
     ]
 
 

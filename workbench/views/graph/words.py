@@ -20,18 +20,18 @@ def _told(pane: Pane) -> str:
     nodes = [row for row in pane.rows if row.kind == "node"]
     if not nodes:
         return f"{one_line(pane.title)}: no nodes"
-    told = f"{one_line(pane.title)}: {len(nodes):,} nodes"
+    text = f"{one_line(pane.title)}: {len(nodes):,} nodes"
     where = Counter(short_provider(row.provider) for row in nodes if row.provider is not None)
     fates = Counter(row.fate for row in nodes if row.fate)
     if fates and all(row.partition is None for row in nodes):  # a source: not all of its nodes run
-        told += " (" + ", ".join(f"{fates[fate]:,} {fate}" for fate in FATES if fates[fate]) + ")"
+        text += " (" + ", ".join(f"{fates[fate]:,} {fate}" for fate in FATES if fates[fate]) + ")"
     elif where:
-        told += " (" + ", ".join(f"{count:,} on {name}" for name, count in where.most_common()) + ")"
+        text += " (" + ", ".join(f"{count:,} on {name}" for name, count in where.most_common()) + ")"
     parts = {row.partition for row in nodes if row.partition is not None}
     if len(parts) > 1:
         crossing = len({(w.tensor, pane.rows[w.target].partition) for w in pane.wires if w.crosses})
-        told += f" in {len(parts)} partitions with {crossing:,} tensor{'s' * (crossing != 1)} crossing"
+        text += f" in {len(parts)} partitions with {crossing:,} tensor{'s' * (crossing != 1)} crossing"
     times = [row.time_s for row in nodes if row.time_s is not None]
     if times:
-        told += f", {in_ms(sum(times), 3)} a run with the profiler on"
-    return f"{told}. {one_line(pane.note)}" if pane.note else told
+        text += f", {in_ms(sum(times), 3)} a run with the profiler on"
+    return f"{text}. {one_line(pane.note)}" if pane.note else text
