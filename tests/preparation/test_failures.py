@@ -192,10 +192,25 @@ def test_the_optimizer_s_own_error_becomes_a_reason() -> None:
     from workbench.preparation.transformer_fusion import transformer_fusion
 
     step = transformer_fusion(TransformerFusion(), wb.Config())
-    told = step.explains("IndexError: list index out of range")
+    told = step.explain("IndexError: list index out of range")
     assert told is not None
     assert "Gemm" in told[0]
-    assert step.explains("something else") is None
+    assert step.explain("something else") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"num_heads": 12, "hidden_size": 768},
+            "you gave 12 heads and hidden size 768, the graph has 4 heads and hidden size 96",
+        ),
+        ({"num_heads": 6}, "you gave 6 heads, the graph has 4 heads"),
+    ],
+)
+def test_heads_that_the_graph_does_not_have_are_named(given: dict[str, int], words: str) -> None:
+    prepared = wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion(**given)))
+    assert prepared.notes == (f"no attention was fused: {words}",)
 
 
 def test_nothing_to_do_is_refused_with_the_reason(tmp_path: Path) -> None:

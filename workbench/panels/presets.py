@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.config import Config, DynamicInt8, Provider, StaticInt8
+from workbench.config import Config, DynamicInt8, Provider
 from workbench.cpu import usable_cores
 from workbench.home import cache_folder
+from workbench.preparation.int8_choice import suited_int8
 
 LATENCY_THREADS = 4  # more threads seldom help a single request, and synchronizing them costs time
 
@@ -40,15 +41,8 @@ def throughput_cpu(_: Any) -> Config:
 
 def int8_cpu(model: Any) -> Config:
     """Return a config with 8-bit weights: static for convolutional nets, dynamic for transformers."""
-    precision = StaticInt8() if model is not None and is_convolutional(model) else DynamicInt8()
+    precision = DynamicInt8() if model is None else suited_int8(model)
     return latency_cpu(model).replace(precision=precision)
-
-
-def is_convolutional(model: Any) -> bool:
-    """Return whether most products are convolutions, which dynamic int8 makes many times slower."""
-    counts: dict[str, int] = dict(model.describe().operators)
-    products = sum(counts.get(name, 0) for name in ("MatMul", "Gemm", "Attention", "LSTM", "GRU"))
-    return counts.get("Conv", 0) > products
 
 
 def cuda(_: Any) -> Config:

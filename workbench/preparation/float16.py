@@ -9,7 +9,7 @@ from workbench.config import BFloat16, Config, Float16
 from workbench.errors import PrepareError
 from workbench.models.model import Model
 from workbench.preparation.nodes import appeared, in_words, op_types
-from workbench.preparation.step import Answer, Said, Step
+from workbench.preparation.step import Answer, Step, Summary
 
 BFLOAT16_PROVIDERS = (
     *("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"),
@@ -35,7 +35,7 @@ def half(asked: Float16 | BFloat16, config: Config) -> Step:
             )
         return {"keep_io": asked.keep_io, "blocked_ops": list(asked.blocked_ops), "bfloat16": brain}
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         casts = appeared(answer, ("Cast",))
         notes: tuple[str, ...] = ()
         if on_cpu:
@@ -45,10 +45,10 @@ def half(asked: Float16 | BFloat16, config: Config) -> Step:
             )
         return f"16-bit floats{f'; {in_words(casts)} more' if casts else ''}", notes
 
-    return Step(asked.LABEL, "preparing.half", arguments, says, _explains, generation=3)
+    return Step(asked.LABEL, "preparing.half", arguments, summarize, _explain, generation=3)
 
 
-def _explains(told: str) -> tuple[str, str] | None:
+def _explain(told: str) -> tuple[str, str] | None:
     found = re.search(r"INVALID_GRAPH.*?(Type Error: .*)", told, re.DOTALL)
     if found is None:
         return None

@@ -10,7 +10,7 @@ from workbench.errors import PrepareError
 from workbench.models.model import Model
 from workbench.preparation.calibration import RANDOM_NOTE, Spooled
 from workbench.preparation.nodes import appeared, in_words, resolve
-from workbench.preparation.step import RANGES, Answer, Said, Step
+from workbench.preparation.step import RANGES, Answer, Step, Summary
 
 ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
 
@@ -18,21 +18,21 @@ ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
 def preprocessing() -> Step:
     """What every quantizer of ORT wants before it."""
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         before, after = sum(answer["before"].values()), sum(answer["after"].values())
         return f"inferred shapes and folded constants: {before} nodes became {after}", ()
 
-    return Step("pre-processing", "preparing.preprocess", lambda _: {}, says, generation=2)
+    return Step("pre-processing", "preparing.preprocess", lambda _: {}, summarize, generation=2)
 
 
 def folding() -> Step:
     """Constants folded, products left as MatMul, which is all that weight-only quantization takes."""
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         before, after = sum(answer["before"].values()), sum(answer["after"].values())
         return f"folded constants: {before} nodes became {after}", ()
 
-    return Step("folding", "preparing.folding", lambda _: {}, says, generation=2)
+    return Step("folding", "preparing.folding", lambda _: {}, summarize, generation=2)
 
 
 def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
@@ -48,7 +48,7 @@ def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
             "exclude": resolve(settled.exclude, model, original),
         }
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         made = appeared(answer)
         _check_any(made, "there is no MatMul, Gemm, Conv, LSTM or Gather with constant weights left")
         notes: tuple[str, ...] = ()
@@ -60,14 +60,14 @@ def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
             )
         return f"{in_words(made)}; {_weights(settled)}{_since(reason)}", notes
 
-    return Step("dynamic int8", "preparing.dynamic", arguments, says, generation=2)
+    return Step("dynamic int8", "preparing.dynamic", arguments, summarize, generation=2)
 
 
 def calibration(asked: StaticInt8, examples: Spooled) -> Step:
     """Ranges of all activations, which every variant of static int8 with these data shares."""
     record = examples.record
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         told = f"measured the ranges of {answer['tensors']} tensors on {record.count} examples"
         return f"{told} ({record.source})", () if record.representative else (RANDOM_NOTE,)
 
@@ -75,7 +75,7 @@ def calibration(asked: StaticInt8, examples: Spooled) -> Step:
         "calibration",
         "preparing.calibrate",
         lambda _: {"calibrator": asked.calibrator, "percentile": asked.percentile},
-        says,
+        summarize,
         product=RANGES,
         data={"examples": str(examples.folder)},
         depends_on=(record.sha256, str(record.count)),
@@ -102,13 +102,13 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
             "exclude": resolve(settled.exclude, model, original),
         }
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         made = appeared(answer)
         _check_any(made, "there is no operator left that ORT quantizes")
         chosen = f"{settled.activation} activations, {_weights(settled)}"
         return f"{in_words(made)}; {chosen}{_since(reason)}", notes
 
-    def explains(told: str) -> tuple[str, str] | None:
+    def explain(told: str) -> tuple[str, str] | None:
         if "unknown initializers/tensors" in told:
             return (
                 "ORT's quantizer to integer operators loses a constant that several nodes share: "
@@ -117,7 +117,9 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
             )
         return None
 
-    return Step("static int8", "preparing.static", arguments, says, explains, needs=(RANGES,), generation=4)
+    return Step(
+        "static int8", "preparing.static", arguments, summarize, explain, needs=(RANGES,), generation=4
+    )
 
 
 def weight_only(asked: WeightOnly, original: Model) -> Step:
@@ -132,14 +134,14 @@ def weight_only(asked: WeightOnly, original: Model) -> Step:
             "exclude": resolve(asked.exclude, model, original),
         }
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         made = appeared(answer)
         _check_any(
             made, "there is no MatMul or Gemm with constant weights: weight-only quantization takes no other"
         )
         return f"{in_words(made)}; {asked.bits} bits, blocks of {asked.block}", ()
 
-    return Step("weight-only", "preparing.weights", arguments, says, generation=2)
+    return Step("weight-only", "preparing.weights", arguments, summarize, generation=2)
 
 
 def _check_any(made: dict[str, int], why: str) -> None:

@@ -190,7 +190,7 @@ class _Taking:
         except (Cancelled, StorageError):
             raise
         except WorkbenchError as error:
-            problem, fix = step.explains(error.problem) or (error.problem, error.fix)
+            problem, fix = step.explain(error.problem) or (error.problem, error.fix)
             raise PrepareError(f"{step.name}: {problem}", fix) from error
         self.records.append(
             StepRecord(
@@ -233,7 +233,7 @@ class _Taking:
                 cancel=self._cancel,
                 python=step.python,
             )
-            step.says(answer)  # what it refuses, or what cannot be opened, is not kept
+            step.summarize(answer)  # what it refuses, or what cannot be opened, is not kept
             if step.product == MODEL:
                 self._opened(folder / MODEL, step)
             return answer, time.perf_counter() - began
@@ -248,7 +248,7 @@ class _Taking:
 
 def _record_parts(step: Step, answer: Answer) -> tuple[str, tuple[str, ...], tuple[tuple[str, int], ...]]:
     """Return what an answer says of its step: in a sentence, in notes, in counts of operators."""
-    sentence, notes = step.says(answer)
+    sentence, notes = step.summarize(answer)
     return sentence, (*answer["notes"], *notes), _statistics(answer)
 
 

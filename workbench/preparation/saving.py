@@ -7,7 +7,7 @@ from typing import Any
 from workbench.config import Config
 from workbench.errors import PrepareError
 from workbench.models.model import Model
-from workbench.preparation.step import MODEL, ORT_MODEL, Answer, Said, Step
+from workbench.preparation.step import MODEL, ORT_MODEL, Answer, Step, Summary
 from workbench.text import in_gib
 
 MOST_ORT_BYTES = 2**31 - 2**20
@@ -17,10 +17,10 @@ def fixed_dimensions(config: Config) -> Step:
     """In the file, so that the later steps know them too."""
     sizes = dict(config.free_dimensions)
 
-    def says(_answer: Answer) -> Said:
+    def summarize(_answer: Answer) -> Summary:
         return ", ".join(f"{name} is {size}" for name, size in sizes.items()), ()
 
-    return Step("fixed dimensions", "preparing.dims", lambda _: {"sizes": sizes}, says)
+    return Step("fixed dimensions", "preparing.dims", lambda _: {"sizes": sizes}, summarize)
 
 
 def saved_graph(config: Config) -> Step:
@@ -36,7 +36,7 @@ def saved_graph(config: Config) -> Step:
             )
         return {"plan": plan}
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         asked = [name for name, _ in plan["providers"]]
         lost = [name for name in asked if name not in answer["providers"]]
         if lost:
@@ -48,7 +48,7 @@ def saved_graph(config: Config) -> Step:
         notes = ("the saved graph holds layouts for this kind of processor: save it anew for another",)
         return f"saved in {form} as optimized at level {config.level or 'all'}, and loaded without it", notes
 
-    def explains(told: str) -> tuple[str, str] | None:
+    def explain(told: str) -> tuple[str, str] | None:
         if "compiled nodes" in told:
             return (
                 "a provider compiles parts of the graph, and ORT cannot save those",
@@ -61,8 +61,8 @@ def saved_graph(config: Config) -> Step:
         "saved graph",
         "preparing.saving",
         arguments,
-        says,
-        explains,
+        summarize,
+        explain,
         product=product,
         python=config.interpreter,
     )

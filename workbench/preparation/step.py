@@ -14,7 +14,7 @@ from workbench.models.fit import installed_ort
 from workbench.models.model import Model
 
 Answer = Mapping[str, Any]
-Said = tuple[str, tuple[str, ...]]  # what it did, in one sentence, and what the user should know beside it
+Summary = tuple[str, tuple[str, ...]]  # what it did, in one sentence, and what the user should know beside it
 PRODUCTS = MODEL, ORT_MODEL, RANGES = "model.onnx", "model.ort", "ranges.json"
 
 
@@ -25,8 +25,8 @@ class Step:
     name: str
     job: str
     arguments: Callable[[Model], dict[str, Any]]  # of the job; may refuse the model that it is given
-    says: Callable[[Answer], Said]  # from the job's answer; may refuse what came out
-    explains: Callable[[str], tuple[str, str] | None] = lambda _: None  # (problem, fix) for ORT's own words
+    summarize: Callable[[Answer], Summary]  # from the job's answer; may refuse what came out
+    explain: Callable[[str], tuple[str, str] | None] = lambda _: None  # (problem, fix) for ORT's own words
     product: str = MODEL  # the file that it writes
     data: Mapping[str, str] | None = None  # more arguments of the job: files, which do not enter the key…
     depends_on: tuple[str, ...] = ()  # …but what they hold does

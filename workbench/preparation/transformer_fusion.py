@@ -1,4 +1,4 @@
-"""The step of ORT's transformer optimizer, told what the graph says about itself."""
+"""The step of ORT's transformer optimizer, with the shape that the graph shows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from workbench.config import Config, TransformerFusion
 from workbench.errors import PrepareError
 from workbench.models.model import Model
 from workbench.preparation.nodes import in_words
-from workbench.preparation.shape import transformer_shape
-from workbench.preparation.step import Answer, Said, Step
+from workbench.preparation.shape import TransformerShape, transformer_shape
+from workbench.preparation.step import Answer, Step, Summary
 
 ATTENTION = ("Attention", "MultiHeadAttention", "PackedAttention", "GroupQueryAttention")
 
@@ -23,27 +23,29 @@ GPUS = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "MIGraphXExecution
 
 
 def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
-    """Refuses what is no transformer, and what nothing was fused in."""
-    found: list[str] = []
+    """Return the step; it refuses a graph without attention, and one in which ORT fused nothing."""
+    evidence: list[str] = []
+    contradiction: list[str] = []
     on_gpu = any(provider.name in GPUS for provider in config.providers)
 
     def arguments(model: Model) -> dict[str, Any]:
-        seen = transformer_shape(model.structure)
-        kind = asked.model_type or seen.model_type
-        heads, width = asked.num_heads or seen.num_heads, asked.hidden_size or seen.hidden_size
+        shape = transformer_shape(model.structure)
+        kind = asked.model_type or shape.model_type
+        heads, width = asked.num_heads or shape.num_heads, asked.hidden_size or shape.hidden_size
         if kind is None:
             raise PrepareError(
                 "the graph has no attention, so ORT's transformer optimizer has nothing to fuse",
                 "leave fusion out for this model, or name its kind: TransformerFusion(model_type='bert')",
             )
-        found[:] = [
-            *seen.why,
+        evidence[:] = [
+            *shape.why,
             *([] if heads else ["no head count found: attention is not fused without one (num_heads=…)"]),
         ]
+        contradiction[:] = filter(None, [_contradiction(asked, shape)])
         options = dict(asked.options)
         if kind in ("unet", "vae") and not on_gpu:
             options = {**dict.fromkeys(ON_GPUS, False), **options}
-            found.append("without the fusions whose operators run on GPUs alone")
+            evidence.append("without the fusions whose operators run on GPUs alone")
         return {
             "model_type": kind,
             "num_heads": heads or 0,
@@ -51,28 +53,49 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
             "options": options,
         }
 
-    def says(answer: Answer) -> Said:
+    def summarize(answer: Answer) -> Summary:
         fused = {name: count for name, count in answer["fused"].items() if count}
         if not fused:
             raise PrepareError(
-                "ORT's transformer optimizer fused nothing in this graph",
-                "try another model_type, or leave fusion out: ORT's own passes at load may still fuse",
+                "; ".join(["ORT's transformer optimizer fused nothing in this graph", *contradiction]),
+                "leave num_heads and hidden_size out, and they are taken from the graph"
+                if contradiction
+                else "try another model_type, or leave fusion out: ORT's own passes at load may still fuse",
             )
         before, after = sum(answer["before"].values()), sum(answer["after"].values())
         notes: tuple[str, ...] = ()
         if not any(fused.get(name) for name in ATTENTION):
             notes = (
-                "no attention was fused: ORT knows the pattern of eager attention exported by tracing; SDPA "
-                "and dynamo exports have another",
+                f"no attention was fused: {contradiction[0]}"
+                if contradiction
+                else "no attention was fused: ORT knows the pattern of eager attention exported by tracing; "
+                "SDPA and dynamo exports have another",
             )
-        return f"{in_words(fused)}; {before} nodes became {after} ({'; '.join(found)})", notes
+        return f"{in_words(fused)}; {before} nodes became {after} ({'; '.join(evidence)})", notes
 
-    return Step("transformer fusion", "preparing.fusion", arguments, says, _explains)
+    return Step("transformer fusion", "preparing.fusion", arguments, summarize, _explain)
 
 
-def _explains(told: str) -> tuple[str, str] | None:
-    """ORT's optimizer fails with errors of Python where a graph is not what it expects."""
-    if "list index out of range" in told:
+def _contradiction(asked: TransformerFusion, shape: TransformerShape) -> str | None:
+    """Return what the user gave and the graph has otherwise, or None where they agree."""
+    heads, width = (asked.num_heads, shape.num_heads), (asked.hidden_size, shape.hidden_size)
+    if not any(None not in pair and pair[0] != pair[1] for pair in (heads, width)):
+        return None
+    given, actual = (
+        " and ".join(
+            [
+                *([f"{heads[place]} heads"] if None not in heads else []),
+                *([f"hidden size {width[place]}"] if None not in width else []),
+            ]
+        )
+        for place in (0, 1)
+    )
+    return f"you gave {given}, the graph has {actual}"
+
+
+def _explain(message: str) -> tuple[str, str] | None:
+    """Return the problem and fix behind an error of Python in ORT's optimizer."""
+    if "list index out of range" in message:
         return (
             "ORT's optimizer expects every Gemm of this kind to have a bias, and this export has one without",
             "give another model_type, export with torch.onnx.export(dynamo=False), or leave fusion out",
