@@ -62,6 +62,8 @@ class SessionHost:
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
         """Make the session; its time is the user's load time."""
+        if self.session is not None:  # some entries work in the first session of a process only
+            raise RuntimeError("a worker holds one session, and it is loaded already")
         self.plan = plan
         rss_start, threads_before = usage.rss_bytes(), usage.thread_count()
         began = time.perf_counter()
