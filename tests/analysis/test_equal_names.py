@@ -45,6 +45,7 @@ def _values(proto: ModelProto, names: list[str], feeds: dict) -> dict:
     return dict(zip(names, session.run(names, feeds), strict=True))
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["gelu", "conv", "shapes", "light_squeezenet", "light_shufflenet"])
 def test_equal_names_have_equal_values(name: str, tmp_path: Path) -> None:
     path = LIGHT / f"{name}.onnx"

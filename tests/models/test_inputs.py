@@ -28,6 +28,7 @@ def run(model_path: Path, feed: dict[str, Any]) -> list[Any]:
     return session.run(None, feed)
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", [name for name in tiny.ALL if name != "bfloat16"])
 def test_every_tiny_model_runs(name: str) -> None:
     model = load(tiny.ALL[name]())
@@ -36,6 +37,7 @@ def test_every_tiny_model_runs(name: str) -> None:
     assert run(model.path, dict(inputs.feeds[0])) is not None
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     "path", [path for path in LIGHT if "vgg" not in path.name and "alex" not in path.name]
 )
@@ -44,6 +46,7 @@ def test_full_topologies_run(path: Path) -> None:
     assert np.isfinite(output).all()
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("element", ELEMENTS, ids=[element_name(element) for element in ELEMENTS])
 def test_every_element_type(element: int) -> None:
     (value,) = load(tiny.casting(element)).inputs().feeds[0].values()
@@ -147,6 +150,7 @@ def test_a_sequence_fits_the_position_table() -> None:
     assert load(proto).inputs().feeds[0]["input_ids"].shape == (1, 32)
 
 
+@pytest.mark.real
 def test_parameters_of_nodes_get_values_that_work() -> None:
     nodes = [
         helper.make_node("Reshape", ["x", "shape"], ["r"], "reshape"),
@@ -235,6 +239,7 @@ def test_names_made_to_be_slow_are_not() -> None:
     assert load(proto).inputs().feeds[0][name].ndim == 2
 
 
+@pytest.mark.real
 def test_sizes_come_from_declared_outputs() -> None:
     inputs = [tiny.tensor("x", [6]), tiny.tensor("parts", [2], TensorProto.INT64)]
     node = helper.make_node("Split", ["x", "parts"], ["a", "b"], "split")

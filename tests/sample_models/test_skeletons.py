@@ -80,11 +80,13 @@ def test_no_path_of_the_exporting_machine_is_left(name):
     )
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", QUICK)
 def test_it_runs_with_finite_outputs(name, rehydrated):
     check_levels(rehydrated(name), name, QUICK[name])
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["mobilenetv2", "efficientnet-b0"])
 def test_the_signal_survives_the_depth(name, rehydrated):
     check_signal(rehydrated(name), name)

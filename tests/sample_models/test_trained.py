@@ -12,6 +12,7 @@ from sample_models.evaluation import enlarge, read_evaluation_set
 NAMES = ("char-gpt", "digits-conv", "digits-conv-qat", "digits-vit")
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", NAMES)
 def test_the_score_is_the_cards(name):
     card, evaluation = read_card(CARDS / f"{name}.json"), read_evaluation_set(name)
@@ -40,6 +41,7 @@ def test_quantization_aware_training_costs_at_most_two_points():
     assert scores[1] >= scores[0] - 0.02
 
 
+@pytest.mark.real
 def test_the_quantized_net_runs_on_integer_kernels(tmp_path):
     options = ort.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "optimized.onnx")

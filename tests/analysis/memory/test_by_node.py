@@ -35,6 +35,7 @@ def test_node_allocations_show_without_the_memory_pattern(tmp_path: Path) -> Non
     assert "weights 0.0 MiB" in str(memory)
 
 
+@pytest.mark.real
 def test_without_the_arena_and_the_graph_all_is_absent_not_zero(tmp_path: Path) -> None:
     memory = memory_of(read_profile(trace_of(chain(2), tmp_path, FEED, enable_cpu_mem_arena=False)))
     assert len(memory.nodes) == 4

@@ -95,6 +95,7 @@ def test_a_trace_without_a_run_says_so(tmp_path: Path) -> None:
     assert profile.variation().empty
 
 
+@pytest.mark.real
 def test_nodes_of_subgraphs_count_their_iterations(tmp_path: Path) -> None:
     profile = read_profile(trace_of(looped(3), tmp_path, {"x": np.ones((8, 8), np.float32)}, runs=4))
     table = profile.to_frame().set_index("node")

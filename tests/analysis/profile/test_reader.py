@@ -41,6 +41,7 @@ def rows(trace: Trace) -> list[tuple[object, ...]]:
     ]
 
 
+@pytest.mark.real
 def test_every_event_of_a_real_trace_is_there_as_the_standard_library_reads_it(real: Path) -> None:
     trace, plain = read_trace(real), json.loads(real.read_text())
     assert trace.complete
@@ -55,6 +56,7 @@ def test_every_event_of_a_real_trace_is_there_as_the_standard_library_reads_it(r
     assert call.output_bytes == 256
 
 
+@pytest.mark.real
 def test_pretty_printed_wrapped_and_one_line_forms_read_the_same(real: Path, tmp_path: Path) -> None:
     plain, expected = json.loads(real.read_text()), rows(read_trace(real))
     forms = {
@@ -72,6 +74,7 @@ def test_pretty_printed_wrapped_and_one_line_forms_read_the_same(real: Path, tmp
         assert trace.complete, name
 
 
+@pytest.mark.real
 def test_a_file_cut_anywhere_keeps_what_stands_before_the_cut(real: Path, tmp_path: Path) -> None:
     raw, whole = real.read_bytes(), rows(read_trace(real))
     for cut in range(700, len(raw) - 2, 397):
@@ -135,6 +138,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         read_trace(tmp_path / "gone.json")
 
 
+@pytest.mark.real
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damage_never_raises_anything_else(data: st.DataObject, real: Path, tmp_path: Path) -> None:

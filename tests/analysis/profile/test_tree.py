@@ -37,6 +37,7 @@ def path_of(trace: Trace, tree: Tree, each: int) -> list[str]:
     return found
 
 
+@pytest.mark.real
 def test_runs_hold_their_executor_and_that_its_nodes(tmp_path: Path) -> None:
     trace = read_trace(
         trace_of(chain(), tmp_path, {"x": np.ones((4, 16), np.float32)}, intra_op_num_threads=2)
@@ -54,6 +55,7 @@ def test_runs_hold_their_executor_and_that_its_nodes(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.real
 def test_loop_and_if_nest_once_an_iteration(tmp_path: Path) -> None:
     trace = read_trace(trace_of(looped(trips=3), tmp_path, {"x": np.ones((8, 8), np.float32)}, runs=2))
     tree = build_tree(trace)
@@ -71,6 +73,7 @@ def test_loop_and_if_nest_once_an_iteration(tmp_path: Path) -> None:
     assert [len(tree.children(each)) for each in loops] == [3, 3]
 
 
+@pytest.mark.real
 def test_a_parallel_executor_holds_the_nodes_of_all_threads(tmp_path: Path) -> None:
     for attempt in range(20):  # on a busy machine one thread may take all the nodes of a trace
         folder = tmp_path / str(attempt)
@@ -94,6 +97,7 @@ def test_a_parallel_executor_holds_the_nodes_of_all_threads(tmp_path: Path) -> N
     pytest.fail("no trace had nodes on more than one thread")
 
 
+@pytest.mark.real
 def test_a_loop_in_a_parallel_executor_nests_on_its_own_thread(tmp_path: Path) -> None:
     path = trace_of(
         looped(),

@@ -13,6 +13,7 @@ from workbench.analysis.profile.writing import save_trace
 from workbench.errors import WorkbenchError
 
 
+@pytest.mark.real
 def test_a_trace_written_again_gives_the_same_tables(tmp_path: Path) -> None:
     first = read_profile(trace_of(looped(3), tmp_path, {"x": np.ones((8, 8), np.float32)}, runs=4))
     again = read_profile(first.save_trace(tmp_path / "again.json"))
@@ -21,6 +22,7 @@ def test_a_trace_written_again_gives_the_same_tables(tmp_path: Path) -> None:
     assert again.trace.complete
 
 
+@pytest.mark.real
 def test_a_long_trace_is_cut_at_the_end_of_a_run(tmp_path: Path) -> None:
     whole = read_profile(trace_of(chain(), tmp_path, {"x": np.ones((2, 16), np.float32)}, runs=6))
     part = read_profile(save_trace(whole.trace, whole.tree, tmp_path / "part.json", most_events=33))
@@ -28,6 +30,7 @@ def test_a_long_trace_is_cut_at_the_end_of_a_run(tmp_path: Path) -> None:
     assert part.to_frame()["calls"].tolist() == [2] * 8
 
 
+@pytest.mark.real
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     profile = read_profile(trace_of(chain(), tmp_path, {"x": np.ones((2, 16), np.float32)}))
     with pytest.raises(WorkbenchError, match="cannot be written"):

@@ -39,6 +39,7 @@ def test_a_limit_needs_both_sides() -> None:
     assert limit_of("MatMulInteger", 10, 10, PeakRow(1, 1.0, None, 1.0)) == (None, None)
 
 
+@pytest.mark.real
 def test_a_trace_alone_has_no_costs(tmp_path: Path) -> None:
     with pytest.raises(ProfileError, match=r"wb\.profile"):
         roofline(read_profile(trace_of(chain(), tmp_path, FEED)), PEAKS)

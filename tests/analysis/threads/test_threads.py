@@ -38,6 +38,7 @@ def test_what_the_statistics_mean(told: dict[str, object], words: str, tmp_path:
     assert found.words == words
 
 
+@pytest.mark.real
 def test_real_statistics_name_the_large_nodes(tmp_path: Path) -> None:
     path = trace_of(wide(), tmp_path, {"x": np.ones((160, 160), np.float32)}, intra_op_num_threads=2)
     frame = sharing_of(read_profile(path)).to_frame()
