@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.graphs import explained
-from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.saved import profile_of, record_of
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.trace import ABSENT, NodeCall, Trace
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.origin import origin_now

@@ -119,7 +119,9 @@ KERNEL = np.ones((2, 2, 1, 1), np.float32)
 
 def missed_batch_norm(found: Explained) -> list[tuple[str | None, str | None]]:
     return [
-        (place.reason, place.said_by) for place in found.passes.missed if place.pattern == "conv + batch norm"
+        (place.reason, place.reason_from)
+        for place in found.passes.missed
+        if place.pattern == "conv + batch norm"
     ]
 
 

@@ -38,7 +38,7 @@ def test_what_ort_fuses_is_not_missed(changes: dict, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said_by", "words"),
+    ("changes", "reason_from", "words"),
     [
         ({"opset": 13}, "the graph", "operator set is 13"),
         ({"opset": 20, "axis": -1}, "the graph", "operator set is 20"),
@@ -60,13 +60,15 @@ def test_what_ort_fuses_is_not_missed(changes: dict, tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_the_broken_condition_is_named_alone(changes: dict, said_by: str, words: str, tmp_path: Path) -> None:
+def test_the_broken_condition_is_named_alone(
+    changes: dict, reason_from: str, words: str, tmp_path: Path
+) -> None:
     found = told(replace(Attention(), **changes), tmp_path)
     assert not fused(found)
     (one,) = [one for one in found.passes.missed if one.pattern == "attention"]
-    assert one.said_by == said_by
+    assert one.reason_from == reason_from
     assert words in (one.reason or "")
-    if said_by == "the graph" and not changes.get("bias_first"):  # which names all three
+    if reason_from == "the graph" and not changes.get("bias_first"):  # which names all three
         assert "; " not in (one.reason or "").replace("; it looks", "").replace("; with MatMulAdd", "")
 
 

@@ -14,7 +14,7 @@ from tests.analysis.conftest import Explain
 from tests.analysis.graphs import Draft, drafts, node
 from workbench.analysis.graph import Graph, TensorInfo
 from workbench.analysis.placement import (
-    Placed,
+    PlacedNode,
     Placement,
     compare_prediction,
     predict,
@@ -135,7 +135,7 @@ def placement_of(graph: Graph, cpu: set[str]) -> Placement:
     part = units(graph, providers)
     return Placement(
         nodes=tuple(
-            Placed(one.key, one.op_type, providers[one.key], part[one.key], inserted=False, reason=None)
+            PlacedNode(one.key, one.op_type, providers[one.key], part[one.key], inserted=False, reason=None)
             for one in graph.nodes
         ),
         boundaries=(), sources=(), requested=(OPENVINO,), in_effect=(OPENVINO, CPU), not_loaded=(),

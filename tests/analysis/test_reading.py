@@ -1,4 +1,4 @@
-"""The graph model, the names, the ghost, and ORT's log."""
+"""The graph model, the names, the weightless model, and ORT's log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.analysis import models
 from tests.models import tiny
 from workbench.analysis.graph import TensorInfo, name_nodes, read_graph, unnamed
 from workbench.analysis.observe import observe
-from workbench.analysis.weightless import HOLES, write_ghost
+from workbench.analysis.weightless import HOLES, write_weightless
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.models import Model
@@ -57,7 +57,7 @@ def test_sizes_are_known_where_types_and_dims_are() -> None:
     assert TensorInfo(8, (2,)).size_bytes is None
 
 
-def test_a_ghost_has_holes_for_weights_and_keeps_small_tensors(tmp_path: Path) -> None:
+def test_a_weightless_model_has_holes_for_weights_and_keeps_small_tensors(tmp_path: Path) -> None:
     proto = tiny.model(
         [helper.make_node("MatMul", ["x", "w"], ["h"], "m"), helper.make_node("Add", ["h", "b"], ["y"], "a")],
         [tiny.tensor("x", ["n", 64])],
@@ -65,8 +65,10 @@ def test_a_ghost_has_holes_for_weights_and_keeps_small_tensors(tmp_path: Path) -
         {"w": tiny.weights(64, 64), "b": tiny.weights(64)},
     )
     path = tiny.save_external(proto, tmp_path)
-    ghost = ModelProto.FromString(write_ghost(Model(path, "m").structure, path, tmp_path).read_bytes())
-    kept = {tensor.name: tensor for tensor in ghost.graph.initializer}
+    weightless = ModelProto.FromString(
+        write_weightless(Model(path, "m").structure, path, tmp_path).read_bytes()
+    )
+    kept = {tensor.name: tensor for tensor in weightless.graph.initializer}
     assert kept["w"].data_location == TensorProto.EXTERNAL
     assert {entry.key: entry.value for entry in kept["w"].external_data} == {
         "location": HOLES, "offset": "0", "length": "16384",
@@ -98,7 +100,7 @@ def test_a_disabled_pass_does_not_fire_and_what_is_missed_says_so(tmp_path: Path
     told = explain(Model(path, "gelu"), Config(disabled_passes=("GeluFusionL2", "GeluFusionL1")))
     assert "GeluFusionL2" not in told.passes.names
     (one,) = [one for one in told.passes.missed if one.pattern == "gelu"]
-    assert one.said_by == "the config"
+    assert one.reason_from == "the config"
 
 
 @pytest.mark.real

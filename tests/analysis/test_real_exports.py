@@ -15,7 +15,7 @@ import pytest
 
 import sample_models
 from workbench.analysis.explanation import Explained, explain
-from workbench.analysis.weightless import write_ghost
+from workbench.analysis.weightless import write_weightless
 from workbench.config import Config
 from workbench.models import Model
 from workbench.models.structure import tensors
@@ -35,7 +35,7 @@ def hollow(name: str, folder: Path) -> Path:
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             tensor.ClearField("external_data")
             tensor.ClearField("data_location")
-    return write_ghost(proto, SKELETONS, folder)
+    return write_weightless(proto, SKELETONS, folder)
 
 
 @cache
@@ -60,4 +60,4 @@ def test_every_node_is_accounted_for(name: str) -> None:
 def test_what_is_expected_and_missing_says_why() -> None:
     for one in told("distilbert").passes.missed:
         assert one.reason
-        assert one.said_by in ("ORT", "the graph", "the config")
+        assert one.reason_from in ("ORT", "the graph", "the config")

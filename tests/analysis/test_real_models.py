@@ -71,7 +71,7 @@ def test_a_fusion_that_did_not_happen_is_named_with_its_reason(explained: Explai
     found = {one.nodes: one for one in explained("conv").passes.missed}
     one = found["conv3", "relu3"]
     assert one.pattern == "conv + activation"
-    assert (one.reason, one.said_by) == ("conv3 has 2 readers", "the graph")
+    assert (one.reason, one.reason_from) == ("conv3 has 2 readers", "the graph")
     assert ("conv1", "norm1") not in found
 
 

@@ -12,9 +12,9 @@ from tests.analysis.graphs import node
 from tests.analysis.profile import traces
 from tests.models import tiny
 from workbench.analysis.graph import Graph
-from workbench.analysis.placement import Boundary, Compiled, Placed, Placement
+from workbench.analysis.placement import Boundary, CompiledPart, PlacedNode, Placement
 from workbench.analysis.placement.timing import with_profile
-from workbench.analysis.profile.profile import Profile, read_profile
+from workbench.analysis.profile.session_profile import Profile, read_profile
 from workbench.api.explaining import explain
 from workbench.errors import ProfileError
 
@@ -38,9 +38,9 @@ def line() -> Graph:
 def placement() -> Placement:
     """Two parts that the NPU compiled, and a node between them."""
     where = {"a": (NPU, 0), "b": (NPU, 0), "c": (CPU, 1), "d": (NPU, 2)}
-    nodes = tuple(Placed(key, "Op", *place, inserted=False, reason=None) for key, place in where.items())
+    nodes = tuple(PlacedNode(key, "Op", *place, inserted=False, reason=None) for key, place in where.items())
     crossing = (Boundary("tb", "b", NPU, CPU, 0, 1, None), Boundary("tc", "c", CPU, NPU, 1, 2, None))
-    parts = (Compiled(NPU, ("a", "b")), Compiled(NPU, ("d",)))
+    parts = (CompiledPart(NPU, ("a", "b")), CompiledPart(NPU, ("d",)))
     return Placement(nodes, crossing, (), (NPU,), (NPU, CPU), (), True, parts)
 
 

@@ -15,7 +15,7 @@ from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.test_graph_view import details, exported, painted
-from workbench.analysis.profile.profile import read_profile
+from workbench.analysis.profile.session_profile import read_profile
 from workbench.views.flame.view import FlameView, flame_of_two, flame_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

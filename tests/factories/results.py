@@ -18,8 +18,8 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.levels import LevelRow, LevelsRecord
 from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
-from workbench.analysis.profile.profile import Overhead, Profile, read_profile
 from workbench.analysis.profile.saved import record_of
+from workbench.analysis.profile.session_profile import Overhead, Profile, read_profile
 from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord

@@ -11,7 +11,7 @@ from tests.analysis.profile.traces import chain, event, node, trace_of, write
 from workbench.analysis.cold_start import ColdStartRecord, ProcessStart
 from workbench.analysis.memory.by_node import memory_of
 from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
-from workbench.analysis.profile.profile import Profile, read_profile
+from workbench.analysis.profile.session_profile import Profile, read_profile
 from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord

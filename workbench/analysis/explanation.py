@@ -22,7 +22,7 @@ from workbench.models import Model
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.analysis.profile.profile import Profile
+    from workbench.analysis.profile.session_profile import Profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from onnx import ModelProto
 from workbench.analysis.graph import Graph, informed, name_nodes, read_graph, unnamed
 from workbench.analysis.provenance import same_graph
 from workbench.analysis.shapes import with_shapes
-from workbench.analysis.weightless import write_ghost
+from workbench.analysis.weightless import write_weightless
 from workbench.background import in_background
 from workbench.config import Config, nearest_pass, shipped_passes
 from workbench.errors import ConfigError
@@ -38,13 +38,13 @@ Follow = bool | Literal["auto"]
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """One application of a graph transformer, as ORT logged it; `said`: its own words meanwhile."""
+    """One application of a graph transformer, as ORT logged it, with its messages meanwhile."""
 
     name: str
     level: int
     step: int
     fired: bool
-    said: tuple[str, ...]
+    messages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def chain_question(
         {key: application[key] for key in ("name", "level", "fired")} for application in first["applied"]
     ]
     return {
-        "ghost": str(write_ghost(structure, model.path, folder)),
+        "weightless": str(write_weightless(structure, model.path, folder)),
         "plan": config.plan().to_dict(),
         "folder": str(folder),
         "first": {"file": first["file"], "applied": fired},

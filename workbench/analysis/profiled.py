@@ -6,8 +6,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.running import BUDGET_S, Execution, profile_execution
+from workbench.analysis.profile.session_profile import Profile
 from workbench.config import Config
 from workbench.models import Model
 from workbench.preparation.feeds import cast_feeds

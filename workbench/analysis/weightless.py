@@ -19,22 +19,22 @@ HOLES = "holes.bin"
 _PAYLOADS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
 
-def write_ghost(structure: ModelProto, source: Path, folder: Path) -> Path:
-    """Write the model and its file of holes; small tensors of external data are read and kept."""
-    ghost = ModelProto()
-    ghost.CopyFrom(structure)
-    most = 0
-    for tensor in tensors(ghost):
+def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
+    """Write the model and its file of holes; read and keep small tensors of external data."""
+    model = ModelProto()
+    model.CopyFrom(structure)
+    largest = 0
+    for tensor in tensors(model):
         size = _size(tensor)
         if tensor.data_location == TensorProto.EXTERNAL and size <= KEEP_BYTES:
-            _take_in(tensor, source.parent, size)
-        elif tensor.data_location == TensorProto.EXTERNAL or _lost(tensor, size):
-            _point(tensor, size)
-            most = max(most, size)
+            _embed(tensor, source.parent, size)
+        elif tensor.data_location == TensorProto.EXTERNAL or _lacks_payload(tensor, size):
+            _point_to_holes(tensor, size)
+            largest = max(largest, size)
     with (folder / HOLES).open("wb") as file:
-        file.truncate(most)
-    path = folder / "ghost.onnx"
-    path.write_bytes(ghost.SerializeToString())
+        file.truncate(largest)
+    path = folder / "weightless.onnx"
+    path.write_bytes(model.SerializeToString())
     return path
 
 
@@ -45,11 +45,11 @@ def _size(tensor: TensorProto) -> int:
     return int(count * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
 
 
-def _lost(tensor: TensorProto, size: int) -> bool:
+def _lacks_payload(tensor: TensorProto, size: int) -> bool:
     return size > 0 and not any(len(getattr(tensor, field)) for field in _PAYLOADS)
 
 
-def _point(tensor: TensorProto, size: int) -> None:
+def _point_to_holes(tensor: TensorProto, size: int) -> None:
     for field in _PAYLOADS:
         tensor.ClearField(field)
     tensor.ClearField("external_data")
@@ -58,7 +58,7 @@ def _point(tensor: TensorProto, size: int) -> None:
         tensor.external_data.add(key=key, value=value)
 
 
-def _take_in(tensor: TensorProto, folder: Path, size: int) -> None:
+def _embed(tensor: TensorProto, folder: Path, size: int) -> None:
     entries = {entry.key: entry.value for entry in tensor.external_data}
     with (folder / entries["location"]).open("rb") as file:
         file.seek(int(entries.get("offset", "0")))

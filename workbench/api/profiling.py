@@ -12,8 +12,8 @@ from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.cold_start import cold_start as start_cold
 from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, memory_as_asked, memory_of
 from workbench.analysis.memory.settings import settings_of, settings_seen
-from workbench.analysis.profile.profile import read_profile as read
 from workbench.analysis.profile.running import Execution, can_be_saved, profile_execution
+from workbench.analysis.profile.session_profile import read_profile as read
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
 from workbench.config import Config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
 from workbench.figures.chart import GREY, Axis, Chart, Value, one_value, op_look, rows_left_out
 from workbench.figures.drawing import chart_figure, chart_scene

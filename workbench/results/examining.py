@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.saved import profile_of
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.config import Config
 from workbench.cpu import usable_cores

@@ -17,8 +17,8 @@ from workbench.analysis.placement import (
     predict_all,
 )
 from workbench.analysis.placement.timing import sizes_of
-from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import record_of
+from workbench.analysis.profile.session_profile import Profile as Data
 from workbench.analysis.record_checks import check_explanation
 from workbench.errors import ProfileError
 from workbench.records.kinds import Part

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.memory.by_node import memory_of
-from workbench.analysis.profile.profile import Profile as Data
 from workbench.analysis.profile.saved import ProfileRecord, check, profile_of, record_of
+from workbench.analysis.profile.session_profile import Profile as Data
 from workbench.analysis.roofline.node_limits import measured_roofline, roofline
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.sharing import Sharing, sharing_of

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from workbench.server import published_files
 
 if TYPE_CHECKING:
-    from workbench.analysis.profile.profile import Profile
+    from workbench.analysis.profile.session_profile import Profile
     from workbench.models import Model
 
 # A browser holds the whole file in memory. Netron gets a larger model without its large weights.

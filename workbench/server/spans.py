@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from workbench.analysis.profile.profile import Profile
+    from workbench.analysis.profile.session_profile import Profile
     from workbench.analysis.profile.trace import Trace
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"  # only a name, never fetched

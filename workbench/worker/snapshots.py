@@ -18,20 +18,20 @@ def run(
     folder: str,
     model: str | None = None,
     weights_folder: str | None = None,
-    ghost: str | None = None,
+    weightless: str | None = None,
     first: dict[str, Any] | None = None,
     passes: list[list[Any]] | None = None,
     budget_s: float = 0.0,
 ) -> dict[str, Any]:
     """Two questions. Without `first`: the final graph of `model`, what ORT said and where nodes went.
 
-    With it (the answer to the first question): the snapshots of `ghost`, the model without its weights.
+    With it (the answer to the first question): the snapshots of `weightless`, the model without its weights.
     `weights_folder`: where the model's external data lies, if not beside it. `passes`: rows of (name, level,
     part_of) of the rules; transformers are read from the log.
     """
     if first is None:
         return GraphCapture(str(model), plan, Path(folder)).final(weights_folder)
-    capture = GraphCapture(str(ghost), plan, Path(folder), time.monotonic() + budget_s)
+    capture = GraphCapture(str(weightless), plan, Path(folder), time.monotonic() + budget_s)
     return _follow(capture, first, passes or [], budget_s)
 
 

@@ -12,8 +12,8 @@ from tests.analysis.profile.traces import event, node, write
 from workbench.analysis.fidelity.gains import gains
 from workbench.analysis.fidelity.layer_groups import REST, LayerGroup
 from workbench.analysis.fidelity.sensitivity import measured_gain, with_measured_cost
-from workbench.analysis.profile.profile import Overhead, Profile
 from workbench.analysis.profile.reader import read_trace
+from workbench.analysis.profile.session_profile import Overhead, Profile
 from workbench.analysis.slower.profiled_config import ProfiledConfig, profiled_config
 from workbench.config import Config
 from workbench.records.sensitivity import ProposalRecord

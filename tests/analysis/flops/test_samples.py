@@ -16,7 +16,7 @@ from sample_models.rehydrate import rehydrate
 from workbench.analysis.flops.counting import CONTROL_FLOW, STANDARD
 from workbench.analysis.flops.elements import KNOWN
 from workbench.analysis.flops.products import PRODUCTS
-from workbench.analysis.weightless import write_ghost
+from workbench.analysis.weightless import write_weightless
 from workbench.models.structure import read_structure
 
 COUNTED = frozenset((*PRODUCTS, *CONTROL_FLOW, *KNOWN))  # bodies of control flow are counted node by node
@@ -96,7 +96,7 @@ def model_file(name: str, folder: Path) -> Path:
     )
 
 
-def optimized(ghost: Path, level: str, folder: Path) -> ModelProto:
+def optimized(weightless: Path, level: str, folder: Path) -> ModelProto:
     """ORT's graph; its weights are holes and go nowhere."""
     (folder / "nowhere").unlink(missing_ok=True)
     (folder / "nowhere").symlink_to(os.devnull)
@@ -108,7 +108,7 @@ def optimized(ghost: Path, level: str, folder: Path) -> ModelProto:
     options.add_session_config_entry(f"{entry}_file_name", "nowhere")
     options.add_session_config_entry(f"{entry}_min_size_in_bytes", "1024")
     options.add_session_config_entry("session.disable_prepacking", "1")
-    ort.InferenceSession(str(ghost), options, providers=["CPUExecutionProvider"])
+    ort.InferenceSession(str(weightless), options, providers=["CPUExecutionProvider"])
     return onnx.load(folder / "optimized.onnx", load_external_data=False)
 
 
@@ -131,9 +131,9 @@ def test_no_operator_of_a_sample_is_without_a_formula(name: str, tmp_path: Path)
     path = model_file(name, tmp_path)
     model = read_structure(path)
     assert without_formula([model.graph]) == set()
-    ghost = write_ghost(model, path, tmp_path)
+    weightless = write_weightless(model, path, tmp_path)
     for level in LEVELS:
-        assert without_formula([optimized(ghost, level, tmp_path).graph]) == set(), level
+        assert without_formula([optimized(weightless, level, tmp_path).graph]) == set(), level
 
 
 @pytest.mark.parametrize("op_type", CONTRIB)

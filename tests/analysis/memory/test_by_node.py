@@ -9,8 +9,8 @@ import pytest
 
 from tests.analysis.profile.traces import chain, trace_of
 from workbench.analysis.memory.by_node import memory_of
-from workbench.analysis.profile.profile import read_profile
 from workbench.analysis.profile.running import Execution, profile_execution
+from workbench.analysis.profile.session_profile import read_profile
 from workbench.config import Config
 
 FEED = {"x": np.ones((64, 16), np.float32)}

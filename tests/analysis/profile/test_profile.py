@@ -10,9 +10,9 @@ from onnx import helper
 
 from tests.analysis.profile.traces import chain, event, looped, make, node, trace_of, value, write
 from workbench.analysis.profile.naming import named_model
-from workbench.analysis.profile.profile import Profile, read_profile
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.scopes import scopes_of
+from workbench.analysis.profile.session_profile import Profile, read_profile
 from workbench.config import Config
 
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.profile.traces import chain, event, node, trace_of, write
-from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.reader import read_trace
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.trace import Trace
 from workbench.errors import ProfileError, WorkbenchError
 

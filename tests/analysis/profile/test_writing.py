@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.profile.traces import chain, looped, trace_of
-from workbench.analysis.profile.profile import read_profile
+from workbench.analysis.profile.session_profile import read_profile
 from workbench.analysis.profile.writing import save_trace
 from workbench.errors import WorkbenchError
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.analysis.profile.traces import chain, trace_of
-from workbench.analysis.profile.profile import read_profile
 from workbench.analysis.profile.running import Execution, profile_execution
+from workbench.analysis.profile.session_profile import read_profile
 from workbench.analysis.roofline import node_limits
 from workbench.analysis.roofline.node_limits import (
     NodeLimit,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.profile.traces import event, node, trace_of, wide, write
-from workbench.analysis.profile.profile import read_profile
+from workbench.analysis.profile.session_profile import read_profile
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord, thread_configs
 from workbench.analysis.threads.sharing import sharing_of
 from workbench.config import Config

@@ -13,7 +13,7 @@ from workbench.analysis.difference.ancestors import ancestors, as_nodes_of_a, in
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.analysis.difference.matching import Match, match
 from workbench.analysis.explanation import Explained
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, Measured, group_table, node_table
 from workbench.analysis.profile.tree import Kind, node_name
 from workbench.text import in_ms

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, read_graph
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 
 _ADDED = ("_nchwc", "_nhwc")  # to a tensor's name when its layout changes
 _EVENT = "_kernel_time"

@@ -1,7 +1,7 @@
 """A graph as plain frozen values: nodes, tensors, subgraphs, without weights."""
 
 from workbench.analysis.graph.model import Graph, Node, TensorInfo, informed
-from workbench.analysis.graph.naming import name_nodes, unnamed
 from workbench.analysis.graph.reading import read_graph
+from workbench.models.naming import name_nodes, unnamed
 
 __all__ = ["Graph", "Node", "TensorInfo", "informed", "name_nodes", "read_graph", "unnamed"]

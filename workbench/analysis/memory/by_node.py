@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.analysis.flops.shapes import profiled_shapes, stored_shapes
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.trace import SIGNED
 from workbench.analysis.profile.tree import Kind, node_name
 from workbench.records.tables import TABLE

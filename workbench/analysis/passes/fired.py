@@ -27,7 +27,7 @@ class FiredPass:
     name: str
     level: int
     change: Change
-    said: tuple[str, ...]  # ORT's own words while it ran
+    messages: tuple[str, ...]  # what ORT logged while it ran
 
     @property
     def can_be_disabled(self) -> bool:
@@ -105,7 +105,7 @@ def passes_of(observation: Observation, whole: Account, steps: Sequence[Step]) -
     """From the log and the snapshots."""
     messages: dict[tuple[str, int], list[str]] = {}
     for application in observation.applied:
-        messages.setdefault((application.name, application.level), []).extend(application.said)
+        messages.setdefault((application.name, application.level), []).extend(application.messages)
     return Passes(
         fired=tuple(
             FiredPass(

@@ -26,7 +26,7 @@ class Missed:
     stopped_at: tuple[str, ...]  # the optimized nodes that do their work now
     passes: tuple[str, ...]  # that would have done it
     reason: str | None
-    said_by: str | None  # "ORT", "the graph", "the config"
+    reason_from: str | None  # "ORT", "the graph", "the config"
 
 
 def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
@@ -41,9 +41,9 @@ def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
             continue  # folded or eliminated: nothing was left to fuse
         if compiled and set().union(*ends) <= compiled:
             continue  # what a provider makes of the nodes that it compiles, it does not tell
-        reason, said_by = _reason(place, observation)
+        reason, reason_from = _reason(place, observation)
         stopped = tuple(dict.fromkeys(key for end in ends for key in sorted(end)))
-        missing.append(Missed(place.pattern, place.nodes, stopped, place.passes, reason, said_by))
+        missing.append(Missed(place.pattern, place.nodes, stopped, place.passes, reason, reason_from))
     return tuple(missing)
 
 
@@ -75,7 +75,7 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
         text
         for application in observation.applied
         if application.name in place.passes
-        for text in application.said
+        for text in application.messages
         if not text.startswith(NO_REASON)
     ]
     here = [text for text in messages if any(f"[{key}]" in text or f"'{key}'" in text for key in place.nodes)]

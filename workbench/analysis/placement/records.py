@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedNode:
     """One optimized node. `provider` is None where ORT's record does not tell."""
 
     node: str
@@ -29,7 +29,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledPart:
     """Nodes that a provider compiled into one: they run as one, and a profile tells one time for them."""
 
     provider: str
@@ -38,7 +38,7 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True)
-class Unplaced:
+class UnmatchedTime:
     """What a profile saw running and no node of the graph stands for."""
 
     name: str
@@ -50,7 +50,7 @@ class Unplaced:
 class Placement:
     """Every node that runs, where it runs; and what crosses between partitions."""
 
-    nodes: tuple[Placed, ...] = field(metadata=TABLE)
+    nodes: tuple[PlacedNode, ...] = field(metadata=TABLE)
     boundaries: tuple[Boundary, ...] = field(metadata=TABLE)
     # source node → provider; None: it does not run, or not known
     sources: tuple[tuple[str, str | None], ...] = field(metadata=TABLE)
@@ -58,9 +58,9 @@ class Placement:
     in_effect: tuple[str, ...]
     not_loaded: tuple[tuple[str, str], ...]  # a provider that was asked for, and the loader's own words
     of_basic_graph: bool  # True: a provider compiles its parts, so these are the nodes after the basic level
-    compiled: tuple[Compiled, ...] = ()
+    compiled: tuple[CompiledPart, ...] = ()
     profiled: bool = False  # whether the times, and the sizes that crossed, are from a profile
-    unplaced: tuple[Unplaced, ...] = ()
+    unplaced: tuple[UnmatchedTime, ...] = ()
 
     def __repr__(self) -> str:
         counts = ((name or "unknown", count) for name, count in self.counts())
@@ -89,7 +89,11 @@ class Placement:
         rows = []
         for provider, count in self.counts():
             nodes = [node for node in self.nodes if node.provider == provider]
-            timed: tuple[Placed | Compiled | Unplaced, ...] = (*nodes, *self.compiled, *self.unplaced)
+            timed: tuple[PlacedNode | CompiledPart | UnmatchedTime, ...] = (
+                *nodes,
+                *self.compiled,
+                *self.unplaced,
+            )
             crossing = [entry for entry in self.boundaries if entry.to_provider == provider]
             sizes = [entry.size_bytes for entry in crossing]
             mine = [entry for entry in timed if entry.provider == provider]
@@ -114,7 +118,7 @@ class Placement:
         import pandas as pd
 
         parts = {part.nodes[0]: part.time_s for part in self.compiled if part.nodes}
-        nodes_of: dict[int, list[Placed]] = {}
+        nodes_of: dict[int, list[PlacedNode]] = {}
         for node in self.nodes:
             nodes_of.setdefault(node.partition, []).append(node)
         rows = []
@@ -146,5 +150,5 @@ class Placement:
         return pd.DataFrame(rows, columns=columns).astype({"size_bytes": "Int64"})
 
 
-def _sum(timed: Sequence[Placed | Compiled | Unplaced]) -> float:
+def _sum(timed: Sequence[PlacedNode | CompiledPart | UnmatchedTime]) -> float:
     return sum(entry.time_s for entry in timed if entry.time_s is not None)

@@ -9,7 +9,7 @@ from workbench.analysis.observe import KERNELS, Observation
 from workbench.analysis.placement.boundaries import boundaries
 from workbench.analysis.placement.partitions import partitions
 from workbench.analysis.placement.reasons import Reasons
-from workbench.analysis.placement.records import Compiled, Placed, Placement
+from workbench.analysis.placement.records import CompiledPart, PlacedNode, Placement
 from workbench.analysis.provenance import Account, Step, carried
 
 # Nodes that ORT puts between partitions, types and layouts: shown apart, since no model asks for them.
@@ -30,7 +30,7 @@ def place(
     reasons = Reasons(requested, observation.providers, dict(not_loaded), observation.left)
     return Placement(
         nodes=tuple(
-            Placed(
+            PlacedNode(
                 node.key, node.kind, providers[node.key], partition[node.key],
                 inserted=node.op_type in TRANSFER and node.key in carriers,
                 reason=reasons.of(node, providers[node.key]),
@@ -49,13 +49,13 @@ def place(
     )  # fmt: skip
 
 
-def _compiled(observation: Observation, graph: Graph) -> tuple[Compiled, ...]:
+def _compiled(observation: Observation, graph: Graph) -> tuple[CompiledPart, ...]:
     """As ORT recorded them, in the order in which they were compiled."""
     if observation.final_saved:
         return ()
     keys = {node.name: node.key for node in graph.nodes}
     return tuple(
-        Compiled(provider, tuple(keys[name] for name, _, _ in nodes if name in keys))
+        CompiledPart(provider, tuple(keys[name] for name, _, _ in nodes if name in keys))
         for provider, nodes in observation.assignment
         if provider not in KERNELS
     )

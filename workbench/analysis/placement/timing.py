@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from workbench.analysis.flops.cost import Tensor
 from workbench.analysis.graph import Graph, Node
-from workbench.analysis.placement.records import Compiled, Placement, Unplaced
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.placement.records import CompiledPart, Placement, UnmatchedTime
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tree import Kind, node_name
 
 _NUMBER = re.compile(r"\d+")
@@ -69,13 +69,15 @@ def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placem
             for boundary in placement.boundaries
         ),
         unplaced=tuple(
-            Unplaced(timed.name, timed.provider, timed.time_s) for timed in others if timed.name not in placed
+            UnmatchedTime(timed.name, timed.provider, timed.time_s)
+            for timed in others
+            if timed.name not in placed
         ),
         profiled=True,
     )
 
 
-def _compiled(parts: tuple[Compiled, ...], others: Iterable[NodeTime]) -> dict[int, tuple[NodeTime, ...]]:
+def _compiled(parts: tuple[CompiledPart, ...], others: Iterable[NodeTime]) -> dict[int, tuple[NodeTime, ...]]:
     """Parts are recorded in the order in which a provider compiled them; its names for them count up."""
     times_of: dict[int, tuple[NodeTime, ...]] = {}
     for provider in dict.fromkeys(part.provider for part in parts):

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.analysis.profile.naming import named_model
-from workbench.analysis.profile.profile import Overhead, Profile
 from workbench.analysis.profile.reader import read_trace
 from workbench.analysis.profile.scopes import scopes_of
+from workbench.analysis.profile.session_profile import Overhead, Profile
 from workbench.config import Config
 from workbench.measure.limits import Limits
 from workbench.models.structure import read_structure

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from workbench.analysis.profile.profile import Overhead, Profile
+from workbench.analysis.profile.session_profile import Overhead, Profile
 from workbench.analysis.profile.trace import ABSENT, Trace
 from workbench.analysis.profile.tree import NO_PARENT
 from workbench.errors import BundleError, ModelError

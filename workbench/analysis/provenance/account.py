@@ -27,7 +27,7 @@ class SourceFate:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TracedNode:
     """One optimized node. `inserted`: ORT put it in to carry a value; it does no source node's work."""
 
     node: str
@@ -60,7 +60,7 @@ class Account:
     """Provenance over all passes; `sources` holds each source node once."""
 
     sources: tuple[SourceFate, ...] = field(metadata=TABLE)
-    optimized: tuple[Traced, ...] = field(metadata=TABLE)
+    optimized: tuple[TracedNode, ...] = field(metadata=TABLE)
     changes: tuple[Change, ...] = field(metadata=TABLE)
 
     def count(self, fate: Fate) -> int:
@@ -117,7 +117,7 @@ def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) ->
     return Account(
         sources=_fates(source, holders, ended, passes),
         optimized=tuple(
-            Traced(
+            TracedNode(
                 node.key,
                 node.kind,
                 tuple(sorted(holders[node.key], key=order.__getitem__)),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.analysis.flops.counting import Costs, costs_of
 from workbench.analysis.flops.shapes import profiled_shapes
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import node_table, run_seconds
 from workbench.analysis.roofline.peaks import PeakRow
 from workbench.errors import ProfileError

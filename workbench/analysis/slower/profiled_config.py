@@ -21,7 +21,7 @@ from workbench.worker.values import Feed
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from workbench.analysis.profile.profile import Profile
+    from workbench.analysis.profile.session_profile import Profile
 
 # By what MLAS computes in integers, and ORT's fused forms of it.
 INTEGER = frozenset(

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, FENCES, SCHEDULING
 from workbench.analysis.profile.tree import NO_PARENT, node_name
 from workbench.analysis.profile.tree import Kind as Event

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.analysis.difference.changes import Difference
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 from workbench.views.flame.differing import change_by_node, differing
 from workbench.views.flame.frames import Pane, Picture
 from workbench.views.flame.merged import Order, devices, grow, merged, ranked

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.analysis.profile.kernels import queues
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
 from workbench.analysis.profile.trace import ABSENT
 from workbench.analysis.profile.tree import NO_PARENT, node_name

@@ -9,7 +9,7 @@ import traitlets as t
 
 from workbench.analysis.difference.changes import Difference, difference
 from workbench.analysis.difference.joining import in_the_names_of
-from workbench.analysis.profile.profile import Profile
+from workbench.analysis.profile.session_profile import Profile
 from workbench.errors import ProfileError
 from workbench.views.base import View
 from workbench.views.flame.frames import Picture
