@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.harness.book import Book, open_book
-from tests.browser.harness.chromium import Pages, screenshot_folder, started_browser
+from tests.browser.harness.chromium import Pages, interrupted, screenshot_folder, started_browser
 from tests.browser.harness.lab import Lab, started_lab
 
 
@@ -28,6 +28,11 @@ class Show(Protocol):
     def __call__(
         self, *cells: str, width: int = 1400, height: int = 1000, theme: str = "light", run: bool = True
     ) -> Book: ...
+
+
+def pytest_keyboard_interrupt() -> None:
+    """Close no page after Ctrl-C: a second error would hide the first."""
+    interrupted.set()
 
 
 # Not of the session: an open Playwright keeps an event loop running in this thread, which others' tests need.
@@ -50,6 +55,8 @@ def pages(browser: Browser, request: pytest.FixtureRequest, tmp_path: Path) -> I
     opened = Pages(browser, screenshot_folder(tmp_path))
     yield opened
     opened.close()
+    if interrupted.is_set():
+        return
     labs = [value.base for name in request.fixturenames if isinstance(value := _value(request, name), Lab)]
     assert opened.strangers(*labs) == [], "a request left the server's own origin"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +28,7 @@ FLAGS = [
 ]
 # How long a condition may take to come true on a busy machine; shorter while one writes a test.
 PATIENCE_MS = float(os.environ.get("WORKBENCH_PATIENCE_S", "600")) * 1e3
+interrupted = threading.Event()  # by Ctrl-C, which ends Playwright's loop in this thread
 LOCAL = {"data", "blob", "about", "chrome", "chrome-extension"}  # addresses that are no request
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -33,10 +36,14 @@ expect.set_options(timeout=PATIENCE_MS)
 @contextmanager
 def started_browser() -> Iterator[Browser]:
     """The system's own Chromium, without a window."""
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_browser(), args=FLAGS)
-        yield browser
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: Ctrl-C is for pytest alone
+    play = sync_playwright().start()
+    signal.signal(signal.SIGINT, before)
+    browser = play.chromium.launch(executable_path=find_browser(), args=FLAGS, handle_sigint=False)
+    yield browser
+    if not interrupted.is_set():  # else Playwright's loop was ended; Chromium ends with its pipe
         browser.close()
+        play.stop()
 
 
 @dataclass
@@ -100,7 +107,8 @@ class Pages:
 
     def close(self) -> None:
         for context in self.contexts:
-            context.close()
+            if not interrupted.is_set():
+                context.close()
         self.contexts.clear()
 
 

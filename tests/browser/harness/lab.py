@@ -79,7 +79,13 @@ def started_lab(
     with (
         log.open("wb") as errors,  # not a pipe: unread, it would fill and the server would stand still
         subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, env=environment, cwd=cwd, text=True
+            command,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=environment,
+            cwd=cwd,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for pytest alone
         ) as server,
     ):
         assert server.stdout is not None
