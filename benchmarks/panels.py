@@ -41,9 +41,9 @@ bench.run("profile", wait=True)
 bench.state.budget_s = 600.0
 bench
 """
-# From the moment when the mouse goes down until what `seen` gives is another text, looked at frame by frame.
-WATCH = """(seen) => {
-  const look = new Function(`return ${seen}`), before = look();
+# Time from the mouse button going down until the text of `answer` has changed, checked frame by frame.
+WATCH = """(answer) => {
+  const look = new Function(`return ${answer}`), before = look();
   let began = null;
   addEventListener('pointerdown', () => { began = performance.now(); }, {capture: true, once: true});
   window.answered = (async () => {
@@ -51,13 +51,11 @@ WATCH = """(seen) => {
     return performance.now() - began;
   })();
 }"""
-BUTTON = "[...document.querySelectorAll('.wbp button')].find((one) => one.textContent.trim() === {name})"
-SECTION = (
-    "[...document.querySelectorAll('.wbp-section-button')].find((one) => one.textContent.includes({name}))"
-)
-TAB = "[...document.querySelectorAll('.wbp-tabs [role=tab]')].find((one) => one.textContent === {name})"
+BUTTON = "[...document.querySelectorAll('.wbp button')].find((e) => e.textContent.trim() === {name})"
+SECTION = "[...document.querySelectorAll('.wbp-section-button')].find((e) => e.textContent.includes({name}))"
+TAB = "[...document.querySelectorAll('.wbp-tabs [role=tab]')].find((e) => e.textContent === {name})"
 SHOWN = """(() => {
-  const page = [...document.querySelectorAll('.wbp-page')].find((one) => one.offsetParent);
+  const page = [...document.querySelectorAll('.wbp-page')].find((e) => e.offsetParent);
   const filled = page?.querySelector('.wbp-card, .wbp-empty, .wbt');
   return filled && document.querySelector('.wbp-tabs [aria-selected=true]').textContent;
 })()"""  # of which tab the kernel has sent what it holds
@@ -68,25 +66,25 @@ TABS = ("graph", "fusions", "flame", "memory", "accuracy", "roofline", "threads"
 
 def clicks() -> dict[str, tuple[str, str]]:
     """What is clicked, and what shows the answer: what only the kernel can change."""
-    found: dict[str, tuple[str, str]] = {}
+    acts: dict[str, tuple[str, str]] = {}
     for name in SECTIONS:
         section = SECTION.format(name=repr(name))
         for act in ("open", "close"):
-            found[f"{act} {name}"] = (section, f"{section}.textContent")
+            acts[f"{act} {name}"] = (section, f"{section}.textContent")
     for name in TABS:
-        found[f"tab {name}"] = (TAB.format(name=repr(name)), SHOWN)
+        acts[f"tab {name}"] = (TAB.format(name=repr(name)), SHOWN)
     for name in ("A baseline", "B candidate"):
-        heads = "[...document.querySelectorAll('.wbp-section-button')].map((one) => one.textContent).join()"
-        found[name] = (BUTTON.format(name=repr(name)), heads)
+        heads = "[...document.querySelectorAll('.wbp-section-button')].map((e) => e.textContent).join()"
+        acts[name] = (BUTTON.format(name=repr(name)), heads)
     for name in ("A ⇄ B", "↶ undo", "↷ redo", "A → B", "↶ undo "):
-        found[name] = (BUTTON.format(name=repr(name.strip())), DIFFERENCE)
+        acts[name] = (BUTTON.format(name=repr(name.strip())), DIFFERENCE)
     helped = "document.querySelector('.wbp-configure').className"
     for act in ("help on", "help off"):
-        found[act] = (BUTTON.format(name="'?'"), helped)
+        acts[act] = (BUTTON.format(name="'?'"), helped)
     box = "String(document.querySelector('.wbp-code')?.checkVisibility())"
     for act in ("code on", "code off"):
-        found[act] = (BUTTON.format(name="'Copy as Python'"), box)
-    return found
+        acts[act] = (BUTTON.format(name="'Copy as Python'"), box)
+    return acts
 
 
 def button(page: Page, name: str) -> Locator:
@@ -103,8 +101,8 @@ def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:
     expect(page.locator(".wbp-doing")).to_contain_text("round 2")
     rows = []
     for turn in range(times):
-        for name, (find, seen) in clicks().items():
-            page.evaluate(WATCH, seen)
+        for name, (find, answer) in clicks().items():
+            page.evaluate(WATCH, answer)
             element = page.evaluate_handle(f"() => {find}").as_element()
             assert element is not None, name
             element.click()
@@ -117,17 +115,15 @@ def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:
 
 def measure_cancel(page: Page, name: str, after_s: float) -> dict[str, Any]:
     """One run, cancelled that long after it showed."""
-    page.evaluate(
-        "document.querySelectorAll('.wbp-stopped').forEach((one) => one.setAttribute('data-old', ''))"
-    )
+    page.evaluate("document.querySelectorAll('.wbp-stopped').forEach((e) => e.setAttribute('data-old', ''))")
     button(page, name).click()
     expect(page.locator(".wbp-progress")).to_have_count(1)
     page.wait_for_timeout(after_s * 1e3)
     gone = Gone()
-    told: float | None = page.evaluate(
+    stopped_ms: float | None = page.evaluate(
         """async () => {
           const all = [...document.querySelectorAll('.wbp button')];
-          const cancel = all.find((one) => one.textContent.trim() === 'Cancel');
+          const cancel = all.find((e) => e.textContent.trim() === 'Cancel');
           if (cancel.disabled) return null;
           const began = performance.now();
           cancel.click();
@@ -143,10 +139,10 @@ def measure_cancel(page: Page, name: str, after_s: float) -> dict[str, Any]:
         }"""
     )
     processes_s = gone.wait()
-    stopped = None if told is None else told / 1e3
+    stopped = None if stopped_ms is None else stopped_ms / 1e3
     return {
         "part": "cancel", "name": name, "after_s": after_s, "seconds": stopped,
-        "processes_s": None if told is None else processes_s, "workers": gone.seen,
+        "processes_s": None if stopped_ms is None else processes_s, "workers": gone.most_workers,
     }  # fmt: skip
 
 
@@ -154,30 +150,33 @@ class Gone:
     """Watches the workers aside, from now until none is left."""
 
     def __init__(self) -> None:
-        self.began, self.seen, self.ended_s = time.perf_counter(), 0, 0.0
-        self.told = threading.Event()  # the panels say that nothing runs: no further worker is started
+        self.began, self.most_workers, self.ended_s = time.perf_counter(), 0, 0.0
+        self.idle = threading.Event()  # the panels say that nothing runs: no further worker is started
         self._thread = threading.Thread(target=self._watch)
         self._thread.start()
 
     def _watch(self) -> None:
         while True:
-            told, left = self.told.is_set(), workers()
+            idle, left = self.idle.is_set(), workers()
             if left:
-                self.seen, self.ended_s = max(self.seen, left), time.perf_counter() - self.began
-            elif told:
+                self.most_workers, self.ended_s = (
+                    max(self.most_workers, left),
+                    time.perf_counter() - self.began,
+                )
+            elif idle:
                 return
             time.sleep(0.01)
 
     def wait(self) -> float:
         """Seconds until the last was gone; 0 where there was none."""
-        self.told.set()
+        self.idle.set()
         self._thread.join()
         return self.ended_s
 
 
 def workers() -> int:
     """Below this process stands the server, and below that the kernel."""
-    return sum(is_worker(one) for one in psutil.Process().children(recursive=True))
+    return sum(is_worker(child) for child in psutil.Process().children(recursive=True))
 
 
 def measure(parts: Sequence[str], model: str, times: int) -> list[dict[str, Any]]:
@@ -206,19 +205,19 @@ def cancels(page: Page, times: int) -> list[dict[str, Any]]:
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """A line a name: how often, the median, the worst; what ended by itself before is counted apart."""
     lines = [f"{'':<22}{'n':>4}{'median':>10}{'worst':>10}{'workers gone, worst':>22}"]
-    for name in dict.fromkeys((one["part"], one["name"]) for one in rows):
-        mine = [one for one in rows if (one["part"], one["name"]) == name]
+    for name in dict.fromkeys((row["part"], row["name"]) for row in rows):
+        mine = [row for row in rows if (row["part"], row["name"]) == name]
         lines.append(_line(f"{name[0]} {name[1]}", mine))
-    for part in dict.fromkeys(one["part"] for one in rows):
-        lines.append(_line(f"all of {part}", [one for one in rows if one["part"] == part]))
+    for part in dict.fromkeys(row["part"] for row in rows):
+        lines.append(_line(f"all of {part}", [row for row in rows if row["part"] == part]))
     return "\n".join(lines)
 
 
 def _line(name: str, rows: Sequence[dict[str, Any]]) -> str:
-    known = [one["seconds"] for one in rows if one["seconds"] is not None]
+    known = [row["seconds"] for row in rows if row["seconds"] is not None]
     if not known:
         return f"{name:<22}{0:>4}  ended by itself each time"
-    gone = [one["processes_s"] for one in rows if one.get("processes_s") is not None]
+    gone = [row["processes_s"] for row in rows if row.get("processes_s") is not None]
     last = f"{max(gone) * 1e3:>19,.0f} ms" if gone else ""
     return f"{name:<22}{len(known):>4}{median(known) * 1e3:>7,.0f} ms{max(known) * 1e3:>7,.0f} ms{last}"
 
@@ -231,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-n", "--times", type=int, default=TIMES, help="how often each")
     parser.add_argument("-o", "--output", type=Path, help="a JSON file for every time")
     asked = parser.parse_args(arguments)
-    wrong = [one for one in asked.parts if one not in ("clicks", "cancel")]
+    wrong = [part for part in asked.parts if part not in ("clicks", "cancel")]
     if wrong:
         parser.error(f"{wrong[0]!r} is no part: choose from clicks, cancel")
     rows = measure(asked.parts or ("clicks", "cancel"), asked.model, asked.times)

@@ -30,11 +30,13 @@ PNG = "image/png"
 
 
 def main() -> None:
-    told = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    told.add_argument("names", nargs="*", help="file names; default: all shipped notebooks")
-    told.add_argument("--to", type=Path, default=HERE / "published")
-    told.add_argument("--whole", action="store_true", help="keep what only a page or a kernel can show")
-    arguments = told.parse_args()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help="file names; default: all shipped notebooks")
+    parser.add_argument("--to", type=Path, default=HERE / "published")
+    parser.add_argument("--whole", action="store_true", help="keep what only a page or a kernel can show")
+    arguments = parser.parse_args()
     arguments.to.mkdir(parents=True, exist_ok=True)
     for path in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
         if not arguments.names or path.name in arguments.names:
@@ -63,7 +65,7 @@ def strip(book: nbformat.NotebookNode) -> nbformat.NotebookNode:
     book.metadata.pop("widgets", None)
     for cell in book.cells:
         cell.metadata.pop("execution", None)  # when it ran
-        cell.outputs = [each for each in map(_stripped, cell.get("outputs", [])) if each is not None]
+        cell.outputs = [output for output in map(_stripped, cell.get("outputs", [])) if output is not None]
         if cell.cell_type != "code":
             del cell["outputs"]
     return book

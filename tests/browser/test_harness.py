@@ -22,8 +22,8 @@ def test_a_notebook_is_shown_run_and_looked_at(show: Show, pages: Pages, theme: 
     expect(book.output(0)).to_contain_text("42")
     expect(book.output(1).locator(".widget-slider")).to_be_visible()
     assert book.page.evaluate("document.body.dataset.jpThemeLight") == str(theme == "light").lower()
-    found = {fault.rule for fault in faults(book.page, ".jp-Cell-outputArea")}
-    assert found == {"color-contrast"}, "the slider is known, the pale text is not"
+    rules = {fault.rule for fault in faults(book.page, ".jp-Cell-outputArea")}
+    assert rules == {"color-contrast"}, "the slider is known, the pale text is not"
     assert pages.picture(book.page, f"harness-{theme}").stat().st_size > 0
 
 

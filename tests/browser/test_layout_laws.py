@@ -43,10 +43,10 @@ def boxes(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def laid(page: Page, asked: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = page.evaluate(
+    made: dict[str, Any] = page.evaluate(
         "(a) => layered(a.sizes, a.edges, a.enters, a.leaves, a.aspect, a.tallest)", asked
     )
-    return found
+    return made
 
 
 @FEW

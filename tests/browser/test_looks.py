@@ -26,30 +26,30 @@ FAINTEST = """within => {
     const [red, green, blue, alpha = 1] = color.match(/[\\d.]+/g).map(Number);
     return {rgb: [red, green, blue], alpha};
   };
-  const over = (top, under) => top.rgb.map((one, at) => one * top.alpha + under[at] * (1 - top.alpha));
+  const over = (top, under) => top.rgb.map((part, at) => part * top.alpha + under[at] * (1 - top.alpha));
   const light = (rgb) => {
-    const [red, green, blue] = rgb.map((one) => one / 255)
-      .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    const [red, green, blue] = rgb.map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
   const ground = (element) => {
     const layers = [];
-    for (let one = element; one; one = one.parentElement) {
-      const color = parts(getComputedStyle(one).backgroundColor);
+    for (let layer = element; layer; layer = layer.parentElement) {
+      const color = parts(getComputedStyle(layer).backgroundColor);
       if (color.alpha) layers.unshift(color);
       if (color.alpha === 1) break;
     }
     return layers.reduce((under, top) => over(top, under), [255, 255, 255]);
   };
-  const found = [];
+  const contrasts = [];
   // What plotly writes in a bar has the bar for its ground, and a colour that plotly chose for it.
   for (const word of document.querySelectorAll(`${within} .main-svg text:not(.bartext-inside)`)) {
     if (!word.textContent.trim() || !word.getClientRects().length) continue;
     const behind = ground(word.closest('.js-plotly-plot'));
-    const [one, other] = [light(over(parts(getComputedStyle(word).fill), behind)), light(behind)];
-    found.push([(Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05), word.textContent]);
+    const [front, back] = [light(over(parts(getComputedStyle(word).fill), behind)), light(behind)];
+    contrasts.push([(Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05), word.textContent]);
   }
-  return found.sort((one, other) => one[0] - other[0])[0];
+  return contrasts.sort((first, second) => first[0] - second[0])[0];
 }"""
 
 

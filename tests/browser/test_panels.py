@@ -19,11 +19,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
 START = "import workbench as wb\nbench = wb.Workbench('digits-conv')\nbench.state.budget_s = {budget}\nbench"
 CLICKS = 5
-# Presses a button and, as soon as it can be pressed, Cancel; what an earlier run said is marked as old.
-# A short run may be over before the page shows it: then there is nothing to press.
+# Presses a button and, as soon as possible, Cancel. A short run may be over before the page shows it:
+# then there is nothing to cancel.
 START_AND_CANCEL = """async (name) => {
   const all = () => [...document.querySelectorAll('.wbp button')];
-  const find = (told) => all().find((one) => one.textContent.trim() === told);
+  const find = (name) => all().find((element) => element.textContent.trim() === name);
   find(name).click();
   for (let frame = 0; frame < 120 && find('Cancel').disabled; frame += 1) {
     await new Promise(requestAnimationFrame);
@@ -45,7 +45,7 @@ def answered_ms(page: Page) -> list[float]:
         """async (clicks) => {
           const took = [];
           const all = [...document.querySelectorAll('.wbp-section-button')];
-          const section = all.find((one) => one.textContent.includes('memory'));
+          const section = all.find((element) => element.textContent.includes('memory'));
           for (let click = 0; click < clicks; click += 1) {
             const before = section.textContent;
             const began = performance.now();
@@ -114,8 +114,8 @@ def test_two_reloads_in_mid_run_find_it_again(show: Show) -> None:
     for _ in range(2):
         page.reload()
         expect(page.locator(".wbp-doing")).to_contain_text("round")
-        seen = page.locator(".wbp-doing").inner_text()
-        expect(page.locator(".wbp-doing")).not_to_have_text(seen)  # it moves on
+        before = page.locator(".wbp-doing").inner_text()
+        expect(page.locator(".wbp-doing")).not_to_have_text(before)  # it moves on
     button(page, "Cancel").click()
     expect(page.locator(".wbp-stopped")).to_be_visible()
 

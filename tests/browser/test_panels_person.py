@@ -29,13 +29,13 @@ def difference(page: Page) -> Locator:
 
 def shows_something(page: Page, name: str) -> None:
     """The tab is filled, and nothing in it failed."""
-    seen = page.locator(".wbp-page:visible")
-    expect(seen).not_to_be_empty()
+    filled = page.locator(".wbp-page:visible")
+    expect(filled).not_to_be_empty()
     expect(page.locator(".wbp-progress")).to_have_count(0)
-    expect(seen.locator(".wbp-error")).to_have_count(0)
-    expect(seen.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
+    expect(filled.locator(".wbp-error")).to_have_count(0)
+    expect(filled.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
     if name in ("latency", "graph", "fusions", "flame"):
-        expect(seen.locator(".wbp-card").locator("canvas, .js-plotly-plot .main-svg").first).to_be_visible()
+        expect(filled.locator(".wbp-card").locator("canvas, .js-plotly-plot .main-svg").first).to_be_visible()
 
 
 def same_configs(code: str) -> None:
@@ -65,12 +65,12 @@ def reopened(book: Book, pages: Pages, bundle: Path, exported: Path) -> None:
     pinned = book.output(1)
     expect(pinned.locator("img, .js-plotly-plot .main-svg").first).to_be_visible()
     assert book.lab.ask("api/kernels") == [], "nothing runs"
-    told = "".join(book.lab.read(book.name).cells[1].outputs[0].data["text/plain"])
+    pinned_text = "".join(book.lab.read(book.name).cells[1].outputs[0].data["text/plain"])
     pages.picture(page, "panels-reopened")
 
     opened = wb.open(bundle)
     assert [run.config for run in opened.runs] == [wb.Config(), B]
-    assert str(opened).splitlines()[0] == told.splitlines()[0]
+    assert str(opened).splitlines()[0] == pinned_text.splitlines()[0]
     assert {part.kind for part in opened.parts} == {"explanation", "profile"}
 
     page = pages.open(exported.as_uri(), offline=True)
@@ -115,11 +115,11 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     expect(book.cell(2)).to_be_visible()
     button(page, "Save").click()
     expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
-    with page.expect_download() as told:
+    with page.expect_download() as download:
         button(page, "Export HTML").click()
     book.save()
     assert not workers()
-    reopened(book, pages, book.lab.folder / "digits-conv.ortbench", downloaded(told.value, tmp_path))
+    reopened(book, pages, book.lab.folder / "digits-conv.ortbench", downloaded(download.value, tmp_path))
 
 
 def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> None:
@@ -171,9 +171,9 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
     keys.press("Save", "Shift+Tab")
     expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
-    with page.expect_download() as told:
+    with page.expect_download() as download:
         keys.press("Export HTML")
     page.keyboard.press("Control+s")
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     assert not workers()
-    reopened(book, pages, book.lab.folder / "digits-conv.ortbench", downloaded(told.value, tmp_path))
+    reopened(book, pages, book.lab.folder / "digits-conv.ortbench", downloaded(download.value, tmp_path))

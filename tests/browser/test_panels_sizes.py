@@ -18,9 +18,10 @@ NARROW = ".jp-OutputArea-output { max-width: 360px !important; box-sizing: borde
 BEYOND = """() => {
   const panels = document.querySelector('.wbp');
   const edge = panels.getBoundingClientRect().right + 1;
-  const seen = [...panels.querySelectorAll('button, input, select, a, img, canvas, .wbp-verdict, .main-svg')];
-  return seen.filter((one) => one.offsetParent && one.getBoundingClientRect().right > edge)
-    .map((one) => `${one.tagName} ${one.className} ${one.textContent.slice(0, 40)}`);
+  const kinds = 'button, input, select, a, img, canvas, .wbp-verdict, .main-svg';
+  const elements = [...panels.querySelectorAll(kinds)];
+  return elements.filter((element) => element.offsetParent && element.getBoundingClientRect().right > edge)
+    .map((element) => `${element.tagName} ${element.className} ${element.textContent.slice(0, 40)}`);
 }"""
 NODES = 12_000
 

@@ -37,7 +37,7 @@ def test_the_workbench_is_open_and_stays_open_after_a_reload(lab: Lab, pages: Pa
     expect(book.page.locator(PANELS)).to_contain_text("bert-base")
     counts = [cell.execution_count for cell in lab.read(TOUR).cells if cell.cell_type == "code"]
     assert [count for count in counts if count] == [1], "the cell ran once"
-    assert [each["id"] for each in lab.ask("api/kernels")] == [kernel["id"]]
+    assert [running["id"] for running in lab.ask("api/kernels")] == [kernel["id"]]
     lab.stop_kernels()
 
 

@@ -97,7 +97,7 @@ def test_speedscope_shows_the_profile(hub: Lab, pages: Pages, tmp_path: Path) ->
 
 
 def test_a_page_of_ours_reaches_nobody_else(hub: Lab, pages: Pages, tmp_path: Path) -> None:
-    profile = wb.read_profile(traces.write(tmp_path, [traces.node("one", 0, 5)]))
+    profile = wb.read_profile(traces.write(tmp_path, [traces.node("first", 0, 5)]))
     page = opened(
         pages, hub, speedscope_link(profile).relative
     )  # Netron's page, of the same policy, has no eval
@@ -109,7 +109,7 @@ def test_a_page_of_ours_reaches_nobody_else(hub: Lab, pages: Pages, tmp_path: Pa
 
 
 def test_without_the_login_there_is_only_the_login(hub: Lab, pages: Pages, tmp_path: Path) -> None:
-    page = pages.open(hub.base + netron_link(wb.load(tiny_model(tmp_path / "one.onnx"))).relative)
+    page = pages.open(hub.base + netron_link(wb.load(tiny_model(tmp_path / "model.onnx"))).relative)
     expect(page.get_by_label("Password or token")).to_be_visible()
     assert "/login?next=" in page.url
 

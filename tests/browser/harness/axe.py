@@ -37,13 +37,13 @@ def faults(page: Page, within: str) -> list[Fault]:
         script = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
         page.evaluate(f"() => {{ {script}; }}")
     answer = page.evaluate(RUN, within)
-    found = [
+    all_faults = [
         Fault(rule["id"], rule["impact"], node["html"], node["failureSummary"])
         for rule in answer["violations"]
         if rule["impact"] in SERIOUS
         for node in rule["nodes"]
     ]
-    return [each for each in found if not _known(each)]
+    return [fault for fault in all_faults if not _known(fault)]
 
 
 def _known(fault: Fault) -> bool:

@@ -68,7 +68,7 @@ class Book:
         self.lab.ask(f"api/kernels/{self._kernel()}", "DELETE")
 
     def _kernel(self) -> str:
-        session = next(each for each in self.lab.ask("api/sessions") if each["path"] == self.name)
+        session = next(session for session in self.lab.ask("api/sessions") if session["path"] == self.name)
         return str(session["kernel"]["id"])
 
 

@@ -46,7 +46,7 @@ class Lab:
 
     def write(self, name: str, *sources: str) -> str:
         """A notebook of these code cells; returns its name."""
-        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in sources])
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
         book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(book, self.folder / name)
         return name
@@ -90,11 +90,11 @@ def started_lab(
     ):
         assert server.stdout is not None
         try:
-            said = server.stdout.readline()
-            assert said.startswith("Open http://127.0.0.1:"), log.read_text()
-            told = urlsplit(said.removeprefix("Open ").strip())
-            base = f"{told.scheme}://{told.netloc}{told.path.partition('lab')[0]}"
-            yield Lab(base, told.query.removeprefix("token="), folder, log)
+            line = server.stdout.readline()
+            assert line.startswith("Open http://127.0.0.1:"), log.read_text()
+            address = urlsplit(line.removeprefix("Open ").strip())
+            base = f"{address.scheme}://{address.netloc}{address.path.partition('lab')[0]}"
+            yield Lab(base, address.query.removeprefix("token="), folder, log)
         finally:
             server.terminate()
         assert server.wait() == 0, log.read_text()

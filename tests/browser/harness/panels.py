@@ -26,20 +26,20 @@ def tab(page: Page, name: str) -> None:
 
 
 def turned(page: Page, name: str) -> None:
-    """Until the kernel has filled this tab, or said that there is nothing yet."""
+    """Wait until the kernel has filled this tab."""
     expect(page.locator(".wbp-tabs [role=tab][aria-selected=true]")).to_have_text(name)
     filled = page.locator(".wbp-page:visible").locator(".wbp-card, .wbp-empty, .wbt")
     expect(filled.first).to_be_visible()
 
 
 def compared(page: Page) -> None:
-    """Until the verdict stands there and nothing runs."""
+    """Wait until the verdict is shown and nothing runs."""
     expect(page.locator(".wbp-verdict[data-kind]")).to_contain_text(VERDICTS)
     expect(page.locator(".wbp-progress")).to_have_count(0)
 
 
 def workers() -> list[psutil.Process]:
-    return [one for one in psutil.Process().children(recursive=True) if is_worker(one)]
+    return [child for child in psutil.Process().children(recursive=True) if is_worker(child)]
 
 
 def until(page: Page, condition: Callable[[], bool]) -> None:
