@@ -129,7 +129,7 @@ from workbench.results.cold_start import ColdStarts as ColdStarts
 from workbench.results.comparison import Comparison as Comparison
 from workbench.results.explanation import Explanation as Explanation
 from workbench.results.fusions import Fusions as Fusions
-from workbench.results.keep_decision import Kept as Kept
+from workbench.results.keep_decision import KeepDecision as KeepDecision
 from workbench.results.layer_errors import (
     LayerErrors as LayerErrors,
 )

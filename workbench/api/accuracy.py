@@ -1,4 +1,4 @@
-"""What notebooks call for accuracy: `accuracy`."""
+"""`wb.accuracy`: configs evaluated on the same examples."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def accuracy(
             )
     loaded = load(model)
     with bar(progress) as on_progress:
-        told = evaluation.accuracy(
+        record = evaluation.accuracy(
             loaded, configs or (Config(),), data=data, metric=metric, output=output, scores=scores,
             calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-    return AccuracyTable(told, origin_of(loaded, configs[0] if configs else None, cancel=cancel))
+    return AccuracyTable(record, origin_of(loaded, configs[0] if configs else None, cancel=cancel))

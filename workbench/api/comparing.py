@@ -1,4 +1,4 @@
-"""What notebooks call and get: `compare`, `open`, `history`, and results with their methods."""
+"""`wb.compare`, `wb.open` and `wb.history`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def compare(
     limits: Limits | None = None,
     keep: bool = True,
 ) -> Comparison:
-    """Measure configs side by side, each in fresh processes of its own, and say which is faster.
+    """Measure configs side by side, each in fresh processes of its own, and judge which is faster.
 
     `a` is the baseline. `budget_s` bounds the time (by default about 10 s, more for slow models); measuring
     ends sooner when the answer is known. `pacing_s` leaves that pause before each run, as requests that
@@ -114,7 +114,7 @@ def compare(
 
 
 def open(path: str | os.PathLike[str]) -> Any:
-    """Open a bundle that `save` wrote, here or on another machine: the result that it holds.
+    """Open a bundle that `save` wrote, here or on another machine, and return its result.
 
     >>> import workbench as wb
     >>> wb.open.__name__
@@ -127,7 +127,7 @@ def open(path: str | os.PathLike[str]) -> Any:
 
 
 def history() -> History:
-    """Every result made on this machine, newest first.
+    """Return the history: every result made on this machine, newest first.
 
     >>> import workbench as wb
     >>> wb.history().to_frame().columns[0]

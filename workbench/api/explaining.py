@@ -1,4 +1,4 @@
-"""What notebooks call and get to see what ORT did: `explain`, `levels`, `ablate`, and their results."""
+"""`wb.explain`, `wb.levels` and `wb.ablate`: what ORT does to a model."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def explain(
     on_first: Callable[[Explanation], None] | None = None,
     keep: bool = True,
 ) -> Explanation:
-    """What ORT does to a model under a config: passes, provenance, placement.
+    """Explain what ORT does to a model under a config: passes, provenance, placement.
 
     Nothing is run unless `profile` asks for it: a few runs with ORT's profiler on, on `inputs`, whose times
     are then put to nodes, partitions and providers.
 
-    `passes` says whether to look at the graph after each of them, which costs about ORT's time to load the
-    model once a pass: "auto" does it up to 10,000 nodes, and the result says when it did not. `on_first` gets
-    a first explanation, without the passes one by one, while they are still being looked at. `budget_s`
-    bounds the pass snapshots; what is missing then is said. Nodes without a name are given one
-    first, so that ORT's record, its profile and its saved graph join. `Config(runtime=…)` may name the
+    `passes` says whether to capture the graph after each pass, which costs about ORT's time to load the
+    model once per pass: "auto" does it up to 10,000 nodes, and the result says when it did not. `on_first`
+    gets a first explanation without single passes while they are captured. `budget_s` bounds the pass
+    snapshots; the result lists missing ones. Nodes without a name are named first, so that ORT's record, its
+    profile and its saved graph join. `Config(runtime=…)` may name the
     interpreter of an environment whose ORT has other providers. `calibration` is what static int8 measures
     its ranges on (see `wb.prepare`). `keep` adds the result to the history.
 
@@ -95,7 +95,7 @@ def ablate(
     cancel: threading.Event | None = None,
     keep: bool = True,
 ) -> Ablation:
-    """Switch each pass that fired off alone, all in one interleaved comparison with an A/A control.
+    """Turn off each pass that fired, alone, in one interleaved comparison with an A/A control.
 
     >>> import workbench as wb
     >>> wb.ablate.__name__
@@ -124,7 +124,7 @@ def levels(
     cancel: threading.Event | None = None,
     keep: bool = True,
 ) -> Levels:
-    """The model at each of ORT's levels: its graph, its load time, its latency in one interleaved comparison.
+    """Measure the model at each of ORT's levels: graph, load time, and latency in one comparison.
 
     >>> import workbench as wb
     >>> wb.levels.__name__

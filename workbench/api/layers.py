@@ -1,4 +1,4 @@
-"""What notebooks call about the layers of a quantized model: errors, sensitivity, what to leave out."""
+"""`wb.layer_errors`, `wb.sensitivity` and `wb.exclude_for`: the layers of a quantized model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def layer_errors(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> LayerErrors:
-    """Where a quantized model goes wrong: the error of every tensor, weight and layer, in decibels.
+    """Find where a quantized model errs: the error of every tensor, weight and layer, in decibels.
 
     Both models run on `items` examples of `data` (as for `wb.accuracy`; no labels are needed) with all of
     their tensors as outputs, matched by ORT's own tools where the model has Q and DQ nodes.
@@ -55,11 +55,11 @@ def layer_errors(
 
     loaded = load(model)
     with bar(progress) as on_progress:
-        told = debug(
+        record = debug(
             loaded, config, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-    return LayerErrors(told, origin_of(loaded, config, cancel=cancel))
+    return LayerErrors(record, origin_of(loaded, config, cancel=cancel))
 
 
 def sensitivity(
@@ -78,7 +78,7 @@ def sensitivity(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> Sensitivity:
-    """Each layer quantized alone (or left out alone): its error, and the time that quantizing it saves.
+    """Quantize each layer alone (or leave it out alone): its error, and the time that quantizing it saves.
 
     `by`: each layer, or blocks of them where there are many. `latency`: "profile" estimates the time from
     profiles of the float and the quantized model; "measured" compares the quantized model with one variant a
@@ -96,10 +96,10 @@ def sensitivity(
             loaded, config, by=by, data=data, calibration=calibration, items=items, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-        found: Mapping[str, studying.Gain] = {}
+        gains: Mapping[str, studying.Gain] = {}
         if latency == "profile":
-            found = _gains_of_profiles(variants)
-        record = studying.sensitivity(variants, mode, found, of_profiles.HOW)
+            gains = _gains_of_profiles(variants)
+        record = studying.sensitivity(variants, mode, gains, of_profiles.HOW)
     if latency == "measured":
         record = _with_measured(record, variants, budget_s, progress, seed)
     return Sensitivity(record, origin_of(loaded, config, cancel=cancel)).with_model(
@@ -123,18 +123,18 @@ def exclude_for(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> Proposal:
-    """Which layers to leave in float so that the error of the outputs is at most `max_error` (0.01 is 1 %).
+    """Choose layers to leave in float so that the outputs' error is at most `max_error` (0.01 is 1 %).
 
     >>> import workbench as wb
     >>> wb.exclude_for.__name__
     'exclude_for'
     """
     check_budget(max_error)
-    told = sensitivity(
+    study = sensitivity(
         model, config, by=by, data=data, calibration=calibration, items=items, seed=seed, progress=progress,
         cancel=cancel, limits=limits,
     )  # fmt: skip
-    return told.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
+    return study.propose(max_error=max_error, remeasure=remeasure, budget_s=budget_s, progress=progress)
 
 
 def _gains_of_profiles(variants: studying.LayerVariants) -> dict[str, studying.Gain]:
@@ -160,16 +160,16 @@ def _with_measured(
     progress: OnProgress,
     seed: int,
 ) -> SensitivityRecord:
-    """Each left out, against all quantized: what it takes longer is what quantizing it saves."""
+    """Measure each group left out against all quantized; the longer time is what quantizing it saves."""
     left_out = [variants.variant(group, "left out") for group in variants.groups]
-    told = compare(
+    comparison = compare(
         variants.model, variants.config, *left_out, calibration=variants.calibration, budget_s=budget_s,
         progress=progress, seed=seed, cancel=variants.cancel, limits=variants.limits,
         keep=False,
     )  # fmt: skip
-    whole_s = told.runs[0].latency.median_s
+    whole_s = comparison.runs[0].latency.median_s
     rows = []
-    for row, verdict in zip(record.rows, told.verdicts, strict=True):
+    for row, verdict in zip(record.rows, comparison.verdicts, strict=True):
         gain = studying.measured_gain(verdict, whole_s)
         ends = (None,) * 3 if gain is None else (gain.value_s, gain.low_s, gain.high_s)
         rows.append(replace(row, gain_s=ends[0], gain_low_s=ends[1], gain_high_s=ends[2]))

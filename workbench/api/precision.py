@@ -1,4 +1,4 @@
-"""What notebooks call about a precision as a whole: `why_slower` and `keep_if_better`."""
+"""`wb.why_slower` and `wb.keep_if_better`: is a precision worth it, and why not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.measure.limits import Limits, Progress
 from workbench.preparation.preparing import prepare
 from workbench.preparation.replayed import replayed
 from workbench.results.comparison import Comparison
-from workbench.results.keep_decision import Kept
+from workbench.results.keep_decision import KeepDecision
 from workbench.results.result import origin_of
 from workbench.results.why_slower import WhySlower
 
@@ -47,7 +47,7 @@ def why_slower(
 ) -> WhySlower:
     """Why a config is slower, or no faster, than another: reasons with a fix, by what the two differ in.
 
-    `subject` is a comparison (its first candidate, unless `label` tells another) or a model with a `config`,
+    `subject` is a comparison (its first candidate, unless `label` names another) or a model with a `config`,
     which is then compared with `baseline` (by default the same config in float; the defaults of ONNX Runtime
     on the same providers where the config prepares nothing). Where the time goes is read from a profile of
     both. A comparison from a bundle needs the `model` too.
@@ -114,7 +114,7 @@ def keep_if_better(
     progress: OnProgress = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
-) -> Kept:
+) -> KeepDecision:
     """Keep a prepared model only when it was measured faster and within the budgets; else the original.
 
     `min_speedup`: the whole interval of the speed-up must reach it. `max_error`: of the worst output, as a
@@ -135,19 +135,17 @@ def keep_if_better(
     )  # fmt: skip
     plain, failed = comparison.runs[0].config, comparison.runs[1].failure
     if failed is not None:
-        found: tuple[Check, ...] = (Check("speed", False, f"it could not be run: {failed.problem}"),)
-        return Kept(loaded, plain, config, found, comparison, None)
-    table = None
+        refused = (Check("speed", False, f"it could not be run: {failed.problem}"),)
+        return KeepDecision(loaded, plain, config, refused, comparison, None)
+    table, verdict = None, comparison.verdict
+    passed: tuple[Check, ...] = (speed(verdict, min_speedup),)
     if max_error is not None or max_accuracy_drop is not None:
         table = comparison.accuracy(data, metric=metric, items=items, progress=progress, cancel=cancel)
-        record = table.record
-        found = checks(comparison.verdict, record, comparison.verdict.label, budget)
-    else:
-        found = (speed(comparison.verdict, min_speedup),)
-    if all(check.passed is True for check in found):
+        passed = checks(verdict, table.record, verdict.label, budget)
+    if all(check.passed is True for check in passed):
         prepared = prepare(loaded, config, calibration=calibration, cancel=cancel)
-        return Kept(prepared.model, prepared.config, config, found, comparison, table)
-    return Kept(loaded, plain, config, found, comparison, table)
+        return KeepDecision(prepared.model, prepared.config, config, passed, comparison, table)
+    return KeepDecision(loaded, plain, config, passed, comparison, table)
 
 
 def _against_float(model: Model, config: Config, baseline: Config | None, **how: Any) -> Comparison:
@@ -163,14 +161,14 @@ def _against_float(model: Model, config: Config, baseline: Config | None, **how:
 
 
 def _model_of(comparison: Comparison, given: Any) -> Any:
-    found = given if given is not None else comparison._model
-    if found is None:
+    model = given if given is not None else comparison._model
+    if model is None:
         raise ConfigError("this comparison does not have its model at hand", "give it: model=…")
-    return found
+    return model
 
 
 def _pair_of(comparison: Comparison, label: str) -> tuple[Run, Run]:
-    """The baseline and the candidate of this label, both measured."""
+    """Return the baseline and the candidate of this label, both measured."""
     runs = {run.label: run for run in comparison.runs}
     first = comparison.runs[0]
     if label not in runs or label == first.label:

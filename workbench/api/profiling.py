@@ -1,4 +1,4 @@
-"""What notebooks call and get for profiles: where time and memory go, and what the limits are."""
+"""`wb.profile`, `wb.memory`, `wb.roofline`, `wb.cold_start`, `wb.threads`: where time and memory go."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def profile(
         limits=limits or Limits(),
     )
     kept = None if keep_trace is None else Path(keep_trace)
-    found = profile_execution(execution, keep_trace=kept, cancel=cancel)
-    result = Profile.of(found, origin_of(source, config or Config(), fed, cancel=cancel))
+    profiled = profile_execution(execution, keep_trace=kept, cancel=cancel)
+    result = Profile.of(profiled, origin_of(source, config or Config(), fed, cancel=cancel))
     if keep:
         result.keep()
     return result
@@ -101,10 +101,10 @@ def memory(
     calibration: Any = None,
     cancel: threading.Event | None = None,
 ) -> Memory:
-    """What lives when over one run: weights, activations, each node's temporaries, and what the arena holds.
+    """Measure memory over one run: weights, activations, each node's temporaries, and what the arena holds.
 
     Each node's own allocations show without the memory pattern only, so nodes are from a run without it; the
-    arena's totals are from one with the config as it is.
+    arena's totals are from a run with the config as it is.
 
     >>> import workbench as wb
     >>> wb.memory.__name__
@@ -140,7 +140,7 @@ def memory_settings(
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
 ) -> MemorySettings:
-    """Memory pattern, arena and prepacking, each turned over alone, in one comparison: latency and memory.
+    """Toggle memory pattern, arena and prepacking, one at a time, in one comparison: latency and memory.
 
     >>> import workbench as wb
     >>> wb.memory_settings.__name__
@@ -169,7 +169,7 @@ def memory_settings(
 
 
 def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | None = None) -> Peaks:
-    """What this machine can do through ORT, a row a thread count: one, and all cores, unless told.
+    """Measure what this machine can do through ORT per thread count, by default one and all cores.
 
     >>> import workbench as wb
     >>> wb.peaks.__name__
@@ -192,7 +192,7 @@ def roofline(
     calibration: Any = None,
     cancel: threading.Event | None = None,
 ) -> Roofline:
-    """How near to this machine's limits each node runs, and what the limit of the model would be.
+    """Set each node's time against the least that this machine needs, and sum up the model's limit.
 
     The peaks are measured through ORT with as many threads as the config asks for, unless they are given.
     A profile may stand in the place of the model.
@@ -219,7 +219,7 @@ def cold_start(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
 ) -> ColdStarts:
-    """Each config from no process to a steady one, step by step; also with its graph saved ahead.
+    """Measure each config from no process to a steady one, also with its graph pre-optimized.
 
     >>> import workbench as wb
     >>> wb.cold_start.__name__
@@ -250,7 +250,7 @@ def threads(
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
 ) -> Threads:
-    """Latency and processor time of 1, 2, 4… threads with and without spinning, in one comparison.
+    """Measure latency and processor time of 1, 2, 4… threads, spinning and not, in one comparison.
 
     >>> import workbench as wb
     >>> wb.threads.__name__

@@ -15,7 +15,7 @@ from workbench.views.base import View
 from workbench.views.standalone import fragment, scripts
 
 MOST_VIEW_BYTES = 3_000_000  # of one view's data; a larger one is shown as its picture
-_SAY_THEMSELVES = ("flame",)  # views that show their sentence
+_WITH_SENTENCE = ("flame",)  # views that show their own sentence
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -28,23 +28,23 @@ class Document:
         self._views: list[View] = []
 
     def add(self, name: str, heading: str, body: str) -> None:
-        """One section; `name` is its anchor."""
+        """Add a section; `name` is its anchor."""
         self._sections.append((name, heading, body))
 
     def view(self, view: View) -> str:
-        """A live view, or its picture where its data is too large for a page."""
+        """Return a live view, or its picture where its data is too large for a page."""
         from workbench.report.pieces import paragraph, picture, stop_if_asked
 
         stop_if_asked()
         made = fragment(view, linked="nodes")
         if len(made) > MOST_VIEW_BYTES:
-            told = "This view is too large for a page: this is a picture of it; in a notebook it is alive."
-            return picture(view.still()) + paragraph(told, "note")
+            note = "This view is too large for a page: this is a picture of it; in a notebook it is alive."
+            return picture(view.still()) + paragraph(note, "note")
         self._views.append(view)
-        return ("" if view.script in _SAY_THEMSELVES else paragraph(str(view))) + made
+        return ("" if view.script in _WITH_SENTENCE else paragraph(str(view))) + made
 
     def html(self) -> str:
-        """The whole file."""
+        """Return the whole file."""
         body = "".join(
             f'<section id="{name}"><h2>{escape(heading)}</h2>{body}</section>'
             for name, heading, body in self._sections
@@ -75,8 +75,8 @@ class Document:
 
 
 def _policy(code: str) -> str:
-    """Only the scripts that we wrote run, known by their hashes; nothing is loaded from anywhere."""
-    hashes = " ".join(f"'sha256-{_digest(one)}'" for one in _inline(code)) or "'none'"
+    """Return the policy: only our own scripts run, named by their hashes, and nothing is loaded."""
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in _inline(code)) or "'none'"
     rules = (
         "default-src 'none'", f"script-src {hashes}", "style-src 'unsafe-inline'", "img-src data: blob:",
         "font-src data:", "connect-src 'none'", "base-uri 'none'", "form-action 'none'",

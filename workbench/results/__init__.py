@@ -1,1 +1,1 @@
-"""Results as notebooks hold them: a record with its figures, that is a cell's value, saved and reopened."""
+"""What the functions of `api` return: records with figures and pages, saved and reopened."""

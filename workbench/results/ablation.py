@@ -1,4 +1,4 @@
-"""What each pass is worth, as notebooks hold it."""
+"""What each pass is worth."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Ablation(Measured):
     title = "what each pass is worth"
 
     def figure(self) -> go.Figure:
-        """The worth of each pass with its interval, and the control's."""
+        """Draw the worth of each pass with its interval, and that of the control."""
         from workbench.figures.ablation import ablation_figure
 
         return ablation_figure(self.record)
 
     def still(self) -> Scene:
-        """The same as bars."""
+        """Draw the same as bars."""
         from workbench.figures.ablation import ablation_scene
 
         return ablation_scene(self.record)

@@ -1,10 +1,10 @@
-"""How right configs are, as notebooks hold it."""
+"""The accuracy of configs and the error of their outputs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.records.fidelity import AccuracyRecord, OutputFidelity, Score, check_accuracy
+from workbench.records.fidelity import AccuracyRecord, OutputFidelity, Paired, Score, check_accuracy
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AccuracyTable(Result):
-    """How right each config is, and how far its outputs are from the first one's. Made by `wb.accuracy`.
+    """The accuracy of each config, and the distance of its outputs from the first's. Made by `wb.accuracy`.
 
     >>> import workbench as wb
     >>> wb.AccuracyTable.__name__
@@ -37,30 +37,30 @@ class AccuracyTable(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before trusting it."""
+        """Remarks to read before trusting it."""
         return self.record.notes
 
     def within(self, points: float = 1.0) -> dict[str, bool | None]:
-        """Whether each candidate loses at most that many points: True or False where its interval says so.
+        """Return whether each candidate loses at most that many points, where its interval settles it.
 
-        None where the interval allows both, or where there is no accuracy.
+        None stands where the interval allows both, or where there is no accuracy.
         """
         return {
-            one.label: None if one.against is None else one.against.within(points / 100)
-            for one in self.record.scores
-            if one.label != self.record.labels[0]
+            score.label: None if score.against is None else score.against.within(points / 100)
+            for score in self.record.scores
+            if score.label != self.record.labels[0]
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a config."""
+        """Return one row per config."""
         return self.record.to_frame()
 
     def fidelity_frame(self) -> pd.DataFrame:
-        """One row an output of a candidate."""
+        """Return one row per output of a candidate."""
         return self.record.fidelity_frame()
 
     def figure(self) -> go.Figure:
-        """Accuracy with its interval, and the error of the outputs."""
+        """Draw accuracy with its interval, and the error of the outputs."""
         from workbench.figures.accuracy import accuracy_figure
 
         return accuracy_figure(self.record)
@@ -70,32 +70,29 @@ class AccuracyTable(Result):
 
         data = self.record.data
         lines = [f"{headline(self.record)}; {data.item_count:,} items of {data.made_by}"]
-        for one in self.record.scores:
-            if one.problem is not None:
-                lines.append(f"{one.label} has no score: {one.problem}")
-            elif one.against is not None:
-                lines.append(f"{one.label} against {self.record.labels[0]}: {_gap(one)}")
+        for score in self.record.scores:
+            if score.problem is not None:
+                lines.append(f"{score.label} has no score: {score.problem}")
+            elif score.against is not None:
+                lines.append(f"{score.label} against {self.record.labels[0]}: {_gap(score.against)}")
         for row in self.record.fidelity:
             lines.append(f"{row.label} {row.output}: {_error(row)}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.record.notes)])
 
     def still(self) -> Scene:
-        """The same as a picture."""
+        """Draw the same as a picture."""
         from workbench.figures.accuracy import accuracy_scene
 
         return accuracy_scene(self.record)
 
 
-def _gap(one: Score) -> str:
-    gap = one.against
-    if gap is None:
-        return "not known"
-    told = f"{gap.value * 100:+.2f} points"
+def _gap(gap: Paired) -> str:
+    text = f"{gap.value * 100:+.2f} points"
     if gap.low is not None and gap.high is not None:
-        told += f" ({gap.low * 100:+.2f} to {gap.high * 100:+.2f})"
+        text += f" ({gap.low * 100:+.2f} to {gap.high * 100:+.2f})"
     if gap.gained_count is not None and gap.lost_count is not None:
-        told += f"; {gap.lost_count} items lost, {gap.gained_count} gained"
-    return told
+        text += f"; {gap.lost_count} items lost, {gap.gained_count} gained"
+    return text
 
 
 def _error(row: OutputFidelity) -> str:

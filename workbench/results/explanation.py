@@ -1,4 +1,4 @@
-"""What ORT made of a model, as notebooks hold it."""
+"""What ORT made of a model under a config."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ class Explanation(Result):
 
     @cached_property
     def profile(self) -> Profile:
-        """Where the time of a few executions went; made where `profile=True` was asked for."""
-        found = next((part.record for part in self.parts if part.name == "profile"), None)
-        if found is None:
+        """Where the time of a few executions goes; there is one where `profile=True` was given."""
+        record = next((part.record for part in self.parts if part.name == "profile"), None)
+        if record is None:
             raise ProfileError(
                 f"{self.record.model_name} was explained without being run, so there is no profile",
                 "ask for one with wb.explain(model, config, profile=True), or add one with .with_profile(…)",
             )
-        return Profile.reopened(found, self._about)
+        return Profile.reopened(record, self._about)
 
     @cached_property
     def memory(self) -> Memory:
-        """The last profiled run, node by node: allocations and what lives when."""
+        """Memory of the last profiled run, node by node."""
         return self.profile.memory()
 
     @cached_property
@@ -88,7 +88,7 @@ class Explanation(Result):
         return self.profile.roofline()
 
     def with_profile(self, profile: Data) -> Explanation:
-        """The same with the times of a profile of this config of this model, such as `wb.profile` makes."""
+        """Return the same with the times of a profile of this config of this model, as `wb.profile` makes."""
         rest = tuple(part for part in self.parts if part.name != "profile")
         return Explanation(self.record, self._about, structure=self.structure, parts=rest, profile=profile)
 
@@ -123,12 +123,11 @@ class Explanation(Result):
 
         Without a name, all providers that there is a table for, side by side.
         """
-        told = self.record
-        seen = any(part.name == "profile" for part in self.parts)
-        sizes = sizes_of(told.optimized, self.profile) if seen else None
+        explained, profiled = self.record, any(part.name == "profile" for part in self.parts)
+        sizes = sizes_of(explained.optimized, self.profile) if profiled else None
         if provider is None:
-            return predict_all(told.basic, sizes)
-        return predict(told.basic, provider, sizes)
+            return predict_all(explained.basic, sizes)
+        return predict(explained.basic, provider, sizes)
 
     def compare_prediction(self) -> PredictionCheck:
         """The prediction for the provider of this explanation beside where its session put each node.
@@ -138,7 +137,7 @@ class Explanation(Result):
         return compare_prediction(self.record.placement, self.record.basic)
 
     def graph(self, what_if: str | None = None, *, color: ColorBy | None = None) -> GraphView:
-        """Source and optimized graph side by side, linked; `what_if` names a provider to predict for.
+        """Show source and optimized graph side by side, linked; `what_if` names a provider to predict for.
 
         `color` is one of provider, time, memory, fate, op.
         """
@@ -148,31 +147,31 @@ class Explanation(Result):
         return graph_view(self.record, prediction=prediction, color=color)
 
     def fusions(self) -> Fusions:
-        """What became what, counted by pattern."""
+        """Return what was fused into what, counted by pattern."""
         return Fusions({"optimized": self.record})
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a source node: what became of it."""
+        """Return one row per source node: what became of it."""
         return self.provenance.to_frame()
 
     def figure(self) -> go.Figure:
-        """Operators before and after."""
+        """Draw operators before and after."""
         return self.histogram_figure()
 
     def histogram_figure(self) -> go.Figure:
-        """Operators before and after."""
+        """Draw operators before and after."""
         from workbench.figures.operators import histogram_figure
 
         return histogram_figure(self.record)
 
     def passes_figure(self) -> go.Figure:
-        """Nodes left after each pass."""
+        """Draw the nodes left after each pass."""
         from workbench.figures.passes import passes_figure
 
         return passes_figure(self.record)
 
     def flow_figure(self) -> go.Figure:
-        """From source operators to optimized operators."""
+        """Draw what source operators became."""
         from workbench.figures.provenance import flow_figure
 
         return flow_figure(self.record)
@@ -210,33 +209,33 @@ class Explanation(Result):
         return page
 
     def still(self) -> Scene:
-        """Operators before and after."""
+        """Draw operators before and after."""
         from workbench.figures.operators import explanation_scene
 
         return explanation_scene(self.record, str(self))
 
     def __str__(self) -> str:
-        told = self.record
-        account = told.provenance.account
+        record = self.record
+        account = record.provenance.account
         fates = ", ".join(
             f"{count:,} {fate}"
             for fate in ("kept", "fused", "folded", "eliminated", "unknown")
             if (count := account.count(fate))
         )
-        counts = ((name or "unknown", count) for name, count in told.placement.counts())
+        counts = ((name or "unknown", count) for name, count in record.placement.counts())
         where = ", ".join(f"{count:,} on {name.removesuffix('ExecutionProvider')}" for name, count in counts)
-        passes = counted(len(told.passes.names), "pass", "passes")
-        missing = len(told.passes.missed)
+        passes = counted(len(record.passes.names), "pass", "passes")
+        missing = len(record.passes.missed)
         missed = f"; {counted(missing, 'expected fusion')} did not happen" if missing else ""
         return (
-            f"{told.model_name}: {len(told.source.nodes):,} source nodes ({fates}) became "
-            f"{len(told.optimized.nodes):,} ({where}) through {passes}"
-            f"{missed}.{_doubt(told.provenance)}"
+            f"{record.model_name}: {len(record.source.nodes):,} source nodes ({fates}) became "
+            f"{len(record.optimized.nodes):,} ({where}) through {passes}"
+            f"{missed}.{_doubt(record.provenance)}"
         )
 
 
 def _doubt(provenance: Provenance) -> str:
-    """What a reader must know before trusting it to the last node."""
+    """Return what a reader must know before trusting it to the last node, or nothing."""
     if provenance.exact:
         return ""
     if not provenance.followed and provenance.problem is None:

@@ -1,4 +1,4 @@
-"""What a gate decided, as notebooks hold it."""
+"""Whether a prepared model is kept, and why."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _WORDS = {True: "yes", False: "no", None: "not settled"}
 
 
-class Kept:
+class KeepDecision:
     """The prepared model if it is better, else the original. Made by `wb.keep_if_better`.
 
     `model` and `config` are what to use; `checks` say why.
 
     >>> import workbench as wb
-    >>> wb.Kept.__name__
-    'Kept'
+    >>> wb.KeepDecision.__name__
+    'KeepDecision'
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Kept:
 
     @property
     def kept(self) -> bool:
-        """Whether every check passed; what could not be told does not pass."""
+        """Whether every check passed; an unsettled check does not pass."""
         return all(check.passed is True for check in self.checks)
 
     def __bool__(self) -> bool:
@@ -55,13 +55,13 @@ class Kept:
 
     @property
     def reason(self) -> str:
-        """Why, in one sentence."""
+        """The reason, in one sentence."""
         if self.kept:
             return "; ".join(check.reason for check in self.checks)
         return "; ".join(check.reason for check in self.checks if check.passed is not True)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a check: what, passed, reason."""
+        """Return one row per check: what, passed, reason."""
         import pandas as pd
 
         rows = [(check.what, _WORDS[check.passed], check.reason) for check in self.checks]
@@ -72,7 +72,7 @@ class Kept:
         return f"{config_in_words(self.asked)}: {word}, since {self.reason}"
 
     def __repr__(self) -> str:
-        return f"<Kept: {self}>"
+        return f"<KeepDecision: {self}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"

@@ -27,19 +27,19 @@ class LayerErrors(Result):
     record: LayerErrorsRecord
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a layer, the worst first."""
+        """Return one row per layer, the worst first."""
         return self.record.to_frame()
 
     def tensors_frame(self) -> pd.DataFrame:
-        """One row an activation: its error so far, its own rounding, its range and outliers."""
+        """Return one row per activation: its error so far, its own rounding, its range and outliers."""
         return self.record.tensors_frame()
 
     def weights_frame(self) -> pd.DataFrame:
-        """One row a weight: its error, its range and outliers."""
+        """Return one row per weight: its error, its range and outliers."""
         return self.record.weights_frame()
 
     def figure(self) -> go.Figure:
-        """A row a layer, the worst at the top."""
+        """Draw one row per layer, the worst at the top."""
         from workbench.figures.layers import layer_errors_figure
 
         return layer_errors_figure(self.record)
@@ -48,7 +48,7 @@ class LayerErrors(Result):
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
     def still(self) -> Scene:
-        """The same as bars."""
+        """Draw the same as bars."""
         from workbench.figures.layers import layer_errors_scene
 
         return layer_errors_scene(self.record)

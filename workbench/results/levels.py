@@ -1,4 +1,4 @@
-"""ORT's levels side by side, as notebooks hold them."""
+"""ORT's levels side by side."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Levels(Measured):
     title = "ONNX Runtime's levels side by side"
 
     def figure(self) -> go.Figure:
-        """Nodes, load time and latency of each level, and what it gains, with its interval."""
+        """Draw nodes, load time and latency of each level, and its gain with its interval."""
         from workbench.figures.levels import levels_figure
 
         return levels_figure(self.record)
 
     def still(self) -> Scene:
-        """Latency as bars."""
+        """Draw latency as bars."""
         from workbench.figures.levels import levels_scene
 
         return levels_scene(self.record)

@@ -1,4 +1,4 @@
-"""A profile, as notebooks hold it: the tables and the tree from below, with figures, views and saving."""
+"""A profile with its figures, views and saved form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Profile(Data, Result):
-    """Where the time of a few executions went. Made by `wb.profile` and `wb.read_profile`.
+    """Where the time of a few executions goes. Made by `wb.profile` and `wb.read_profile`.
 
     >>> import workbench as wb
     >>> wb.Profile.__name__
@@ -42,7 +42,7 @@ class Profile(Data, Result):
 
     @classmethod
     def of(cls, data: Data, about: Origin | None = None) -> Profile:
-        """The same profile with all that a notebook can do with it."""
+        """Make the same profile with figures, views and saving."""
         return cls(
             data.trace,
             warmup_runs=data.told_warmup_runs,
@@ -64,45 +64,45 @@ class Profile(Data, Result):
 
     @cached_property
     def saved(self) -> ProfileRecord:
-        """The trace's columns, as many of its first runs as a file should hold, and its graph."""
+        """The record as a bundle holds it: the trace's columns of its first runs, and its graph."""
         return record_of(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row an executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s, share."""
+        """Return a row per executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s, share."""
         return Data.to_frame(self)
 
     def figure(self) -> go.Figure:
-        """Own time a run of each operator, gaps included."""
+        """Draw own time per run of each operator, gaps included."""
         return self.op_type_figure()
 
     def op_type_figure(self) -> go.Figure:
-        """Own time a run of each operator, gaps included."""
+        """Draw own time per run of each operator, gaps included."""
         from workbench.figures.profile import op_type_figure
 
         return op_type_figure(self)
 
     def timeline_figure(self, run: int | None = None) -> go.Figure:
-        """One run in time, a lane a thread."""
+        """Draw one run in time, a lane per thread."""
         from workbench.figures.profile import timeline_figure
 
         return timeline_figure(self, run)
 
     def flame(self, way: Way | None = None) -> FlameView:
-        """Where the time goes, as boxes: by module, by operator, in time."""
+        """Show where the time goes, as boxes: by module, by operator, in time."""
         from workbench.views.flame.view import flame_view
 
         return flame_view(self, way=way)
 
     def sharing(self) -> Sharing:
-        """How evenly the thread pool shared each node, in words."""
+        """Return how evenly the thread pool shared each node."""
         return sharing_of(self)
 
     def memory(self) -> Memory:
-        """Memory of the last run, node by node."""
+        """Return memory of the last run, node by node."""
         return Memory(memory_of(self), self._about)
 
     def roofline(self, peaks: PeakRow | None = None, *, cancel: threading.Event | None = None) -> Roofline:
-        """Each node against this machine's peaks, measured now with its config's threads unless given."""
+        """Set each node against this machine's peaks, by default measured now with its config's threads."""
         from workbench.cpu import usable_cores
 
         config = None if self._about is None else self._about.config
@@ -141,7 +141,7 @@ class Profile(Data, Result):
         page.add("time", "Where the time goes", body)
 
     def still(self) -> Scene:
-        """Own time by op type, as bars."""
+        """Draw own time by op type, as bars."""
         from workbench.figures.profile import profile_scene
 
         return profile_scene(self)

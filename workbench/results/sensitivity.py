@@ -47,11 +47,11 @@ class Sensitivity(Result):
         return self
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a layer or block, the worst first."""
+        """Return one row per layer or block, the worst first."""
         return self.record.to_frame()
 
     def figure(self) -> go.Figure:
-        """Error and time saved, side by side."""
+        """Draw error and time saved, side by side."""
         from workbench.figures.layers import sensitivity_figure
 
         return sensitivity_figure(self.record)
@@ -60,7 +60,7 @@ class Sensitivity(Result):
         self, *, max_error: float, remeasure: bool = True, budget_s: float | None = None,
         progress: OnProgress | None = None,
     ) -> Proposal:  # fmt: skip
-        """What to leave in float so that the error is at most `max_error` (0.01 is 1 % of the output).
+        """Propose what to leave in float so that the error is at most `max_error` (0.01: 1 % of the output).
 
         Every set that is tried is measured. `remeasure` also compares the proposal's latency, interleaved,
         with the config that quantizes everything.
@@ -74,22 +74,23 @@ class Sensitivity(Result):
         progress = self._progress if progress is None else progress
         with bar(progress) as on_progress:
             variants.on_progress = on_progress
-            found = propose(variants, self.record, max_error)
-        config = variants.excluding(found.nodes) if found.nodes else variants.config
+            proposal = propose(variants, self.record, max_error)
+        config = variants.excluding(proposal.nodes) if proposal.nodes else variants.config
         comparison = None
-        if remeasure and found.met and found.nodes and len(found.excluded) < len(variants.groups):
+        left_out = len(proposal.excluded)
+        if remeasure and proposal.met and proposal.nodes and left_out < len(variants.groups):
             comparison = self._compare(
                 variants.model, variants.config, config, calibration=variants.calibration, budget_s=budget_s,
                 progress=progress, cancel=variants.cancel, limits=variants.limits, keep=False,
             )  # fmt: skip
-            found = with_measured_cost(found, comparison.record)
-        return Proposal(found, config, comparison)
+            proposal = with_measured_cost(proposal, comparison.record)
+        return Proposal(proposal, config, comparison)
 
     def __str__(self) -> str:
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
     def still(self) -> Scene:
-        """The same as bars."""
+        """Draw the same as bars."""
         from workbench.figures.layers import sensitivity_scene
 
         return sensitivity_scene(self.record)
@@ -122,14 +123,17 @@ class Proposal:
 
     @property
     def error(self) -> float | None:
-        """Measured, of the proposal."""
+        """The measured error of the proposal."""
         return self.record.error
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a set that was tried: how many were left out, and the error."""
+        """Return one row per set that was tried: how many layers it leaves out, and the error."""
         import pandas as pd
 
-        rows = [(len(one.excluded), "; ".join(one.excluded), one.error) for one in self.record.attempts]
+        rows = [
+            (len(attempt.excluded), "; ".join(attempt.excluded), attempt.error)
+            for attempt in self.record.attempts
+        ]
         return pd.DataFrame(rows, columns=["left_out", "layers", "error"]).astype({"error": "float64"})
 
     def __str__(self) -> str:
@@ -142,7 +146,7 @@ class Proposal:
 
 
 def check_budget(max_error: object) -> None:
-    """Refuse what is no share of the output."""
+    """Refuse a budget that is no share of the output."""
     if (
         not isinstance(max_error, int | float)
         or isinstance(max_error, bool)

@@ -26,17 +26,17 @@ class WhySlower(Result):
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """The costliest first."""
+        """The reasons, the costliest first."""
         return self.record.reasons
 
     def figure(self) -> go.Figure:
-        """A bar a reason: the time of a run that its nodes take."""
+        """Draw one bar per reason: the time of a run that its nodes take."""
         from workbench.figures.layers import why_slower_figure
 
         return why_slower_figure(self.record)
 
     def still(self) -> Scene:
-        """A bar a reason: the time of a run that its nodes take."""
+        """Draw one bar per reason: the time of a run that its nodes take."""
         from workbench.figures.layers import why_slower_scene
 
         return why_slower_scene(self.record)
