@@ -68,7 +68,7 @@ class Profile(Data, Result):
         return record_of(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s, share."""
+        """Return a row per executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s…"""
         return Data.to_frame(self)
 
     def figure(self) -> go.Figure:
