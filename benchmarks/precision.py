@@ -64,8 +64,8 @@ def accuracy(model: Model, config: Config) -> tuple[float, int] | None:
         return None
     prepared = prepare(model, config)
     session = ort.InferenceSession(str(prepared.model.path), providers=["CPUExecutionProvider"])
-    found = evaluation_set(name)
-    return found.score(lambda feeds: np.asarray(session.run(None, feeds)[0]), size=1), found.labels.size
+    data = evaluation_set(name)
+    return data.score(lambda feeds: np.asarray(session.run(None, feeds)[0]), size=1), data.labels.size
 
 
 def measure(part: Part, budget_s: float) -> dict[str, Any]:

@@ -18,10 +18,10 @@ def main() -> None:
     asked = parser.parse_args()
     table = peaks((asked.threads,)).record
     print(table.to_frame().to_string(index=False))
-    found = roofline(profile(asked.model, Config(intra_op_threads=asked.threads)), table.rows[0])
-    print(found)
+    record = roofline(profile(asked.model, Config(intra_op_threads=asked.threads)), table.rows[0])
+    print(record)
     columns = ["node", "op_type", "time_s", "limit_s", "bound", "achieved", "could_gain_s"]
-    print(found.to_frame()[columns].head(MOST_ROWS).to_string(index=False))
+    print(record.to_frame()[columns].head(MOST_ROWS).to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -32,34 +32,34 @@ def test_a_cell_shows_words_and_a_picture_and_never_html(table):
 
 def test_a_config_that_cannot_be_prepared_says_why():
     broken = wb.Config(precision=wb.DynamicInt8(exclude=("no such node",)))
-    told = wb.accuracy("digits-conv", FLOAT, broken, FLOAT, items=2, progress=False)
-    assert "no such node" in told.record.score("B").problem
-    assert told.record.score("C").score is not None
+    result = wb.accuracy("digits-conv", FLOAT, broken, FLOAT, items=2, progress=False)
+    assert "no such node" in result.record.score("B").problem
+    assert result.record.score("C").score is not None
 
 
 def test_the_users_own_metric_runs_here():
-    told = wb.accuracy(
+    result = wb.accuracy(
         "digits-conv",
         FLOAT,
         items=20,
         progress=False,
         metric=lambda outputs, labels: outputs["logits"][:, 0] * 0 + 0.5 + 0 * labels,
     )
-    assert told.scores[0].score.value == 0.5
+    assert result.scores[0].score.value == 0.5
 
 
 def test_random_inputs_have_an_error_and_no_accuracy():
     pixels = np.random.default_rng(0).random((9, 1, 64, 64)).astype(np.float32)
-    told = wb.accuracy("digits-conv", FLOAT, INT8, data={"pixels": pixels}, progress=False)
-    assert told.record.metric is None
-    assert told.record.error("B") > 0
+    result = wb.accuracy("digits-conv", FLOAT, INT8, data={"pixels": pixels}, progress=False)
+    assert result.record.metric is None
+    assert result.record.error("B") > 0
     with pytest.raises(wb.ConfigError, match="needs labels"):
         wb.accuracy("digits-conv", FLOAT, data={"pixels": pixels}, metric="top1", progress=False)
 
 
 def test_a_fixed_first_dimension_fixes_the_batch():
     fixed = wb.Config(free_dimensions={"batch": 4})
-    told = wb.accuracy("digits-conv", FLOAT, fixed, items=8, progress=False)
-    assert told.record.data.batch_count == 4
+    result = wb.accuracy("digits-conv", FLOAT, fixed, items=8, progress=False)
+    assert result.record.data.batch_count == 4
     with pytest.raises(wb.ConfigError, match="first dimension"):
         wb.accuracy("digits-conv", wb.Config(free_dimensions={"batch": 2}), fixed, progress=False)

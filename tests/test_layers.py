@@ -22,7 +22,7 @@ def model(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def told(model):
+def sensitivity(model):
     return wb.sensitivity(model, STATIC, **QUIET)
 
 
@@ -48,18 +48,18 @@ def test_weight_errors_are_what_rounding_to_eight_bits_gives(model):
     "precision", [wb.DynamicInt8(), wb.WeightOnly(), wb.Float16(), wb.StaticInt8(format="qoperator")]
 )
 def test_every_precision_has_layer_errors(model, precision):
-    found = wb.layer_errors(model, wb.Config(precision=precision), **QUIET)
-    assert len(found.record.layers) == 4
-    assert found.to_frame()["output_db"].notna().any()
+    errors = wb.layer_errors(model, wb.Config(precision=precision), **QUIET)
+    assert len(errors.record.layers) == 4
+    assert errors.to_frame()["output_db"].notna().any()
 
 
-def test_alone_the_planted_layer_causes_the_error(told):
-    frame = told.to_frame()
+def test_alone_the_planted_layer_causes_the_error(sensitivity):
+    frame = sensitivity.to_frame()
     assert frame.loc[0, "layer"] == OUTLIER
     assert frame.loc[0, "error_alone"] > 3 * frame.loc[1, "error_alone"]
-    assert told.record.whole_error == pytest.approx(frame.loc[0, "error_alone"], rel=0.3)
+    assert sensitivity.record.whole_error == pytest.approx(frame.loc[0, "error_alone"], rel=0.3)
     assert frame["gain_ms"].notna().all()
-    assert told.record.latency_how == "estimated from profiles"
+    assert sensitivity.record.latency_how == "estimated from profiles"
 
 
 def test_left_out_the_error_falls_most_without_it(model):
@@ -68,16 +68,16 @@ def test_left_out_the_error_falls_most_without_it(model):
     assert frame["gain_ms"].isna().all()
 
 
-def test_the_search_finds_the_planted_layer_and_meets_its_budget(model, told):
+def test_the_search_finds_the_planted_layer_and_meets_its_budget(model, sensitivity):
     budget = 0.05
-    assert told.record.whole_error > budget
-    found = told.propose(max_error=budget, remeasure=False, progress=False)
-    assert found.met
-    assert found.excluded == (OUTLIER,)
-    assert found.error <= budget
-    assert found.config.precision.exclude == (OUTLIER,)
-    assert _error(model, found.config) <= budget  # measured once more, by plain sessions in this process
-    assert len(found.to_frame()) >= 1
+    assert sensitivity.record.whole_error > budget
+    proposal = sensitivity.propose(max_error=budget, remeasure=False, progress=False)
+    assert proposal.met
+    assert proposal.excluded == (OUTLIER,)
+    assert proposal.error <= budget
+    assert proposal.config.precision.exclude == (OUTLIER,)
+    assert _error(model, proposal.config) <= budget  # measured once more, by plain sessions in this process
+    assert len(proposal.to_frame()) >= 1
 
 
 def _error(model, config):
@@ -88,9 +88,9 @@ def _error(model, config):
     return np.linalg.norm(theirs - ours) / np.linalg.norm(ours)
 
 
-def test_a_budget_that_nothing_meets_is_said(told):
-    found = told.propose(max_error=0.0, remeasure=False, progress=False)
-    assert not found.met or found.error == 0
+def test_a_budget_that_nothing_meets_is_said(sensitivity):
+    proposal = sensitivity.propose(max_error=0.0, remeasure=False, progress=False)
+    assert not proposal.met or proposal.error == 0
 
 
 def test_a_model_without_a_precision_has_no_layers_to_ask(model):
@@ -102,9 +102,9 @@ def test_a_model_without_a_precision_has_no_layers_to_ask(model):
         wb.exclude_for(model, STATIC, max_error=-1)
 
 
-def test_results_are_saved_and_reopened(told, model, tmp_path):
+def test_results_are_saved_and_reopened(sensitivity, model, tmp_path):
     errors = wb.layer_errors(model, STATIC, **QUIET)
-    for at, result in enumerate((told, errors)):
+    for at, result in enumerate((sensitivity, errors)):
         again = wb.open(result.save(tmp_path / f"{at}.ortbench"))
         assert again.record == result.record
         assert again.figure().data
@@ -115,5 +115,5 @@ def test_results_are_saved_and_reopened(told, model, tmp_path):
 
 def test_unsigned_weights_do_not_wrap_around():
     """ORT's tool subtracts the zero point in 8 bits; an embedding then seemed to be all noise."""
-    found = wb.layer_errors("char-gpt", wb.Config(precision=wb.StaticInt8()), items=1, progress=False)
-    assert found.weights_frame()["sqnr_db"].min() > 25
+    errors = wb.layer_errors("char-gpt", wb.Config(precision=wb.StaticInt8()), items=1, progress=False)
+    assert errors.weights_frame()["sqnr_db"].min() > 25

@@ -21,8 +21,8 @@ FLOATS = st.floats(-1e3, 1e3, width=32)
 def test_all_figures_are_those_of_numpy(pair):
     ours, theirs = pair
     tally = Tally("B", "out")
-    for one, other in zip(ours, theirs, strict=True):
-        tally.add(one[None], other[None])
+    for expected, actual in zip(ours, theirs, strict=True):
+        tally.add(expected[None], actual[None])
     row, whole = tally.row(), (ours.astype(np.float64), theirs.astype(np.float64))
     gap = whole[1] - whole[0]
     assert row.item_count == len(ours)
@@ -47,8 +47,8 @@ def test_a_batch_is_the_same_as_its_items(items, classes):
     ours, theirs = rng.normal(size=(2, items, classes))
     together, apart = Tally("B", "logits"), Tally("B", "logits")
     together.add(ours, theirs, items)
-    for one, other in zip(ours, theirs, strict=True):
-        apart.add(one[None], other[None])
+    for expected, actual in zip(ours, theirs, strict=True):
+        apart.add(expected[None], actual[None])
     assert together.row() == apart.row()
 
 

@@ -29,7 +29,7 @@ def unknown_operator(folder):
     return wb.load(path)
 
 
-def subject(label, name="digits-conv", path=None):
+def evaluated(label, name="digits-conv", path=None):
     return EvaluatedConfig(label, name, path or wb.load(name), wb.Config().plan().to_dict())
 
 
@@ -47,53 +47,53 @@ def plain():
 @pytest.mark.parametrize("part_bytes", [module.PART_BYTES, 1])
 def test_it_is_what_plain_sessions_give(plain, monkeypatch, part_bytes):
     monkeypatch.setattr(module, "PART_BYTES", part_bytes)
-    found = examples(wb.load("digits-conv"), most=40)
-    told = evaluate(
-        [subject("A"), subject("B", "digits-conv-qat")],
-        found,
+    data = examples(wb.load("digits-conv"), most=40)
+    record = evaluate(
+        [evaluated("A"), evaluated("B", "digits-conv-qat")],
+        data,
         model_name="digits-conv",
-        metric=find_metric(found.metric),
+        metric=find_metric(data.metric),
     )
     ours, theirs = (logits[:40] for logits in plain)
-    labels = np.concatenate(found.labels)
-    (row,) = told.fidelity
+    labels = np.concatenate(data.labels)
+    (row,) = record.fidelity
     assert row.max_abs_error == pytest.approx(np.abs(theirs - ours).max(), rel=1e-3)
     assert row.rms_error == pytest.approx(np.linalg.norm(theirs - ours) / np.linalg.norm(ours), rel=1e-3)
     assert row.sqnr_db == pytest.approx(
         20 * np.log10(np.linalg.norm(ours) / np.linalg.norm(theirs - ours)), abs=0.01
     )
-    assert told.error("B") == row.rms_error
+    assert record.error("B") == row.rms_error
     right = [(logits.argmax(1) == labels).mean() for logits in (ours, theirs)]
-    assert [score.score.value for score in told.scores] == pytest.approx(right)
-    assert told.scores[1].against.value == pytest.approx(right[1] - right[0])
-    assert (told.data.item_count, told.data.label_count, told.data.batch_count) == (40, 40, 1)
-    assert told.to_frame()["accuracy"].tolist() == pytest.approx(right)
+    assert [score.score.value for score in record.scores] == pytest.approx(right)
+    assert record.scores[1].against.value == pytest.approx(right[1] - right[0])
+    assert (record.data.item_count, record.data.label_count, record.data.batch_count) == (40, 40, 1)
+    assert record.to_frame()["accuracy"].tolist() == pytest.approx(right)
 
 
 def test_outputs_that_fill_the_disk_bound_the_items_and_it_is_said(monkeypatch):
     monkeypatch.setattr(module, "MOST_DISK_BYTES", 1)
-    found = examples(wb.load("digits-conv"), most=5)
-    told = evaluate([subject("A"), subject("B")], found, model_name="x", metric=find_metric("top1"))
-    assert (told.data.item_count, told.data.label_count) == (1, 1)
-    assert "1 of 5 items were evaluated" in told.notes[0]
-    assert told.fidelity[0].equal
+    data = examples(wb.load("digits-conv"), most=5)
+    record = evaluate([evaluated("A"), evaluated("B")], data, model_name="x", metric=find_metric("top1"))
+    assert (record.data.item_count, record.data.label_count) == (1, 1)
+    assert "1 of 5 items were evaluated" in record.notes[0]
+    assert record.fidelity[0].equal
 
 
 def test_a_candidate_that_fails_is_a_result_and_a_baseline_is_an_error(tmp_path):
     broken = unknown_operator(tmp_path)
-    found = examples(wb.load("digits-conv"), most=2)
-    told = evaluate(
-        [subject("A"), subject("B", path=broken), subject("C")],
-        found,
+    data = examples(wb.load("digits-conv"), most=2)
+    record = evaluate(
+        [evaluated("A"), evaluated("B", path=broken), evaluated("C")],
+        data,
         model_name="x",
         metric=find_metric("top1"),
     )
-    assert told.score("B").score is None
-    assert told.score("B").problem
-    assert "B could not be evaluated" in told.notes[0]
-    assert told.score("C").score is not None
+    assert record.score("B").score is None
+    assert record.score("B").problem
+    assert "B could not be evaluated" in record.notes[0]
+    assert record.score("C").score is not None
     with pytest.raises(RunFailed):
-        evaluate([subject("A", path=broken), subject("B")], found, model_name="x")
+        evaluate([evaluated("A", path=broken), evaluated("B")], data, model_name="x")
 
 
 def test_an_error_in_the_users_metric_is_the_users():
@@ -102,7 +102,7 @@ def test_an_error_in_the_users_metric_is_the_users():
 
     with pytest.raises(MetricError, match="ValueError"):
         evaluate(
-            [subject("A")],
+            [evaluated("A")],
             examples(wb.load("digits-conv"), most=2),
             model_name="x",
             metric=find_metric(metric),
@@ -113,16 +113,16 @@ def test_it_stops_when_asked():
     cancel = threading.Event()
     cancel.set()
     with pytest.raises(Cancelled):
-        evaluate([subject("A")], examples(wb.load("digits-conv"), most=2), model_name="x", cancel=cancel)
+        evaluate([evaluated("A")], examples(wb.load("digits-conv"), most=2), model_name="x", cancel=cancel)
 
 
 def test_progress_ends_at_one():
-    told = []
+    reports = []
     evaluate(
-        [subject("A"), subject("B")],
+        [evaluated("A"), evaluated("B")],
         examples(wb.load("digits-conv"), most=4),
         model_name="x",
-        on_progress=told.append,
+        on_progress=reports.append,
     )
-    assert told[-1].fraction == 1
-    assert [one.fraction for one in told] == sorted(one.fraction for one in told)
+    assert reports[-1].fraction == 1
+    assert [report.fraction for report in reports] == sorted(report.fraction for report in reports)

@@ -47,15 +47,15 @@ def test_at_both_ends_the_score_test_gives_5_percent(gained, lost, count):
         def minus_log_likelihood(share, end=end):
             cells = (share + end, share, 1 - 2 * share - end)
             return -sum(
-                seen * math.log(cell) if seen else 0.0
-                for seen, cell in zip((gained, lost, count - gained - lost), cells, strict=True)
+                changes * math.log(cell) if changes else 0.0
+                for changes, cell in zip((gained, lost, count - gained - lost), cells, strict=True)
             )
 
         bounds = (max(0.0, -end) + 1e-12, (1 - end) / 2 - 1e-12)
-        found = optimize.minimize_scalar(
+        optimum = optimize.minimize_scalar(
             minus_log_likelihood, bounds=bounds, method="bounded", options={"xatol": 1e-12}
         )
-        variance = count * (2 * found.x + end - end**2)
+        variance = count * (2 * optimum.x + end - end**2)
         assert abs(gained - lost - count * end) / math.sqrt(variance) == pytest.approx(Z, rel=1e-4)
 
 
@@ -71,11 +71,11 @@ def test_tango_holds_the_truth_95_times_in_100():
 
 def test_the_bootstrap_of_a_mean_is_near_students_interval():
     values = np.random.default_rng(2).normal(3, 1, 400)
-    told = mean(values)
+    result = mean(values)
     expected = stats.t.interval(0.95, 399, values.mean(), stats.sem(values))
-    assert told.value == pytest.approx(values.mean())
-    assert (told.low, told.high) == pytest.approx(expected, abs=0.02)
-    assert told.how == "bootstrap over items"
+    assert result.value == pytest.approx(values.mean())
+    assert (result.low, result.high) == pytest.approx(expected, abs=0.02)
+    assert result.how == "bootstrap over items"
 
 
 def test_the_bootstrap_is_repeatable_and_never_holds_more_than_it_must():
@@ -99,17 +99,17 @@ def test_shares_take_wilson_and_few_items_take_nothing():
 
 def test_paired_scores_of_right_and_wrong_count_gains_and_losses():
     ours, theirs = np.array([1.0] * 90 + [0.0] * 10), np.array([1.0] * 87 + [0.0] * 12 + [1.0])
-    told = paired(ours, theirs)
-    assert (told.gained_count, told.lost_count) == (1, 3)
-    assert told.value == pytest.approx(-0.02)
-    assert told.within(0.5) is True
-    assert told.within(0.0001) is None
+    result = paired(ours, theirs)
+    assert (result.gained_count, result.lost_count) == (1, 3)
+    assert result.value == pytest.approx(-0.02)
+    assert result.within(0.5) is True
+    assert result.within(0.0001) is None
     assert paired(ours, 1 - ours).within(0.1) is False
 
 
 def test_paired_scores_of_other_numbers_are_resampled():
     rng = np.random.default_rng(4)
     ours = rng.random(100)
-    told = paired(ours, ours - 0.1)
-    assert (told.value, told.low, told.high) == pytest.approx((-0.1, -0.1, -0.1))
-    assert told.p_value is None
+    result = paired(ours, ours - 0.1)
+    assert (result.value, result.low, result.high) == pytest.approx((-0.1, -0.1, -0.1))
+    assert result.p_value is None

@@ -26,12 +26,12 @@ def test_an_item_of_several_positions_is_a_share_and_some_do_not_count():
     np.testing.assert_allclose(top(1).per_item({"y": scores}, labels), [0.75, 0.5])
 
 
-def _f1(labels, found):
+def _f1(labels, predictions):
     values = []
-    for one in sorted({*labels, *found}):
-        right = sum(a == b == one for a, b in zip(labels, found, strict=True))
-        precision = right / max(1, list(found).count(one))
-        recall = right / max(1, list(labels).count(one))
+    for label in sorted({*labels, *predictions}):
+        right = sum(a == b == label for a, b in zip(labels, predictions, strict=True))
+        precision = right / max(1, list(predictions).count(label))
+        recall = right / max(1, list(labels).count(label))
         values.append(2 * precision * recall / (precision + recall) if right else 0.0)
     return sum(values) / len(values)
 
@@ -46,10 +46,10 @@ def test_macro_f1_has_an_interval_and_a_paired_difference():
     right = np.eye(10)[LABELS]
     rows, theirs = (metric.per_item({"y": scores}, LABELS) for scores in (right, SCORES))
     assert metric.summary(rows).value == 1
-    told = metric.summary(theirs)
-    assert told.low < told.value < told.high
+    summary = metric.summary(theirs)
+    assert summary.low < summary.value < summary.high
     gap = metric.paired(rows, theirs)
-    assert gap.value == pytest.approx(told.value - 1)
+    assert gap.value == pytest.approx(summary.value - 1)
     assert gap.within(0.01) is False
 
 
@@ -81,23 +81,23 @@ def test_an_error_in_it_is_shown_with_its_line():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [(lambda *_: 0.5, "gave shape"), (lambda *given: given[1] * np.nan, "gave nan")]
+    ("given", "message"), [(lambda *_: 0.5, "gave shape"), (lambda *given: given[1] * np.nan, "gave nan")]
 )
-def test_a_wrong_answer_of_it_is_refused(given, said):
-    with pytest.raises(MetricError, match=said):
+def test_a_wrong_answer_of_it_is_refused(given, message):
+    with pytest.raises(MetricError, match=message):
         find_metric(given).per_item({"y": SCORES}, LABELS)
 
 
 @pytest.mark.parametrize(
-    ("outputs", "labels", "said"),
+    ("outputs", "labels", "message"),
     [
         ({"y": SCORES}, LABELS[:, None], "do not fit"),
         ({"y": SCORES[0]}, LABELS[:1], "holds no scores"),
         ({"y": SCORES[:1]}, np.array([IGNORED]), "no label that counts"),
     ],
 )
-def test_labels_that_do_not_fit_are_refused(outputs, labels, said):
-    with pytest.raises(MetricError, match=said):
+def test_labels_that_do_not_fit_are_refused(outputs, labels, message):
+    with pytest.raises(MetricError, match=message):
         top(1).per_item(outputs, labels)
 
 

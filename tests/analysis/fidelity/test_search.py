@@ -30,28 +30,28 @@ def independent(errors, floor=0.0):
 def test_the_planted_outlier_is_the_only_one_excluded():
     errors = {"a": 0.01, "b": 0.9, "c": 0.02}
     measure, count = independent(errors)
-    found = search([row(name, size) for name, size in errors.items()], measure(()), 0.05, measure)
-    assert (found.excluded, found.met) == (("b",), True)
-    assert found.error <= 0.05
+    result = search([row(name, size) for name, size in errors.items()], measure(()), 0.05, measure)
+    assert (result.excluded, result.met) == (("b",), True)
+    assert result.error <= 0.05
     assert len(count) == 2
 
 
 def test_within_the_budget_already_nothing_is_tried():
     measure, count = independent({"a": 0.01})
-    found = search([row("a", 0.01)], 0.01, 0.05, measure)
-    assert (found.excluded, found.met, found.error, count) == ((), True, 0.01, [])
+    result = search([row("a", 0.01)], 0.01, 0.05, measure)
+    assert (result.excluded, result.met, result.error, count) == ((), True, 0.01, [])
 
 
 @given(SIZES, st.floats(0.001, 1.0))
 def test_independent_errors_meet_the_budget_with_no_layer_too_many(sizes, budget):
     errors = {f"l{at}": size for at, size in enumerate(sizes)}
     measure, _ = independent(errors)
-    found = search([row(name, size) for name, size in errors.items()], measure(()), budget, measure)
-    assert found.met
-    assert measure(found.excluded) <= budget
-    if len(found.excluded) <= 8:
-        for name in found.excluded:  # each is needed
-            assert measure(tuple(one for one in found.excluded if one != name)) > budget
+    result = search([row(name, size) for name, size in errors.items()], measure(()), budget, measure)
+    assert result.met
+    assert measure(result.excluded) <= budget
+    if len(result.excluded) <= 8:
+        for name in result.excluded:  # each is needed
+            assert measure(tuple(other for other in result.excluded if other != name)) > budget
 
 
 @given(SIZES, SIZES, st.floats(0.001, 1.0))
@@ -60,17 +60,17 @@ def test_whatever_the_sensitivity_says_the_answer_is_measured(sizes, guesses, bu
     errors = {f"l{at}": size for at, size in enumerate(sizes)}
     measure, _ = independent(errors)
     rows = [row(name, guesses[at % len(guesses)]) for at, name in enumerate(errors)]
-    found = search(rows, measure(()), budget, measure)
-    assert found.met
-    assert found.error == measure(found.excluded) <= budget
+    result = search(rows, measure(()), budget, measure)
+    assert result.met
+    assert result.error == measure(result.excluded) <= budget
 
 
 def test_what_no_exclusion_reaches_is_said():
     measure, _ = independent({"a": 0.1, "b": 0.1}, floor=0.5)
-    found = search([row("a", 0.1), row("b", 0.1)], measure(()), 0.2, measure)
-    assert not found.met
-    assert set(found.excluded) == {"a", "b"}
-    assert found.error == pytest.approx(0.5)
+    result = search([row("a", 0.1), row("b", 0.1)], measure(()), 0.2, measure)
+    assert not result.met
+    assert set(result.excluded) == {"a", "b"}
+    assert result.error == pytest.approx(0.5)
 
 
 def test_layers_whose_error_has_no_size_go_first():
@@ -79,8 +79,8 @@ def test_layers_whose_error_has_no_size_go_first():
     def measure(excluded):
         return None if "b" not in excluded else 0.01
 
-    found = search([row("a", 0.01), row("b", None)], None, 0.05, measure)
-    assert found.excluded == ("b",)
+    result = search([row("a", 0.01), row("b", None)], None, 0.05, measure)
+    assert result.excluded == ("b",)
     assert errors
 
 

@@ -25,8 +25,8 @@ def work(
         op,
         domain,
         attributes,
-        tuple(Tensor("float", each) for each in inputs),
-        tuple(Tensor("float", each) for each in outputs),
+        tuple(Tensor("float", dims) for dims in inputs),
+        tuple(Tensor("float", dims) for dims in outputs),
     )
 
 
@@ -51,7 +51,7 @@ def work(
         (work("Attention", [(2, 4, 5, 2), (2, 4, 7, 2), (2, 4, 7, 2)], [(2, 4, 5, 2)]), 2 * 2 * 5 * 7 * 8),
         (work("LSTM", [(3, 2, 4), (1, 20, 4), (1, 20, 5)], [(3, 1, 2, 5)]), 3 * 2 * 4 * 5 * 9),
     ],
-    ids=lambda each: each.op_type if isinstance(each, Work) else "",
+    ids=lambda work: work.op_type if isinstance(work, Work) else "",
 )
 def test_products_by_hand(node: Work, macs: int) -> None:
     cost = cost_of(node)

@@ -27,10 +27,10 @@ def their_macs(path: Path) -> Counter[str]:
     graph = onnx_tool.Model(str(path)).graph
     graph.shape_infer(None)
     graph.profile()
-    found: Counter[str] = Counter()
+    macs: Counter[str] = Counter()
     for node in graph.nodemap.values():
-        found[node.op_type] += int(node.macs[0])
-    return found
+        macs[node.op_type] += int(node.macs[0])
+    return macs
 
 
 def test_all_nine_are_there() -> None:

@@ -113,13 +113,13 @@ def optimized(weightless: Path, level: str, folder: Path) -> ModelProto:
 
 
 def without_formula(graphs: Iterable[onnx.GraphProto]) -> set[str]:
-    found: set[str] = set()
+    missing: set[str] = set()
     for graph in graphs:
         for node in graph.node:
             if not has_formula(node.op_type, node.domain):
-                found.add(f"{node.domain}::{node.op_type}")
-            found |= without_formula(each.g for each in node.attribute if each.HasField("g"))
-    return found
+                missing.add(f"{node.domain}::{node.op_type}")
+            missing |= without_formula(part.g for part in node.attribute if part.HasField("g"))
+    return missing
 
 
 @pytest.mark.real

@@ -25,11 +25,11 @@ def test_node_allocations_show_without_the_memory_pattern(tmp_path: Path) -> Non
         path, Config(intra_op_threads=1), [FEED], max_runs=3, budget_s=0.2, per_node_memory=True
     )
     memory = memory_of(profile_execution(execution))
-    assert [each.node for each in memory.nodes][:2] == ["/layer.0/MatMul", "/layer.0/act/Sigmoid"]
+    assert [node.node for node in memory.nodes][:2] == ["/layer.0/MatMul", "/layer.0/act/Sigmoid"]
     assert memory.nodes[0].allocated_bytes == TENSOR
     assert memory.nodes[0].temporary_bytes == 0
     assert memory.weights_bytes == 3 * 16 * 16 * 4
-    assert {each.live_bytes for each in memory.nodes} == {TENSOR, 2 * TENSOR}
+    assert {node.live_bytes for node in memory.nodes} == {TENSOR, 2 * TENSOR}
     assert memory.peak_live_bytes == 2 * TENSOR
     assert (memory.arena_held_bytes or 0) >= (memory.arena_peak_bytes or 0) >= TENSOR
     assert "weights 0.0 MiB" in str(memory)

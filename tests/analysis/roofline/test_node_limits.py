@@ -85,11 +85,11 @@ def test_nodes_of_a_real_profile_join_their_costs(tmp_path: Path) -> None:
     path.write_bytes(chain(layers=3).SerializeToString())
     profile = profile_execution(Execution(path, Config(intra_op_threads=1), [FEED], max_runs=5, budget_s=0.2))
     assert costs_of_profile(profile).macs == 3 * 4 * 16 * 16
-    found = roofline(profile, PEAKS)
-    assert len(found.nodes) == 6
-    assert found.unknown == ()
-    assert 0 < found.limit_s < found.run_s
-    frame = found.to_frame()
+    record = roofline(profile, PEAKS)
+    assert len(record.nodes) == 6
+    assert record.unknown == ()
+    assert 0 < record.limit_s < record.run_s
+    frame = record.to_frame()
     assert (frame["achieved"] > 0).all()
     assert frame["time_s"].is_monotonic_decreasing
 

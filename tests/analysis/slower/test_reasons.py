@@ -1,4 +1,4 @@
-"""Each reason where it is one, and silence where it is none."""
+"""Every rule gives its reason where it applies, and none where it does not."""
 
 from dataclasses import replace
 
@@ -73,7 +73,7 @@ def test_a_layer_between_q_and_dq_that_runs_in_float_is_found_with_its_cause():
     why = why_of(unfused(INT8))
     reason = reason_of(why, "layers left in float")
     assert "1 of 2 quantized products (1 Conv)" in reason.sentence
-    assert reason.cost_s == pytest.approx(160e-6)  # with what dequantizes for it, each node once
+    assert reason.cost_s == pytest.approx(160e-6)  # with its DequantizeLinear nodes, counted once
     assert "activation='uint8'" in reason.fix
 
 
@@ -205,7 +205,7 @@ def row(kind, a_ops, b_ops, a_us, b_us, name="n"):
 
 
 def with_settings(rows, *, config, baseline=PLAIN, times_us=(1000, 1700), count=(2, 2)):
-    """Two configs of one file, and what the difference of their profiles holds."""
+    """Two configs of one file, and the difference of their profiles."""
     chain = [[(f"n{at}", "Conv", ("x", "w"), 100) for at in range(size)] for size in count]
     source = (chain[0], [("w", FLOAT)])
     first, second = (
@@ -225,7 +225,7 @@ def test_a_lower_level_is_the_reason_of_the_nodes_that_it_leaves_apart():
     assert reason.sentence == "Conv → Conv + Relu, 6 times: +0.6 ms a run"
     assert reason.fix == "take the setting of A: level ORT's default instead of basic"
     assert reason.node_count == 6
-    assert not any("quantize" in each.fix or "products" in each.fix for each in why.reasons)
+    assert not any("quantize" in text.fix or "products" in text.fix for text in why.reasons)
     assert why.profiles is not None
 
 

@@ -22,7 +22,7 @@ def stats(run: int, wait: int = 0, distribute: int = 0, others: tuple[int, ...] 
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("statistics", "words"),
     [
         (stats(98), "shared evenly"),
         (stats(60, wait=39), "uneven: the caller waits 39 % of the time for others"),
@@ -32,10 +32,10 @@ def stats(run: int, wait: int = 0, distribute: int = 0, others: tuple[int, ...] 
         (stats(90, others=()), "runs on one thread, as configured"),
     ],
 )
-def test_what_the_statistics_mean(told: dict[str, object], words: str, tmp_path: Path) -> None:
-    events = [node("a", 0, 100, thread_scheduling_stats=told), event("model_run", 0, 100, "Session")]
-    (found,) = sharing_of(read_profile(write(tmp_path, events))).nodes
-    assert found.words == words
+def test_what_the_statistics_mean(statistics: dict[str, object], words: str, tmp_path: Path) -> None:
+    events = [node("a", 0, 100, thread_scheduling_stats=statistics), event("model_run", 0, 100, "Session")]
+    (node_sharing,) = sharing_of(read_profile(write(tmp_path, events))).nodes
+    assert node_sharing.words == words
 
 
 @pytest.mark.real
@@ -49,8 +49,8 @@ def test_real_statistics_name_the_large_nodes(tmp_path: Path) -> None:
 
 def test_counts_double_up_to_the_most() -> None:
     configs = thread_configs(Config(level="all"), 6)
-    assert [each.intra_op_threads for each in configs] == [1, 2, 4, 6] * 2
-    assert {each.level for each in configs} == {"all"}
+    assert [config.intra_op_threads for config in configs] == [1, 2, 4, 6] * 2
+    assert {config.level for config in configs} == {"all"}
 
 
 def test_the_knee_is_the_fewest_threads_near_the_best() -> None:

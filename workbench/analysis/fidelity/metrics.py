@@ -181,7 +181,7 @@ def _scores(outputs: Mapping[str, Any], labels: Array, output: str | None) -> tu
     if labels.shape != value.shape[:-1]:
         raise MetricError(
             f"labels of shape {labels.shape} do not fit scores of shape {value.shape}",
-            f"give labels of shape {value.shape[:-1]}, one per scores, {IGNORED} for those not to count",
+            f"give labels of shape {value.shape[:-1]}, {IGNORED} for those not to count",
         )
     return value.astype(np.float64), labels
 
