@@ -1,4 +1,5 @@
-// Runs one cell of the tour when the tour is opened: the one that shows the workbench.
+// Fits the still picture of a live figure into its cell, and runs one cell of the tour when the tour is opened:
+// the one that shows the workbench.
 // Only in a server that `workbench lab` started, which names the notebook and the very text of that cell; a
 // notebook of the same name with another text in it is left alone.
 (() => {
@@ -8,6 +9,13 @@
     const page = document.getElementById("jupyter-config-data");
     const told = page && JSON.parse(page.textContent).workbenchTour;
     return told ? JSON.parse(told) : null;
+  }
+
+  // JupyterLab's plotly renderer shows the PNG with all its pixels until a click, and no metadata change that.
+  function fitPictures() {
+    const style = document.createElement("style");
+    style.textContent = ".jp-RenderedPlotly img { max-width: min(100%, 760px); height: auto; }";
+    document.head.append(style);
   }
 
   async function openWorkbench(app, tour, panel) {
@@ -33,6 +41,7 @@
     id: `${id}:open`,
     autoStart: true,
     activate: (app) => {
+      fitPictures();
       const tour = wanted();
       if (!tour) return;
       const done = new WeakSet();
