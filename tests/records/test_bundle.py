@@ -51,7 +51,7 @@ def test_saved_and_reopened(tmp_path: Path) -> None:
     path = write_bundle(record, tmp_path / "a.ortbench", structure=b"graph")
     bundle = read_bundle(str(path))
     assert bundle.record == record
-    assert (bundle.structure, bundle.kind, bundle.version) == (b"graph", "comparison", 2)
+    assert (bundle.structure, bundle.kind, bundle.version) == (b"graph", "comparison", 1)
     assert read_bundle(write_bundle(record, path)).structure is None
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.factories.records import comparison
-from tests.records.hostile import good_members, signed, zipped
+from tests.records.hostile import Members, good_members, signed, zipped
 from tests.results.test_results import RESULTS
 from workbench.errors import BundleError
 from workbench.records import read_bundle, upgrades
@@ -50,7 +50,7 @@ def test_every_kind_has_a_golden_bundle() -> None:
 
 
 def test_a_golden_comparison_still_has_its_parts() -> None:
-    result = wb.open(FOLDER / "examined-2.ortbench")
+    result = wb.open(FOLDER / "examined-1.ortbench")
     assert len(result.parts) == 10
     assert result.graph().still().to_png()
     assert result.flame().still().to_png()
@@ -58,20 +58,25 @@ def test_a_golden_comparison_still_has_its_parts() -> None:
 
 
 def test_a_later_version_is_refused_whatever_it_holds() -> None:
-    manifest = {"format": "ortbench", "version": 3, "unknown to us": []}
+    manifest = {"format": "ortbench", "version": 2, "unknown to us": []}
     blob = zipped({"manifest.json": json.dumps(manifest).encode(), "record.json": b"?"})
-    with pytest.raises(BundleError, match="version 3; this workbench reads versions 1 to 2") as caught:
+    with pytest.raises(BundleError, match="version 2; this workbench reads versions up to 1") as caught:
         unpack_record(blob)
     assert "Update ort-workbench" in caught.value.fix
 
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> dict[int, upgrades.Step]:
-    """A future in which the record is of version 4."""
+    """A future in which the record is of version 3."""
     made: dict[int, upgrades.Step] = {}
-    monkeypatch.setattr(upgrades, "VERSION", 4)
+    monkeypatch.setattr(upgrades, "VERSION", 3)
     monkeypatch.setattr(upgrades, "STEPS", made)
     return made
+
+
+def as_first_version() -> Members:
+    """An honest bundle whose manifest says version 1."""
+    return signed(good_members(), version=1)
 
 
 def test_steps_are_taken_in_order(steps: dict[int, upgrades.Step]) -> None:
@@ -84,13 +89,13 @@ def test_steps_are_taken_in_order(steps: dict[int, upgrades.Step]) -> None:
         data["model"]["name"] += ", upgraded"
         return data
 
-    steps.update({2: rename, 3: decorate})
-    members = good_members()
+    steps.update({1: rename, 2: decorate})
+    members = as_first_version()
     data = json.loads(members["record.json"])
     data["model"]["title"] = data["model"].pop("name")
     bundle = unpack_record(zipped(signed({**members, "record.json": json.dumps(data).encode()})))
     assert bundle.record.model.name == f"{comparison().model.name}, upgraded"
-    assert bundle.version == 2
+    assert bundle.version == 1
 
 
 @pytest.mark.parametrize("text", [b"[]", b"{}", b'{"model": null}', b'{"model": {"title": 3}}'])
@@ -101,6 +106,6 @@ def test_an_old_record_that_no_step_understands_is_refused(
         data["model"]["name"] = data["model"].pop("title").strip()
         return data
 
-    steps.update({2: rename, 3: rename})
-    with pytest.raises(BundleError, match=r"does not fit version 2|does not hold an object"):
-        unpack_record(zipped(signed({**good_members(), "record.json": text})))
+    steps.update({1: rename, 2: rename})
+    with pytest.raises(BundleError, match=r"does not fit version 1|does not hold an object"):
+        unpack_record(zipped(signed({**as_first_version(), "record.json": text})))

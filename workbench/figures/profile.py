@@ -30,7 +30,11 @@ def op_type_chart(profile: Profile) -> Chart:
     columns = (table[name].tolist() for name in ("op_type", "self_s", "share", "calls"))
     for name, own_s, share, calls in list(zip(*columns, strict=True))[:MOST_OPS]:
         look = GREY if name in (BETWEEN_NODES, SCHEDULING) else op_look(str(name))
-        text = f"{in_ms(own_s / runs)} ({share * 100:.1f} %)" if share == share else "not known"
+        text = (
+            f"{in_ms(own_s / runs)} ({share * 100:.1f} %)"
+            if share is not None and share == share
+            else "not known"
+        )
         value = Value(own_s * 1e3 / runs, text, look, detail=f"{calls / runs:.4g} calls a run")
         rows.append(one_value(str(name), value))
     axis = Axis("own time a run, with the profiler on (ms)")

@@ -59,8 +59,6 @@ class Manifest:
         version = data.get("version")
         if isinstance(version, int):
             refuse_newer(version)
-        if version == 1 and not {"about", "parts"} & {*data}:  # there was one record, which said it itself
-            data |= {"about": None, "parts": []}
         try:
             return decode(cls, data, ColumnReader({}, foreign=foreign))
         except BundleError as error:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from workbench.analysis.roofline.node_limits import RooflineRecord, roofline
 from workbench.analysis.roofline.peaks import check_peaks
+from workbench.errors import BundleError
 from workbench.results.examining import ExaminedRun
 from workbench.results.per_run import PerRun
 from workbench.results.registry import ResultKind
+from workbench.text import quoted
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -40,6 +42,14 @@ class Roofline(PerRun):
         return roofline_scene(self.by_label)
 
 
+def check_roofline(record: RooflineRecord, fix: str) -> None:
+    """Refuse counts below zero, which no node has."""
+    check_peaks(record.peaks, fix)
+    for node in record.nodes:
+        if min(node.flops or 0, node.bytes_moved or 0, node.calls_per_run, node.time_s) < 0:
+            raise BundleError(f"nodes: {quoted(node.node)} has a count or time below 0.", fix)
+
+
 def examine(run: ExaminedRun) -> RooflineRecord:
     """Set the nodes of the run's profile against the peaks of this machine."""
     profile = run.profile()
@@ -51,7 +61,7 @@ def examine(run: ExaminedRun) -> RooflineRecord:
 KIND = ResultKind(
     "roofline",
     RooflineRecord,
-    lambda record, fix: check_peaks(record.peaks, fix),
+    check_roofline,
     None,
     result=Roofline,
     scope="run",

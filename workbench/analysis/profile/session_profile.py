@@ -44,8 +44,8 @@ class Overhead:
 
     @property
     def ratio(self) -> float | None:
-        """Profiled over plain, of the medians; None when a side has no run."""
-        if not self.plain_s or not self.profiled_s:
+        """Profiled over plain, of the medians; None when a side has no run or took no time."""
+        if not self.plain_s or not self.profiled_s or not median(self.plain_s):
             return None
         return median(self.profiled_s) / median(self.plain_s)
 

@@ -1,0 +1,115 @@
+"""Bundles with altered numbers are refused, or every display of them is clean: no error but our own."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.records.hostile import signed, zipped
+from tests.results.strangers import GOLDEN
+from workbench.errors import WorkbenchError
+from workbench.records.bundle import unpack_record
+from workbench.results.registry import KINDS
+
+NUMBERS = ("nan", "inf", "-inf", 0, -1, 1e308, 2**62, None)
+REALS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1e308)
+INTEGERS = (0, -1, 1, 2**62)
+PLACES = 4  # in each column, beside all of it
+QUICK = ("__str__", "__repr__", "to_frame", "figure", "still")
+
+
+def members_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def places_of(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every number and absent value in JSON; of a list the first item."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key not in ("start", "count", "rows"):
+                yield from places_of(value, (*path, key))
+    elif isinstance(data, list):
+        for index, value in enumerate(data[:1]):
+            yield from places_of(value, (*path, index))
+    elif data is None or (isinstance(data, int | float) and not isinstance(data, bool)):
+        yield path
+
+
+def altered(path: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """The members with one number, or all numbers of a column, changed, and what was changed."""
+    members = members_of(path)
+    for name in [name for name in members if name.endswith("record.json")]:
+        for place in places_of(json.loads(members[name])):
+            for value in NUMBERS:
+                data = json.loads(members[name])
+                owner = data
+                for key in place[:-1]:
+                    owner = owner[key]
+                owner[place[-1]] = value
+                yield f"{name} {place} = {value}", {**members, name: json.dumps(data).encode()}
+    for name in [name for name in members if name.endswith(".npy")]:
+        column = np.load(io.BytesIO(members[name]))
+        for value in REALS if column.dtype.kind == "f" else INTEGERS:
+            steps = range(0, len(column), max(1, len(column) // PLACES))
+            for where in (slice(None), *steps):
+                changed = column.copy()
+                changed[where] = value
+                file = io.BytesIO()
+                np.save(file, changed)
+                yield f"{name}[{where}] = {value}", {**members, name: file.getvalue()}
+
+
+def broken_displays(path: Path, *, whole: bool) -> list[str]:
+    """What raised anything but an error of ours. `whole`: the cell and the page as well."""
+    faults = []
+    for change, members in altered(path):
+        try:
+            result = KINDS.result(unpack_record(zipped(signed(members)), KINDS))
+        except WorkbenchError:
+            continue
+        for name in ("_repr_mimebundle_", "page_html") if whole else QUICK:
+            try:
+                getattr(result, name)()
+            except WorkbenchError:
+                continue
+            except Exception as error:  # noqa: BLE001 - what else a display raises is the fault looked for
+                faults.append(f"{change}: {name} raised {error!r}")
+    return faults
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_altered_numbers_are_refused_or_displayed(path: Path) -> None:
+    assert broken_displays(path, whole=False) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["roofline", "peaks", "why-slower"])
+def test_altered_numbers_break_no_page(name: str) -> None:
+    path = next(path for path in GOLDEN if path.stem.startswith(name))
+    assert broken_displays(path, whole=True) == []
+
+
+def test_a_roofline_with_counts_below_zero_is_refused() -> None:
+    path = next(path for path in GOLDEN if path.stem.startswith("roofline"))
+    members = members_of(path)
+    column = np.load(io.BytesIO(members["columns/integers.npy"]))
+    refused = 0
+    for place in range(len(column)):
+        changed = column.copy()
+        changed[place] = -1
+        file = io.BytesIO()
+        np.save(file, changed)
+        try:
+            unpack_record(zipped(signed({**members, "columns/integers.npy": file.getvalue()})), KINDS)
+        except WorkbenchError:
+            refused += 1
+    assert refused == len(column)
