@@ -51,17 +51,17 @@ def drafts(draw: st.DrawFn) -> Draft:
         inputs = tuple(draw(st.sampled_from(tensors[-6:])) for _ in range(arity))
         nodes.append(node(f"n{index}", op, inputs, f"t{index}"))
         tensors.append(f"t{index}")
-    read = {name for one in nodes for name in one.inputs}
-    outputs = tuple(one.outputs[0] for one in nodes if one.outputs[0] not in read)
-    return Draft(nodes, outputs, sources={one.key: {one.key} for one in nodes})
+    read = {name for node in nodes for name in node.inputs}
+    outputs = tuple(node.outputs[0] for node in nodes if node.outputs[0] not in read)
+    return Draft(nodes, outputs, sources={node.key: {node.key} for node in nodes})
 
 
 def fuse(draft: Draft, pick: int) -> None:
     """A node and its only reader become one, which makes the reader's tensor."""
     pairs = [
-        (one, readers[0])
-        for one in draft.nodes
-        if one.outputs[0] not in draft.outputs and len(readers := draft.readers(one.outputs[0])) == 1
+        (node, readers[0])
+        for node in draft.nodes
+        if node.outputs[0] not in draft.outputs and len(readers := draft.readers(node.outputs[0])) == 1
     ]
     if not pairs:
         return
@@ -78,7 +78,7 @@ def fuse(draft: Draft, pick: int) -> None:
 
 def bypass(draft: Draft, pick: int) -> None:
     """A node goes and its readers read its first input: an Identity, a Dropout, a Cast to the same type."""
-    able = [one for one in draft.nodes if one.outputs[0] not in draft.outputs]
+    able = [node for node in draft.nodes if node.outputs[0] not in draft.outputs]
     if not able:
         return
     gone = able[pick % len(able)]
@@ -89,7 +89,7 @@ def bypass(draft: Draft, pick: int) -> None:
 
 def fold(draft: Draft, pick: int) -> None:
     """A node becomes a constant of the same name."""
-    able = [one for one in draft.nodes if one.outputs[0] not in draft.outputs]
+    able = [node for node in draft.nodes if node.outputs[0] not in draft.outputs]
     if not able:
         return
     gone = able[pick % len(able)]
@@ -113,16 +113,17 @@ REWRITES = (fuse, bypass, fold, rename)
 def _lose(draft: Draft, gone: Node, fate: str) -> None:
     draft.swap(gone, None)
     for source in draft.sources.pop(gone.key):
-        if not any(source in found for found in draft.sources.values()):
+        if not any(source in sources for sources in draft.sources.values()):
             draft.lost[source] = fate
 
 
 def _redirect(draft: Draft, tensor: str, to: str) -> None:
-    for one in list(draft.nodes):
-        if tensor in one.inputs:
-            inputs = tuple(to if name == tensor else name for name in one.inputs)
+    for node in list(draft.nodes):
+        if tensor in node.inputs:
+            inputs = tuple(to if name == tensor else name for name in node.inputs)
             draft.swap(
-                one, Node(one.key, one.name, "", one.op_type, one.domain, inputs, one.outputs, inputs, "")
+                node,
+                Node(node.key, node.name, "", node.op_type, node.domain, inputs, node.outputs, inputs, ""),
             )
 
 

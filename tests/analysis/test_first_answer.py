@@ -22,30 +22,30 @@ pytestmark = pytest.mark.real
 def test_the_first_answer_is_whole_and_says_what_it_lacks(tmp_path: Path) -> None:
     path = tiny.save(models.gelu(), tmp_path)
     first: list[Explained] = []
-    told = explain(Model(path, "gelu"), Config(), on_first=first.append)
+    explanation = explain(Model(path, "gelu"), Config(), on_first=first.append)
     (early,) = first
-    assert told.provenance.followed
-    assert told.provenance.exact
+    assert explanation.provenance.followed
+    assert explanation.provenance.exact
     assert not early.provenance.followed
-    assert [one.name for one in early.passes.fired] == ["together"]
-    assert set(early.passes.names) <= set(told.passes.names) | {"Level1_RuleBasedTransformer"}
-    assert [(one.node, one.fate) for one in early.provenance.account.sources] == [
-        (one.node, one.fate) for one in told.provenance.account.sources
+    assert [fired_pass.name for fired_pass in early.passes.fired] == ["together"]
+    assert set(early.passes.names) <= set(explanation.passes.names) | {"Level1_RuleBasedTransformer"}
+    assert [(source.node, source.fate) for source in early.provenance.account.sources] == [
+        (source.node, source.fate) for source in explanation.provenance.account.sources
     ]
-    assert [(one.node, one.provider) for one in early.placement.nodes] == [
-        (one.node, one.provider) for one in told.placement.nodes
+    assert [(node.node, node.provider) for node in early.placement.nodes] == [
+        (node.node, node.provider) for node in explanation.placement.nodes
     ]
     assert "passes=True" in str(Explanation(early))
-    assert "passes=True" not in str(Explanation(told))
+    assert "passes=True" not in str(Explanation(explanation))
 
 
 @pytest.mark.parametrize("name", ["light_squeezenet", "light_shufflenet"])
 def test_one_look_explains_real_models_too(name: str) -> None:
-    told = explain(Model(LIGHT / f"{name}.onnx", name), Config(), passes=False)
-    account = told.provenance.account
-    assert len(account.sources) == len(told.source.nodes)
-    assert told.provenance.unknown <= 0.005 * len(account.sources)
-    assert told.provenance.untraced <= 0.005 * len(account.optimized)
+    explanation = explain(Model(LIGHT / f"{name}.onnx", name), Config(), passes=False)
+    account = explanation.provenance.account
+    assert len(account.sources) == len(explanation.source.nodes)
+    assert explanation.provenance.unknown <= 0.005 * len(account.sources)
+    assert explanation.provenance.untraced <= 0.005 * len(account.optimized)
 
 
 def test_a_large_graph_gets_the_first_answer_unless_more_is_asked_for(

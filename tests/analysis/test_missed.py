@@ -18,7 +18,7 @@ Dims = list[int | str | None]
 WIDTH = 8
 
 
-def told(
+def explanation_of(
     folder: Path,
     nodes: list[NodeProto],
     inputs: dict[str, Dims],
@@ -61,9 +61,9 @@ def gelu(order: str) -> list[NodeProto]:
 )
 def test_the_order_of_a_gelu_s_products(order: str, fused: bool, tmp_path: Path) -> None:
     constants = {"root": 2**0.5, "one": 1, "half": 0.5}
-    found = told(tmp_path, gelu(order), {"x": [2, WIDTH]}, "y", constants)
-    assert ("Gelu" in {node.op_type for node in found.optimized.nodes}) == fused
-    reasons = [one.reason for one in found.passes.missed if one.pattern == "gelu"]
+    explanation = explanation_of(tmp_path, gelu(order), {"x": [2, WIDTH]}, "y", constants)
+    assert ("Gelu" in {node.op_type for node in explanation.optimized.nodes}) == fused
+    reasons = [place.reason for place in explanation.passes.missed if place.pattern == "gelu"]
     assert [bool(reason and "half of 1 + erf" in reason) for reason in reasons] == ([] if fused else [True])
 
 
@@ -86,10 +86,12 @@ def test_the_shapes_of_a_skip_layer_norm(
         helper.make_node("LayerNormalization", ["sum", "scale", "bias"], ["z"], "norm", axis=-1),
     ]
     constants = {"scale": np.ones(WIDTH), "bias": np.zeros(WIDTH)}
-    found = told(tmp_path, nodes, {"x": first, "y": second}, "z", constants)
-    fused = "SkipLayerNormalization" in {node.op_type for node in found.optimized.nodes}
+    explanation = explanation_of(tmp_path, nodes, {"x": first, "y": second}, "z", constants)
+    fused = "SkipLayerNormalization" in {node.op_type for node in explanation.optimized.nodes}
     assert fused == (words is None)
-    reasons = [one.reason or "" for one in found.passes.missed if one.pattern == "skip layer norm"]
+    reasons = [
+        place.reason or "" for place in explanation.passes.missed if place.pattern == "skip layer norm"
+    ]
     assert len(reasons) == (0 if fused else 1)
     assert all(words and words in reason for reason in reasons)
 
@@ -101,9 +103,9 @@ def test_a_sum_with_two_readers_is_no_skip_layer_norm(tmp_path: Path) -> None:
         helper.make_node("Mul", ["n", "sum"], ["z"], "again"),
     ]
     constants = {"scale": np.ones(WIDTH), "bias": np.zeros(WIDTH)}
-    found = told(tmp_path, nodes, {"x": [2, 3, WIDTH], "y": [2, 3, WIDTH]}, "z", constants)
-    assert "SkipLayerNormalization" not in {node.op_type for node in found.optimized.nodes}
-    assert [one.reason for one in found.passes.missed] == ["the sum has 2 readers"]
+    explanation = explanation_of(tmp_path, nodes, {"x": [2, 3, WIDTH], "y": [2, 3, WIDTH]}, "z", constants)
+    assert "SkipLayerNormalization" not in {node.op_type for node in explanation.optimized.nodes}
+    assert [place.reason for place in explanation.passes.missed] == ["the sum has 2 readers"]
 
 
 def normalized_conv(weight: str) -> list[NodeProto]:
@@ -117,25 +119,25 @@ CHANNELS = {name: np.full(2, 0.5, np.float32) for name in "abmv"}
 KERNEL = np.ones((2, 2, 1, 1), np.float32)
 
 
-def missed_batch_norm(found: Explained) -> list[tuple[str | None, str | None]]:
+def missed_batch_norm(explanation: Explained) -> list[tuple[str | None, str | None]]:
     return [
         (place.reason, place.reason_from)
-        for place in found.passes.missed
+        for place in explanation.passes.missed
         if place.pattern == "conv + batch norm"
     ]
 
 
 def test_a_rule_that_was_blocked_by_a_weight_says_so(tmp_path: Path) -> None:
     inputs: dict[str, Dims] = {"x": [1, 2, 4, 4], "w": [2, 2, 1, 1]}
-    found = told(tmp_path, normalized_conv("w"), inputs, "z", CHANNELS)
-    assert missed_batch_norm(found) == [("the weight of conv is no constant", "the graph")]
+    explanation = explanation_of(tmp_path, normalized_conv("w"), inputs, "z", CHANNELS)
+    assert missed_batch_norm(explanation) == [("the weight of conv is no constant", "the graph")]
 
 
 def test_a_rule_that_was_blocked_by_an_output_of_the_model_says_so(tmp_path: Path) -> None:
-    found = told(
+    explanation = explanation_of(
         tmp_path, normalized_conv("k"), {"x": [1, 2, 4, 4]}, "z", {**CHANNELS, "k": KERNEL}, also="c"
     )
-    assert missed_batch_norm(found) == [("conv makes an output of the model", "the graph")]
+    assert missed_batch_norm(explanation) == [("conv makes an output of the model", "the graph")]
 
 
 @pytest.mark.parametrize(
@@ -151,5 +153,7 @@ def test_a_rule_that_was_blocked_by_an_output_of_the_model_says_so(tmp_path: Pat
 )
 def test_a_rule_that_did_not_run_says_why(config: Config, words: str, tmp_path: Path) -> None:
     constants = {**CHANNELS, "k": KERNEL}
-    found = told(tmp_path, normalized_conv("k"), {"x": [1, 2, 4, 4]}, "z", constants, config=config)
-    assert missed_batch_norm(found) == [(words, "the config")]
+    explanation = explanation_of(
+        tmp_path, normalized_conv("k"), {"x": [1, 2, 4, 4]}, "z", constants, config=config
+    )
+    assert missed_batch_norm(explanation) == [(words, "the config")]

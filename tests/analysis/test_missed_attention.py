@@ -18,23 +18,23 @@ pytestmark = pytest.mark.real
 FIXED = (2, 4, WIDTH)
 
 
-def told(attention: Attention, folder: Path, config: Config | None = None) -> Explained:
+def explanation_of(attention: Attention, folder: Path, config: Config | None = None) -> Explained:
     path = folder / "model.onnx"
     onnx.save(attention.model(), path)
     return explain(Model(path, "attention"), config or Config())
 
 
-def fused(found: Explained) -> bool:
-    return "Attention" in {node.op_type for node in found.optimized.nodes}
+def fused(explanation: Explained) -> bool:
+    return "Attention" in {node.op_type for node in explanation.optimized.nodes}
 
 
 @pytest.mark.parametrize(
     "changes", [{}, {"opset": 11}, {"mask_type": TensorProto.INT32}, {"dims": ("batch", 4, WIDTH)}]
 )
 def test_what_ort_fuses_is_not_missed(changes: dict, tmp_path: Path) -> None:
-    found = told(replace(Attention(), **changes), tmp_path)
-    assert fused(found)
-    assert [one for one in found.passes.missed if one.pattern == "attention"] == []
+    explanation = explanation_of(replace(Attention(), **changes), tmp_path)
+    assert fused(explanation)
+    assert [place for place in explanation.passes.missed if place.pattern == "attention"] == []
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ def test_what_ort_fuses_is_not_missed(changes: dict, tmp_path: Path) -> None:
 def test_the_broken_condition_is_named_alone(
     changes: dict, reason_from: str, words: str, tmp_path: Path
 ) -> None:
-    found = told(replace(Attention(), **changes), tmp_path)
-    assert not fused(found)
-    (one,) = [one for one in found.passes.missed if one.pattern == "attention"]
-    assert one.reason_from == reason_from
-    assert words in (one.reason or "")
+    explanation = explanation_of(replace(Attention(), **changes), tmp_path)
+    assert not fused(explanation)
+    (place,) = [place for place in explanation.passes.missed if place.pattern == "attention"]
+    assert place.reason_from == reason_from
+    assert words in (place.reason or "")
     if reason_from == "the graph" and not changes.get("bias_first"):  # which names all three
-        assert "; " not in (one.reason or "").replace("; it looks", "").replace("; with MatMulAdd", "")
+        assert "; " not in (place.reason or "").replace("; it looks", "").replace("; with MatMulAdd", "")
 
 
 def test_the_advice_on_fixed_dims_is_right(tmp_path: Path) -> None:
     attention = replace(Attention(), dims=FIXED)
-    assert not fused(told(attention, tmp_path))
-    assert fused(told(attention, tmp_path, Config(disabled_passes=("MatMulAddFusion",))))
+    assert not fused(explanation_of(attention, tmp_path))
+    assert fused(explanation_of(attention, tmp_path, Config(disabled_passes=("MatMulAddFusion",))))

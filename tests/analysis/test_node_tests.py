@@ -20,14 +20,14 @@ UNKNOWN = 0.01  # of all nodes, at most
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_every_node_is_accounted_for(shard: int) -> None:
     """An exception of ours is not caught there; what ORT itself refuses is."""
-    told = [row for row in of_nodes(SHARDS, shard) if "refused" not in row]
-    assert len(told) >= LEAST
-    sources, optimized = (sum(row[key] for row in told) for key in ("source", "optimized"))
-    assert sum(row[fate] for row in told for fate in FATES) == sources
-    assert _count(told, "unknown") <= UNKNOWN * sources
-    assert _count(told, "untraced") <= UNKNOWN * optimized
-    assert [row["model"] for row in told if not row["exact"] and row["problem"] is None] == []
+    rows = [row for row in of_nodes(SHARDS, shard) if "refused" not in row]
+    assert len(rows) >= LEAST
+    sources, optimized = (sum(row[key] for row in rows) for key in ("source", "optimized"))
+    assert sum(row[fate] for row in rows for fate in FATES) == sources
+    assert _count(rows, "unknown") <= UNKNOWN * sources
+    assert _count(rows, "untraced") <= UNKNOWN * optimized
+    assert [row["model"] for row in rows if not row["exact"] and row["problem"] is None] == []
 
 
-def _count(told: Sequence[dict[str, Any]], key: str) -> int:
-    return sum(row[key] for row in told)
+def _count(rows: Sequence[dict[str, Any]], key: str) -> int:
+    return sum(row[key] for row in rows)

@@ -49,9 +49,11 @@ def _observed(graph: Graph, assignment: dict[str, list[str]], **changes: object)
     return Observation(**{**facts, **changes})  # type: ignore[arg-type]
 
 
-def _placed(seen: Observation, requested: tuple[str, ...]) -> Placement:
-    chain = [(shot.name, shot.level, shot.graph) for shot in seen.chain]
-    return place(seen, requested, account(seen.source, chain), steps_of(seen.source, chain))
+def _placed(observation: Observation, requested: tuple[str, ...]) -> Placement:
+    chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain]
+    return place(
+        observation, requested, account(observation.source, chain), steps_of(observation.source, chain)
+    )
 
 
 def test_a_node_on_another_provider_cuts() -> None:
@@ -60,8 +62,8 @@ def test_a_node_on_another_provider_cuts() -> None:
     parts = partitions(graph, where)
     assert parts["a"] == parts["c"] == parts["d"] != parts["b"]
     crossing = [
-        (one.tensor, one.from_provider, one.to_provider, one.size_bytes)
-        for one in boundaries(graph, where, parts)
+        (boundary.tensor, boundary.from_provider, boundary.to_provider, boundary.size_bytes)
+        for boundary in boundaries(graph, where, parts)
     ]
     assert crossing == [("ta", CUDA, CPU, 24), ("tb", CPU, CUDA, 8)]
 
@@ -70,12 +72,12 @@ def test_a_node_on_another_provider_cuts() -> None:
 @given(drafts(), st.data())
 def test_partitions_are_maximal_and_connected(draft: Draft, data: st.DataObject) -> None:
     graph = draft.graph()
-    where = {one.key: data.draw(st.sampled_from((CPU, CUDA))) for one in graph.nodes}
+    where = {node.key: data.draw(st.sampled_from((CPU, CUDA))) for node in graph.nodes}
     parts = partitions(graph, where)
     edges = [
-        (graph.producers[name].key, one.key)
-        for one in graph.nodes
-        for name in one.reads
+        (graph.producers[name].key, node.key)
+        for node in graph.nodes
+        for name in node.reads
         if name in graph.producers
     ]
     for first, second in edges:  # maximal: no edge inside a provider leaves its partition
@@ -93,16 +95,16 @@ def test_partitions_are_maximal_and_connected(draft: Draft, data: st.DataObject)
 
 
 def test_the_record_is_joined_by_name() -> None:
-    told = _placed(_observed(_line(), {CUDA: ["a", "c", "d"], CPU: ["b"]}), (CUDA,))
-    assert [(one.node, one.provider) for one in told.nodes] == [
+    placement = _placed(_observed(_line(), {CUDA: ["a", "c", "d"], CPU: ["b"]}), (CUDA,))
+    assert [(node.node, node.provider) for node in placement.nodes] == [
         ("a", CUDA),
         ("b", CPU),
         ("c", CUDA),
         ("d", CUDA),
     ]
-    assert told.partitions == 2
-    assert dict(told.sources) == {"a": CUDA, "b": CPU, "c": CUDA, "d": CUDA}
-    assert told.to_frame().columns.tolist()[:4] == ["node", "op_type", "provider", "partition"]
+    assert placement.partitions == 2
+    assert dict(placement.sources) == {"a": CUDA, "b": CPU, "c": CUDA, "d": CUDA}
+    assert placement.to_frame().columns.tolist()[:4] == ["node", "op_type", "provider", "partition"]
 
 
 def test_a_fused_node_runs_where_its_parts_were_recorded() -> None:
@@ -112,50 +114,52 @@ def test_a_fused_node_runs_where_its_parts_were_recorded() -> None:
         ("x",), ("td",), {}, {},
     )  # fmt: skip
     chain = (Snapshot("required", 0, graph), Snapshot("Fusion", 2, fused))
-    told = _placed(_observed(graph, {CUDA: ["b", "c"], CPU: ["a", "d"]}, chain=chain), (CUDA,))
-    assert [(one.node, one.provider) for one in told.nodes] == [("a", CPU), ("bc", CUDA), ("d", CPU)]
+    placement = _placed(_observed(graph, {CUDA: ["b", "c"], CPU: ["a", "d"]}, chain=chain), (CUDA,))
+    assert [(node.node, node.provider) for node in placement.nodes] == [("a", CPU), ("bc", CUDA), ("d", CPU)]
 
 
 def test_a_provider_that_did_not_load_is_named_in_the_words_of_the_loader() -> None:
     words = "[E:] Failed to load CUDA: libcublasLt.so.13: cannot open shared object file"
-    seen = _observed(_line(), {CPU: ["a", "b", "c", "d"]}, providers=(CPU,), warnings=(words, "[W:] other"))
-    told = _placed(seen, (CUDA, CPU))
-    assert told.not_loaded == ((CUDA, words),)
-    assert told.nodes[0].provider == CPU
-    assert "libcublasLt" in (told.nodes[0].reason or "")
+    observation = _observed(
+        _line(), {CPU: ["a", "b", "c", "d"]}, providers=(CPU,), warnings=(words, "[W:] other")
+    )
+    placement = _placed(observation, (CUDA, CPU))
+    assert placement.not_loaded == ((CUDA, words),)
+    assert placement.nodes[0].provider == CPU
+    assert "libcublasLt" in (placement.nodes[0].reason or "")
 
 
 def test_why_a_node_fell_through_is_said_in_the_words_of_whom_said_it() -> None:
-    said = (
+    messages = (
         "CUDA kernel not found in registries for Op type: Erf node name: b",
         "ORT optimization- Force fallback to CPU execution for node: d because the CPU path is faster",
     )
-    told = _placed(_observed(_line(), {CUDA: ["a"], CPU: ["b", "c", "d"]}, left=said), (CUDA,))
-    assert [one.reason for one in told.nodes] == [
+    placement = _placed(_observed(_line(), {CUDA: ["a"], CPU: ["b", "c", "d"]}, left=messages), (CUDA,))
+    assert [node.reason for node in placement.nodes] == [
         None,
-        said[0],
+        messages[0],
         f"{CUDA} did not take it, and neither it nor ORT says why",
-        said[1],
+        messages[1],
     ]
 
 
 def test_what_is_not_recorded_stays_unknown() -> None:
-    told = _placed(_observed(_line(), {CUDA: ["a"]}), ())
-    assert [one.provider for one in told.nodes] == [CUDA, None, None, None]
-    assert told.nodes[1].time_s is None
+    placement = _placed(_observed(_line(), {CUDA: ["a"]}), ())
+    assert [node.provider for node in placement.nodes] == [CUDA, None, None, None]
+    assert placement.nodes[1].time_s is None
 
 
 @pytest.mark.real
 def test_a_prediction_says_that_it_is_one(explained: Explain) -> None:
-    told = predict(explained("conv").basic, "coreml")
-    assert told.taken + told.unknown <= len(told.nodes)
-    assert "Prediction" in str(told)
-    assert set(told.to_frame()["prediction"]) <= {
+    prediction = predict(explained("conv").basic, "coreml")
+    assert prediction.taken + prediction.unknown <= len(prediction.nodes)
+    assert "Prediction" in str(prediction)
+    assert set(prediction.to_frame()["prediction"]) <= {
         "prediction: would run there",
         "prediction: stays on the CPU",
         "unknown",
     }
-    assert told.source.startswith("ONNX Runtime's own list")
+    assert prediction.source.startswith("ONNX Runtime's own list")
 
 
 def test_a_provider_without_a_table_is_refused() -> None:
@@ -169,17 +173,17 @@ def test_a_provider_without_a_table_is_refused() -> None:
 
 @pytest.mark.real
 def test_a_real_session_is_placed_wholly(explained: Explain) -> None:
-    told = explained("light_squeezenet").placement
-    assert {one.provider for one in told.nodes} == {CPU}
-    assert told.partitions == 1
-    assert told.boundaries == ()
+    placement = explained("light_squeezenet").placement
+    assert {node.provider for node in placement.nodes} == {CPU}
+    assert placement.partitions == 1
+    assert placement.boundaries == ()
 
 
 @pytest.mark.real
 def test_what_a_table_does_not_say_is_unknown(explained: Explain) -> None:
-    told = predict(explained("gelu").optimized, "cuda")
-    said = {one.op_type: one.takes for one in told.nodes}
-    assert said["MatMul"] is True
-    assert said["com.microsoft::BiasGelu"] is None
-    assert told.unknown >= 1
-    assert "1.15" in told.version
+    prediction = predict(explained("gelu").optimized, "cuda")
+    takes = {node.op_type: node.takes for node in prediction.nodes}
+    assert takes["MatMul"] is True
+    assert takes["com.microsoft::BiasGelu"] is None
+    assert prediction.unknown >= 1
+    assert "1.15" in prediction.version

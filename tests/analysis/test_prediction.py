@@ -35,7 +35,7 @@ OLD_NAMES = {  # of operators that ONNX dropped before its schemas were kept, or
 
 
 def names() -> set[str]:
-    return {one.name for one in onnx.defs.get_all_schemas_with_history() if one.domain == ""}
+    return {schema.name for schema in onnx.defs.get_all_schemas_with_history() if schema.domain == ""}
 
 
 @pytest.mark.parametrize("table", support_tables(), ids=lambda table: table.name)
@@ -66,7 +66,7 @@ def graph_of(element: int, opset: int = 17) -> Graph:
 
 
 def takes(provider: str, graph: Graph) -> list[bool | None]:
-    return [one.takes for one in predict(graph, provider).nodes]
+    return [entry.takes for entry in predict(graph, provider).nodes]
 
 
 def test_types_and_versions_count_where_a_table_tells_them() -> None:
@@ -81,9 +81,9 @@ def test_types_and_versions_count_where_a_table_tells_them() -> None:
 
 
 def test_sizes_that_a_profile_saw_are_used_where_the_graph_leaves_them_open() -> None:
-    told = predict(graph_of(1), "CoreML NeuralNetwork", {"ta": 999})
-    assert [(one.tensor, one.size_bytes) for one in told.boundaries] == [("ta", 999)]
-    assert told.boundary_bytes == 999
+    prediction = predict(graph_of(1), "CoreML NeuralNetwork", {"ta": 999})
+    assert [(entry.tensor, entry.size_bytes) for entry in prediction.boundaries] == [("ta", 999)]
+    assert prediction.boundary_bytes == 999
     assert predict(graph_of(1), "CoreML NeuralNetwork").boundary_bytes == 24
 
 
@@ -102,18 +102,18 @@ def scalar_graph(element: int = 7) -> Graph:
 
 
 def test_openvino_leaves_scalars_of_some_operators_and_small_parts_to_the_cpu() -> None:
-    found = predict(scalar_graph(), "openvino")
-    left = {one.node: one.condition for one in found.nodes if not one.takes}
+    prediction = predict(scalar_graph(), "openvino")
+    left = {entry.node: entry.condition for entry in prediction.nodes if not entry.takes}
     assert set(left) == {"mod", "sub", "again"}
     assert left["mod"] == "s is a scalar of int64, which it takes in few operators"
     assert left["sub"] == "its part has 1 nodes; smaller than 3 stays on the CPU"
-    assert found.partitions == 2
+    assert prediction.partitions == 2
 
 
 def test_a_graph_taken_whole_may_be_small() -> None:
     nodes = (node("a", "Relu", ("x",), "ta"),)
     whole = predict(Graph(nodes, ("x",), ("ta",), {}, {}), "openvino")
-    assert [one.takes for one in whole.nodes] == [True]
+    assert [entry.takes for entry in whole.nodes] == [True]
 
 
 def test_a_prediction_says_how_often_it_was_right() -> None:
@@ -131,12 +131,14 @@ def test_recorded_checks_count_what_they_say() -> None:
 
 
 def placement_of(graph: Graph, cpu: set[str]) -> Placement:
-    providers = {one.key: CPU if one.key in cpu else OPENVINO for one in graph.nodes}
+    providers = {entry.key: CPU if entry.key in cpu else OPENVINO for entry in graph.nodes}
     part = units(graph, providers)
     return Placement(
         nodes=tuple(
-            PlacedNode(one.key, one.op_type, providers[one.key], part[one.key], inserted=False, reason=None)
-            for one in graph.nodes
+            PlacedNode(
+                entry.key, entry.op_type, providers[entry.key], part[entry.key], inserted=False, reason=None
+            )
+            for entry in graph.nodes
         ),
         boundaries=(), sources=(), requested=(OPENVINO,), in_effect=(OPENVINO, CPU), not_loaded=(),
         of_basic_graph=True,
@@ -148,7 +150,7 @@ def test_a_prediction_is_set_beside_a_real_placement() -> None:
     check = compare_prediction(placement_of(graph, {"mod", "sub", "again"}), graph)
     assert (check.right, check.predicted_partitions, check.partitions) == (10, 2, 2)
     check = compare_prediction(placement_of(graph, {"mod", "sub", "again", "f"}), graph)
-    assert [one.node for one in check.wrong] == ["f"]
+    assert [node.node for node in check.wrong] == ["f"]
     assert not check.to_frame().set_index("node").right["f"]
     assert "9 of 10 nodes ran where predicted" in str(check)
     assert "Erf" in check._repr_html_()
@@ -162,12 +164,12 @@ def test_a_session_on_the_cpu_has_no_prediction_to_compare() -> None:
 
 @pytest.mark.real
 def test_all_providers_side_by_side(explained: Explain) -> None:
-    told = predict_all(explained("conv").basic)
-    frame = told.to_frame()
+    predictions = predict_all(explained("conv").basic)
+    frame = predictions.to_frame()
     assert set(frame.prediction_for) == {table.name for table in support_tables()}
     assert (frame.nodes + frame.unknown <= len(explained("conv").basic.nodes)).all()
-    assert "nothing ran" in str(told)
-    assert "nothing ran" in told._repr_html_()
+    assert "nothing ran" in str(predictions)
+    assert "nothing ran" in predictions._repr_html_()
     assert frame.nodes.is_monotonic_decreasing
 
 
@@ -175,18 +177,18 @@ def test_all_providers_side_by_side(explained: Explain) -> None:
 @given(drafts(), st.data())
 def test_units_never_wait_for_each_other(draft: Draft, data: st.DataObject) -> None:
     graph = draft.graph()
-    where = {one.key: data.draw(st.sampled_from((CPU, NPU))) for one in graph.nodes}
+    where = {number.key: data.draw(st.sampled_from((CPU, NPU))) for number in graph.nodes}
     unit = units(graph, where)
     for number in set(unit.values()):
-        assert len({where[key] for key, one in unit.items() if one == number}) == 1
+        assert len({where[key] for key, number_of in unit.items() if number_of == number}) == 1
     waits = {
-        (unit[graph.producers[name].key], unit[one.key])
-        for one in graph.nodes
-        for name in one.reads
-        if name in graph.producers and unit[graph.producers[name].key] != unit[one.key]
+        (unit[graph.producers[name].key], unit[number.key])
+        for number in graph.nodes
+        for name in number.reads
+        if name in graph.producers and unit[graph.producers[name].key] != unit[number.key]
     }
     left = set(unit.values())
-    while free := {one for one in left if not any(b == one and a in left for a, b in waits)}:
+    while free := {number for number in left if not any(b == number and a in left for a, b in waits)}:
         left -= free
     assert not left
 

@@ -28,35 +28,44 @@ CASES = [
 
 
 @cache
-def told(model: str, name: str) -> Explained:
+def explanation_of(model: str, name: str) -> Explained:
     return explain(load(model), CONFIGS[name])
 
 
 @pytest.mark.parametrize(("model", "name"), CASES)
 def test_it_adds_up_from_the_source_to_what_runs(model: str, name: str) -> None:
-    found = told(model, name)
-    account = found.provenance.account
-    assert [one.node for one in account.sources] == [node.key for node in found.source.nodes]
-    assert [one.node for one in account.optimized] == [node.key for node in found.optimized.nodes]
-    assert found.provenance.unknown <= 0.005 * len(account.sources)
-    assert found.provenance.untraced <= 0.005 * len(account.optimized)
-    assert found.provenance.exact
-    assert found.prepared is not found.source
+    explanation = explanation_of(model, name)
+    account = explanation.provenance.account
+    assert [fired_pass.node for fired_pass in account.sources] == [
+        node.key for node in explanation.source.nodes
+    ]
+    assert [fired_pass.node for fired_pass in account.optimized] == [
+        node.key for node in explanation.optimized.nodes
+    ]
+    assert explanation.provenance.unknown <= 0.005 * len(account.sources)
+    assert explanation.provenance.untraced <= 0.005 * len(account.optimized)
+    assert explanation.provenance.exact
+    assert explanation.prepared is not explanation.source
 
 
 def test_the_steps_stand_before_the_passes_and_cannot_be_switched_off() -> None:
-    fired = told("char-gpt", "dynamic int8").passes.fired
-    assert [one.name for one in fired if one.level == PREPARED] == ["pre-processing", "dynamic int8"]
-    assert [one.level for one in fired] == sorted(one.level for one in fired)
-    assert not {"pre-processing", "dynamic int8"} & set(told("char-gpt", "dynamic int8").passes.names)
+    fired = explanation_of("char-gpt", "dynamic int8").passes.fired
+    assert [fired_pass.name for fired_pass in fired if fired_pass.level == PREPARED] == [
+        "pre-processing",
+        "dynamic int8",
+    ]
+    assert [fired_pass.level for fired_pass in fired] == sorted(fired_pass.level for fired_pass in fired)
+    assert not {"pre-processing", "dynamic int8"} & set(
+        explanation_of("char-gpt", "dynamic int8").passes.names
+    )
 
 
 def test_a_fused_integer_kernel_does_the_work_of_the_float_nodes() -> None:
-    found = told("char-gpt", "dynamic int8")
-    kinds = {node.key: node.op_type for node in found.source.nodes}
+    explanation = explanation_of("char-gpt", "dynamic int8")
+    kinds = {node.key: node.op_type for node in explanation.source.nodes}
     kernels = [
-        {kinds[key] for key in one.sources}
-        for one in found.provenance.account.optimized
-        if one.op_type == "com.microsoft::DynamicQuantizeMatMul"
+        {kinds[key] for key in fired_pass.sources}
+        for fired_pass in explanation.provenance.account.optimized
+        if fired_pass.op_type == "com.microsoft::DynamicQuantizeMatMul"
     ]
     assert kernels == [{"MatMul", "Add"}] * 13

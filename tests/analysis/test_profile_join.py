@@ -29,10 +29,10 @@ def test_every_executed_node_is_placed(explained: Explain, name: str, tmp_path: 
     session.run(None, dict(Model(path, name).inputs(seed=1).feeds[0]))
     events = json.loads(Path(session.end_profiling()).read_text())
     ran = {
-        (one["name"].removesuffix("_kernel_time"), one["args"]["provider"])
-        for one in events
-        if one["cat"] == "Node"
+        (event["name"].removesuffix("_kernel_time"), event["args"]["provider"])
+        for event in events
+        if event["cat"] == "Node"
     }
-    placed = {(one.node, one.provider) for one in explained(name).placement.nodes}
+    placed = {(event.node, event.provider) for event in explained(name).placement.nodes}
     assert ran
     assert ran <= placed

@@ -28,9 +28,9 @@ def _rewritten(draft: Draft, plan: list) -> list[tuple[str, int, Graph]]:
 @given(drafts(), PLANS)
 def test_known_rewrites_are_recovered(draft: Draft, plan: list) -> None:
     source = draft.graph()
-    found = account(source, _rewritten(draft, plan))
-    assert {one.node: set(one.sources) for one in found.optimized} == draft.sources
-    lost = {one.node: one.fate for one in found.sources if not one.into}
+    result = account(source, _rewritten(draft, plan))
+    assert {shuffled.node: set(shuffled.sources) for shuffled in result.optimized} == draft.sources
+    lost = {shuffled.node: shuffled.fate for shuffled in result.sources if not shuffled.into}
     assert lost == draft.lost
 
 
@@ -39,32 +39,36 @@ def test_known_rewrites_are_recovered(draft: Draft, plan: list) -> None:
 def test_the_account_adds_up(draft: Draft, plan: list) -> None:
     source = draft.graph()
     chain = _rewritten(draft, plan)
-    found = account(source, chain)
+    result = account(source, chain)
     last = chain[-1][2] if chain else source
-    assert [one.node for one in found.sources] == [node.key for node in source.nodes]
-    assert [one.node for one in found.optimized] == [node.key for node in last.nodes]
-    assert sum(Counter(one.fate for one in found.sources)[fate] for fate in FATES) == len(source.nodes)
-    for one in found.sources:
-        assert bool(one.into) == (one.fate in ("kept", "fused"))
-        assert all(one.node in holder.sources for holder in found.optimized if holder.node in one.into)
+    assert [shuffled.node for shuffled in result.sources] == [node.key for node in source.nodes]
+    assert [shuffled.node for shuffled in result.optimized] == [node.key for node in last.nodes]
+    assert sum(Counter(shuffled.fate for shuffled in result.sources)[fate] for fate in FATES) == len(
+        source.nodes
+    )
+    for shuffled in result.sources:
+        assert bool(shuffled.into) == (shuffled.fate in ("kept", "fused"))
+        assert all(
+            shuffled.node in holder.sources for holder in result.optimized if holder.node in shuffled.into
+        )
 
 
 @settings(max_examples=100, deadline=None)
 @given(drafts())
 def test_nothing_done_keeps_everything(draft: Draft) -> None:
     source = draft.graph()
-    found = account(source, [("required", 0, source)])
-    assert {one.fate for one in found.sources} == {"kept"}
-    assert all(not one.passes for one in found.sources)
-    assert found.changes[0].removed == found.changes[0].added == ()
+    result = account(source, [("required", 0, source)])
+    assert {shuffled.fate for shuffled in result.sources} == {"kept"}
+    assert all(not shuffled.passes for shuffled in result.sources)
+    assert result.changes[0].removed == result.changes[0].added == ()
 
 
 @settings(max_examples=150, deadline=None)
 @given(drafts(), drafts())
 def test_graphs_are_compared_by_what_they_compute(first: Draft, second: Draft) -> None:
-    one, two = first.graph(), second.graph()
-    assert same_graph(one, one)
-    assert same_graph(one, two) == same_graph(two, one)
+    shuffled, two = first.graph(), second.graph()
+    assert same_graph(shuffled, shuffled)
+    assert same_graph(shuffled, two) == same_graph(two, shuffled)
 
 
 @settings(max_examples=100, deadline=None)

@@ -13,5 +13,5 @@ import pytest
 )
 def test_the_function_is_found_whatever_was_imported_before(first: str) -> None:
     code = f"{first}\nimport workbench as wb\nassert wb.explain.__module__ == 'workbench.api.explaining'"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stderr
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr

@@ -80,9 +80,9 @@ def test_a_weightless_model_has_holes_for_weights_and_keeps_small_tensors(tmp_pa
 @pytest.mark.real
 def test_a_model_without_names_finds_its_external_weights(tmp_path: Path) -> None:
     path = tiny.save_external(models.gelu(named=False), tmp_path)
-    seen = observe(Model(path, "gelu"), Config())
-    assert seen.exact
-    assert all(node.name for node in seen.source.nodes)
+    observation = observe(Model(path, "gelu"), Config())
+    assert observation.exact
+    assert all(node.name for node in observation.source.nodes)
 
 
 @pytest.mark.real
@@ -97,19 +97,19 @@ def test_a_disabled_pass_does_not_fire_and_what_is_missed_says_so(tmp_path: Path
     from workbench.analysis.explanation import explain
 
     path = tiny.save(models.gelu(), tmp_path)
-    told = explain(Model(path, "gelu"), Config(disabled_passes=("GeluFusionL2", "GeluFusionL1")))
-    assert "GeluFusionL2" not in told.passes.names
-    (one,) = [one for one in told.passes.missed if one.pattern == "gelu"]
-    assert one.reason_from == "the config"
+    explanation = explain(Model(path, "gelu"), Config(disabled_passes=("GeluFusionL2", "GeluFusionL1")))
+    assert "GeluFusionL2" not in explanation.passes.names
+    (place,) = [place for place in explanation.passes.missed if place.pattern == "gelu"]
+    assert place.reason_from == "the config"
 
 
 @pytest.mark.real
 def test_no_time_for_snapshots_is_said_and_the_end_is_still_ort_s(tmp_path: Path) -> None:
     path = tiny.save(models.gelu(), tmp_path)
-    seen = observe(Model(path, "gelu"), Config(), budget_s=0.0)
-    assert not seen.exact
-    assert "stopped after 0 s" in (seen.problem or "")
-    assert any(node.op_type == "BiasGelu" for node in seen.final.nodes)
+    observation = observe(Model(path, "gelu"), Config(), budget_s=0.0)
+    assert not observation.exact
+    assert "stopped after 0 s" in (observation.problem or "")
+    assert any(node.op_type == "BiasGelu" for node in observation.final.nodes)
 
 
 LOG = """
@@ -145,19 +145,19 @@ def test_a_log_of_results_alone_gets_its_levels_from_what_is_registered() -> Non
         done("Both", 0),
         done("Late", 1), done("Both", 1), done("Unheard", 0),
     ]  # fmt: skip
-    found = read_results(lines, [("Early", 1), ("Both", 1), ("Late", 2), ("Both", 2)])
-    assert [(one["name"], one["level"], one["fired"]) for one in found] == [
+    applications = read_results(lines, [("Early", 1), ("Both", 1), ("Late", 2), ("Both", 2)])
+    assert [tuple(row[key] for key in ("name", "level", "fired")) for row in applications] == [
         ("Early", 1, True), ("Both", 1, False), ("Early", 1, False), ("Both", 1, False),
         ("Late", 2, True), ("Both", 2, True), ("Unheard", 2, False),
     ]  # fmt: skip
-    assert [one["step"] for one in found] == [1, 1, 2, 2, 1, 1, 1]
-    assert found[1]["said"] == ["no path to v"]
+    assert [application["step"] for application in applications] == [1, 1, 2, 2, 1, 1, 1]
+    assert applications[1]["said"] == ["no path to v"]
     assert names_applications(LOG)
     assert not names_applications(lines)
 
 
 def test_a_log_that_is_cut_off_is_read_as_far_as_it_goes() -> None:
-    assert [one["fired"] for one in read_passes(LOG[:3])] == [False]
+    assert [application["fired"] for application in read_passes(LOG[:3])] == [False]
     assert read_passes([]) == []
 
 

@@ -39,25 +39,25 @@ def hollow(name: str, folder: Path) -> Path:
 
 
 @cache
-def told(name: str) -> Explained:
+def explanation_of(name: str) -> Explained:
     with tempfile.TemporaryDirectory() as folder:
         return explain(Model(hollow(name, Path(folder)), name), Config())
 
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
 def test_every_node_is_accounted_for(name: str) -> None:
-    found = told(name)
-    account = found.provenance.account
-    assert [one.node for one in account.sources] == [node.key for node in found.source.nodes]
-    assert [one.node for one in account.optimized] == [node.key for node in found.optimized.nodes]
-    assert found.provenance.unknown <= UNKNOWN * len(account.sources)
-    assert found.provenance.untraced <= UNTRACED * len(account.optimized)
-    assert found.provenance.exact or found.provenance.problem is not None
-    assert found.placement.partitions == 1
-    assert {one.provider for one in found.placement.nodes} == {"CPUExecutionProvider"}
+    explanation = explanation_of(name)
+    account = explanation.provenance.account
+    assert [source.node for source in account.sources] == [node.key for node in explanation.source.nodes]
+    assert [target.node for target in account.optimized] == [node.key for node in explanation.optimized.nodes]
+    assert explanation.provenance.unknown <= UNKNOWN * len(account.sources)
+    assert explanation.provenance.untraced <= UNTRACED * len(account.optimized)
+    assert explanation.provenance.exact or explanation.provenance.problem is not None
+    assert explanation.placement.partitions == 1
+    assert {node.provider for node in explanation.placement.nodes} == {"CPUExecutionProvider"}
 
 
 def test_what_is_expected_and_missing_says_why() -> None:
-    for one in told("distilbert").passes.missed:
-        assert one.reason
-        assert one.reason_from in ("ORT", "the graph", "the config")
+    for place in explanation_of("distilbert").passes.missed:
+        assert place.reason
+        assert place.reason_from in ("ORT", "the graph", "the config")

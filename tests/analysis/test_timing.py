@@ -60,36 +60,36 @@ def profile(folder: Path, *, strange: bool = False) -> Profile:
 
 
 def test_a_compiled_part_gets_the_time_of_its_one_event(tmp_path: Path) -> None:
-    told = with_profile(placement(), line(), profile(tmp_path))
-    assert [part.time_s for part in told.compiled] == pytest.approx([30e-6, 50e-6])
-    assert [one.time_s for one in told.nodes] == [None, None, pytest.approx(10e-6), None]
-    assert told.time_s == pytest.approx(90e-6)
-    assert told.unplaced == ()
-    frame = told.providers_frame().set_index("provider")
+    joined = with_profile(placement(), line(), profile(tmp_path))
+    assert [part.time_s for part in joined.compiled] == pytest.approx([30e-6, 50e-6])
+    assert [strange.time_s for strange in joined.nodes] == [None, None, pytest.approx(10e-6), None]
+    assert joined.time_s == pytest.approx(90e-6)
+    assert joined.unplaced == ()
+    frame = joined.providers_frame().set_index("provider")
     assert frame.loc[NPU, "time_share"] == pytest.approx(80 / 90)
     assert frame.loc[CPU, "node_share"] == 0.25
     assert frame.partitions.to_dict() == {NPU: 2, CPU: 1}
-    assert told.partitions_frame().time_s.tolist() == pytest.approx([30e-6, 10e-6, 50e-6])
+    assert joined.partitions_frame().time_s.tolist() == pytest.approx([30e-6, 10e-6, 50e-6])
 
 
 def test_what_crosses_has_the_size_that_was_seen(tmp_path: Path) -> None:
-    told = with_profile(placement(), line(), profile(tmp_path))
-    assert [one.size_bytes for one in told.boundaries] == [64, 64]
-    assert told.providers_frame().set_index("provider").bytes_in.to_dict() == {NPU: 64, CPU: 64}
+    joined = with_profile(placement(), line(), profile(tmp_path))
+    assert [strange.size_bytes for strange in joined.boundaries] == [64, 64]
+    assert joined.providers_frame().set_index("provider").bytes_in.to_dict() == {NPU: 64, CPU: 64}
 
 
 def test_what_ran_and_is_no_node_is_said_and_counted(tmp_path: Path) -> None:
-    told = with_profile(placement(), line(), profile(tmp_path, strange=True))
-    (one,) = told.unplaced
-    assert (one.name, one.provider) == ("surprise", CPU)
-    assert told.time_s == pytest.approx(95e-6)
+    joined = with_profile(placement(), line(), profile(tmp_path, strange=True))
+    (strange,) = joined.unplaced
+    assert (strange.name, strange.provider) == ("surprise", CPU)
+    assert joined.time_s == pytest.approx(95e-6)
 
 
 def test_parts_that_cannot_be_told_apart_have_no_time(tmp_path: Path) -> None:
     less = replace(placement(), compiled=placement().compiled[:1])
-    told = with_profile(less, line(), profile(tmp_path))
-    assert told.compiled[0].time_s is None
-    assert {one.name for one in told.unplaced} == {"NPU-subgraph_1_0", "NPU-subgraph_2_1"}
+    joined = with_profile(less, line(), profile(tmp_path))
+    assert joined.compiled[0].time_s is None
+    assert {strange.name for strange in joined.unplaced} == {"NPU-subgraph_1_0", "NPU-subgraph_2_1"}
 
 
 def test_without_a_profile_no_time_is_told() -> None:
@@ -101,24 +101,24 @@ def test_without_a_profile_no_time_is_told() -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("name", ["gelu", "gelu unnamed", "conv", "half", "branches", "calls"])
 def test_every_node_that_ran_is_placed(name: str, tmp_path: Path) -> None:
-    told = explain(tiny.save(models.MODELS[name](), tmp_path), profile=True)
-    assert told.placement.unplaced == ()
-    ran = set(told.profile.to_frame().node)
-    timed = {one.node for one in told.placement.nodes if one.time_s is not None}
-    names = {key: told.explained.optimized.by_key[key].name for key in timed}
+    explanation = explain(tiny.save(models.MODELS[name](), tmp_path), profile=True)
+    assert explanation.placement.unplaced == ()
+    ran = set(explanation.profile.to_frame().node)
+    timed = {strange.node for strange in explanation.placement.nodes if strange.time_s is not None}
+    names = {key: explanation.explained.optimized.by_key[key].name for key in timed}
     assert ran == set(names.values())
-    assert told.placement.time_s == pytest.approx(
-        told.profile.to_frame().self_s.sum() / len(told.profile.runs_s)
+    assert explanation.placement.time_s == pytest.approx(
+        explanation.profile.to_frame().self_s.sum() / len(explanation.profile.runs_s)
     )
-    assert len(told.memory.to_frame())
-    assert len(told.roofline.to_frame())
-    assert told.explained.fused_time_share is not None
+    assert len(explanation.memory.to_frame())
+    assert len(explanation.roofline.to_frame())
+    assert explanation.explained.fused_time_share is not None
 
 
 @pytest.mark.real
 def test_loops_and_a_profile_that_was_not_asked_for(tmp_path: Path) -> None:
-    told = explain(tiny.save(traces.looped(), tmp_path), profile=True)
-    assert told.placement.unplaced == ()
+    explanation = explain(tiny.save(traces.looped(), tmp_path), profile=True)
+    assert explanation.placement.unplaced == ()
     plain = explain(tiny.save(models.gelu(), tmp_path), passes=False)
     with pytest.raises(ProfileError, match="profile=True"):
         _ = plain.profile

@@ -23,8 +23,8 @@ def test_every_form_renders(name: str) -> None:
     frame = description.to_frame()
     assert list(frame.columns) == ["field", "value"]
     assert {"parameters", "opsets", "operators", "family"} <= set(frame["field"])
-    told = " ".join(str(description).split())  # in a console long values are broken
-    assert all(" ".join(line.split()) in told for line in frame["value"])
+    text = " ".join(str(description).split())  # in a console long values are broken
+    assert all(" ".join(line.split()) in text for line in frame["value"])
     assert description._repr_html_().count("<tr>") == len(frame)
 
 
@@ -120,8 +120,10 @@ def test_reading_models_never_imports_onnxruntime(tmp_path: Path) -> None:
         "from workbench.models import load; m = load(sys.argv[1]); m.describe(); m.inputs();"
         "print(sorted(heavy), sorted({'onnxruntime', 'pandas', 'plotly', 'onnx_ir'} & set(sys.modules)))"
     )
-    said = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
-    assert said.stdout.split("\n")[0] == "[] []"
+    process = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    assert process.stdout.split("\n")[0] == "[] []"
 
 
 def test_in_a_plain_console_it_is_lines_under_one_another() -> None:
@@ -134,8 +136,8 @@ def test_in_a_plain_console_it_is_lines_under_one_another() -> None:
 
 
 def test_a_long_value_goes_on_below_itself() -> None:
-    told = aligned([("name", "word " * 40), ("short", "one\ntwo")], 10)
-    assert told.splitlines()[1].startswith(" " * 12 + "word")
-    assert told.splitlines()[-2:] == ["  short     one", " " * 12 + "two"]
+    text = aligned([("name", "word " * 40), ("short", "one\ntwo")], 10)
+    assert text.splitlines()[1].startswith(" " * 12 + "word")
+    assert text.splitlines()[-2:] == ["  short     one", " " * 12 + "two"]
     assert counted(1, "pass", "passes") == "1 pass"
     assert counted(1200, "node") == "1,200 nodes"

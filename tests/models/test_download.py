@@ -37,13 +37,13 @@ def kept(home: Path) -> list[str]:
 
 
 def test_a_model_comes_and_progress_is_told(web: Site) -> None:
-    told: list[tuple[int, int | None]] = []
+    reports: list[tuple[int, int | None]] = []
     model = load(
-        f"{web.address}/m/tiny.onnx?token=secret", progress=lambda done, total: told.append((done, total))
+        f"{web.address}/m/tiny.onnx?token=secret", progress=lambda done, total: reports.append((done, total))
     )
     assert model.name == "tiny"
     assert model.sha256 == SHA
-    assert told[-1] == (len(MODEL), len(MODEL))
+    assert reports[-1] == (len(MODEL), len(MODEL))
 
 
 def test_a_pinned_one_is_fetched_once(web: Site) -> None:
@@ -247,10 +247,10 @@ def hub(web: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Site:
 
 @pytest.mark.usefixtures("hub")
 def test_the_hub() -> None:
-    told: list[int] = []
-    model = load("hf://org/repo/onnx/model.onnx", progress=lambda done, _: told.append(done))
+    reports: list[int] = []
+    model = load("hf://org/repo/onnx/model.onnx", progress=lambda done, _: reports.append(done))
     assert (model.name, model.sha256) == ("model", SHA)
-    assert told[-1:] == [len(MODEL)]
+    assert reports[-1:] == [len(MODEL)]
 
 
 @pytest.mark.usefixtures("hub")

@@ -17,15 +17,15 @@ def digits():
 
 
 def test_a_trained_sample_brings_its_own(digits):
-    found = examples(digits)
-    assert (len(found.feeds), found.item_count, found.metric, found.real) == (
+    made = examples(digits)
+    assert (len(made.feeds), made.item_count, made.metric, made.real) == (
         360,
         360,
         "top-1 accuracy",
         True,
     )
-    assert found.feeds[0]["pixels"].shape == (1, 1, 64, 64)
-    assert found.labels[0].shape == (1,)
+    assert made.feeds[0]["pixels"].shape == (1, 1, 64, 64)
+    assert made.labels[0].shape == (1,)
     assert examples(digits, most=10).item_count == 10
 
 
@@ -35,9 +35,9 @@ def test_a_file_that_is_only_called_like_a_sample_is_none(digits, tmp_path):
     other = wb.load(path)
     assert other.name == "digits-conv"
     assert trained_sample(other) is None
-    found = examples(other)
-    assert not found.real
-    assert found.notes == (NOT_REAL,)
+    made = examples(other)
+    assert not made.real
+    assert made.notes == (NOT_REAL,)
     assert examples(other, "digits-conv").item_count == 360
 
 
@@ -51,22 +51,22 @@ def _npz(path):
     [
         {"pixels": PIXELS, "labels": LABELS},
         ({"pixels": PIXELS}, LABELS),
-        ([{"pixels": one[None]} for one in PIXELS], LABELS),
+        ([{"pixels": pixel[None]} for pixel in PIXELS], LABELS),
         "npz",
     ],
 )
 def test_all_ways_to_give_them_are_the_same(digits, data, tmp_path):
     given = _npz(tmp_path / "mine.npz") if data == "npz" else data
-    found = examples(digits, given)
-    assert found.items == (1,) * 6
-    np.testing.assert_array_equal(np.concatenate([feed["pixels"] for feed in found.feeds]), PIXELS)
-    np.testing.assert_array_equal(np.concatenate(found.labels), LABELS)
+    made = examples(digits, given)
+    assert made.items == (1,) * 6
+    np.testing.assert_array_equal(np.concatenate([feed["pixels"] for feed in made.feeds]), PIXELS)
+    np.testing.assert_array_equal(np.concatenate(made.labels), LABELS)
 
 
 def test_batches_hold_whole_runs_only_and_say_so(digits):
-    found = examples(digits, {"pixels": PIXELS, "labels": LABELS}, batch=4)
-    assert (found.items, found.labels[0].tolist()) == ((4,), [0, 1, 2, 3])
-    assert "2 of 6 items were left out" in found.notes[0]
+    made = examples(digits, {"pixels": PIXELS, "labels": LABELS}, batch=4)
+    assert (made.items, made.labels[0].tolist()) == ((4,), [0, 1, 2, 3])
+    assert "2 of 6 items were left out" in made.notes[0]
 
 
 def test_inputs_and_iterables_have_no_labels(digits):
@@ -76,7 +76,7 @@ def test_inputs_and_iterables_have_no_labels(digits):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "words"),
     [
         ({"pixels": PIXELS, "labels": LABELS[:3]}, "3 labels for 6 items"),
         ({"pixels": np.float32(1)}, "no axis of items"),
@@ -85,6 +85,6 @@ def test_inputs_and_iterables_have_no_labels(digits):
         ({"pixel": PIXELS}, "no input 'pixel'"),
     ],
 )
-def test_what_does_not_fit_is_refused(digits, data, said):
-    with pytest.raises(InputError, match=said):
+def test_what_does_not_fit_is_refused(digits, data, words):
+    with pytest.raises(InputError, match=words):
         examples(digits, data)

@@ -63,10 +63,10 @@ def test_every_element_type(element: int) -> None:
 @given(st.sampled_from(sorted(tiny.ALL)), st.integers(0, 2**32))
 def test_a_seed_decides_everything(name: str, seed: int) -> None:
     model = load(tiny.ALL[name]())
-    one, two = model.inputs(seed=seed), model.inputs(seed=seed)
-    assert str(one) == str(two)
-    assert one.record() == two.record()
-    for left, right in zip(one.feeds[0].values(), two.feeds[0].values(), strict=True):
+    first, two = model.inputs(seed=seed), model.inputs(seed=seed)
+    assert str(first) == str(two)
+    assert first.record() == two.record()
+    for left, right in zip(first.feeds[0].values(), two.feeds[0].values(), strict=True):
         if isinstance(left, np.ndarray):
             np.testing.assert_array_equal(left, right)
 

@@ -54,7 +54,7 @@ def test_a_file_without_the_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_sample_by_name() -> None:
     from workbench.models.samples import card, sample_names
 
-    name = min(sample_names(), key=lambda each: card(each).bytes)
+    name = min(sample_names(), key=lambda source: card(source).bytes)
     model = load(name)
     assert model.name == name
     assert model.inputs().feeds

@@ -108,11 +108,11 @@ def test_a_file_without_the_right_to_read_it() -> None:
         Path(folder).chmod(0o755)
         path = tiny.save(tiny.mlp(), Path(folder))
         path.chmod(0)
-        said = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
         )
-    assert "may not be read" in said.stdout
-    assert path.name in said.stdout
+    assert "may not be read" in process.stdout
+    assert path.name in process.stdout
 
 
 def test_deep_nesting(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_only_large_tensors_are_emptied(sizes: list[int], element: int, raw: boo
     for index, value in enumerate(values):
         data = value.tobytes() if raw else value.tolist()
         proto.graph.initializer.append(helper.make_tensor(f"t{index}", element, value.shape, data, raw=raw))
-    seen = slim(proto.SerializeToString()).graph.initializer
-    for before, after in zip(proto.graph.initializer, seen, strict=True):
+    kept = slim(proto.SerializeToString()).graph.initializer
+    for before, after in zip(proto.graph.initializer, kept, strict=True):
         assert (after.name, after.dims, after.data_type) == (before.name, before.dims, before.data_type)
         if before.ByteSize() <= KEEP_BYTES:
             assert after == before

@@ -36,17 +36,17 @@ BITS = {"uint4": 4, "int4": 4, "float4_e2m1fn": 4, "uint2": 2, "int2": 2}
 
 
 def main(folder: Path, part: int, parts: int) -> None:
-    said: dict[str, str | None] = {}
+    answers: dict[str, str | None] = {}
     for model in sorted(folder.glob("*.onnx"))[part::parts]:
         try:
             outputs = run(model, read_values(model.with_suffix(".feeds"))[0])
         except Exception as error:  # noqa: BLE001 - whatever ORT raises is the answer
-            said[model.stem] = f"{type(error).__name__}: {error}"
+            answers[model.stem] = f"{type(error).__name__}: {error}"
             continue
-        said[model.stem] = None
+        answers[model.stem] = None
         if outputs is not None:
             write_values(model.with_suffix(".plain"), [outputs])
-    (folder / f"plain-{part}.json").write_text(json.dumps(said))
+    (folder / f"plain-{part}.json").write_text(json.dumps(answers))
 
 
 def run(model: Path, feed: dict[str, Any]) -> dict[str, Any] | None:

@@ -43,9 +43,9 @@ def test_packing_is_undone(name: str, codes: list[int], as_row: bool) -> None:
     kept = packed(array, bits)
     assert kept.shape == array.shape
     stored = kept.tobytes()[: -(-array.size * bits // 8)]
-    found = unpacked(stored, array.shape, dtype, bits)
-    assert (found.shape, found.dtype) == (array.shape, dtype)
-    assert found.tobytes() == array.tobytes()
+    values = unpacked(stored, array.shape, dtype, bits)
+    assert (values.shape, values.dtype) == (array.shape, dtype)
+    assert values.tobytes() == array.tobytes()
 
 
 def test_packing_puts_the_first_element_lowest() -> None:

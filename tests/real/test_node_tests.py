@@ -57,11 +57,11 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
         for part in range(parts)
     ]
     assert [process.wait() for process in running] == [0] * parts
-    said: dict[str, str | None] = {}
+    answers: dict[str, str | None] = {}
     for part in range(parts):
-        said |= json.loads((folder / f"plain-{part}.json").read_text())
+        answers |= json.loads((folder / f"plain-{part}.json").read_text())
     with LongLived(folder / "worker") as worker:
-        yield Bench(tuple(case for case in cases if said[case.model.stem] is None), worker)
+        yield Bench(tuple(case for case in cases if answers[case.model.stem] is None), worker)
 
 
 def test_plain_ort_runs_most_of_them(bench: Bench) -> None:

@@ -57,45 +57,48 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(path: Path, openvino: str) -> Explained:
+def explained(path: Path, openvino: str) -> Explained:
     return explain(Model(path, "between"), Config(runtime=openvino, providers=["openvino"]))
 
 
-def test_partitions_of_two_providers(told: Explained) -> None:
-    assert dict(told.placement.counts()) == {OPENVINO: 8, CPU: 2}
-    frame = told.placement.to_frame()
+def test_partitions_of_two_providers(explained: Explained) -> None:
+    assert dict(explained.placement.counts()) == {OPENVINO: 8, CPU: 2}
+    frame = explained.placement.to_frame()
     assert set(frame[frame.provider == CPU].node) == {"inv0", "inv1"}
-    assert told.placement.partitions == 5
-    assert [(one.tensor, one.size_bytes) for one in told.placement.boundaries] == [
+    assert explained.placement.partitions == 5
+    assert [(boundary.tensor, boundary.size_bytes) for boundary in explained.placement.boundaries] == [
         ("a0", 4 * CHANNELS * SIZE * SIZE),
         ("i0", None),
         ("a1", None),
         ("i1", None),
     ]  # ONNX cannot infer past an operator of ORT's own
-    assert told.placement.of_basic_graph  # OpenVINO compiles its parts, and ORT cannot save the rest then
+    # OpenVINO compiles its parts, and ORT cannot save the rest then.
+    assert explained.placement.of_basic_graph
 
 
-def test_every_source_node_is_accounted_for(told: Explained) -> None:
-    account = told.provenance.account
-    assert {one.fate for one in account.sources} == {"kept"}
-    assert told.provenance.untraced == 0
+def test_every_source_node_is_accounted_for(explained: Explained) -> None:
+    account = explained.provenance.account
+    assert {source.fate for source in account.sources} == {"kept"}
+    assert explained.provenance.untraced == 0
 
 
 @pytest.mark.usefixtures("own_home")
 def test_a_profile_tells_each_compiled_part_apart(path: Path, openvino: str) -> None:
-    seen = explain_and_run(path, Config(runtime=openvino, providers=["openvino"]), profile=True).placement
-    assert seen.unplaced == ()
-    assert [part.nodes[0] for part in seen.compiled] == ["conv0", "conv1", "conv2"]
-    assert all(part.time_s for part in seen.compiled)
-    assert [one.size_bytes for one in seen.boundaries] == [4 * CHANNELS * SIZE * SIZE] * 4
-    assert seen.providers_frame().time_share.sum() == pytest.approx(1)
+    placement = explain_and_run(
+        path, Config(runtime=openvino, providers=["openvino"]), profile=True
+    ).placement
+    assert placement.unplaced == ()
+    assert [part.nodes[0] for part in placement.compiled] == ["conv0", "conv1", "conv2"]
+    assert all(part.time_s for part in placement.compiled)
+    assert [boundary.size_bytes for boundary in placement.boundaries] == [4 * CHANNELS * SIZE * SIZE] * 4
+    assert placement.providers_frame().time_share.sum() == pytest.approx(1)
 
 
 def test_an_older_ort_that_names_no_level_is_understood(openvino: str) -> None:
     there, here = (explain(load("char-gpt"), config) for config in (Config(runtime=openvino), Config()))
     assert there.provenance.exact
-    assert [(one.name, one.level) for one in there.passes.fired][:5] == [
-        (one.name, one.level) for one in here.passes.fired
+    assert [(fired_pass.name, fired_pass.level) for fired_pass in there.passes.fired][:5] == [
+        (fired_pass.name, fired_pass.level) for fired_pass in here.passes.fired
     ][:5]
     compiled = explain(load("char-gpt"), Config(runtime=openvino, providers=["openvino"]))
     assert len(compiled.placement.compiled) == 1
@@ -105,21 +108,24 @@ def test_an_older_ort_that_names_no_level_is_understood(openvino: str) -> None:
 
 def test_two_builds_side_by_side(path: Path, openvino: str) -> None:
     there = Config(runtime=openvino, providers=["openvino"])
-    told = compare(Model(path, "between"), Config(), there, budget_s=2, progress=False)
-    assert [run.providers for run in told.runs] == [(CPU,), (OPENVINO, CPU)]
-    assert all(row.agrees for row in told.agreement)
-    (doubt,) = [doubt for doubt in told.doubts if doubt.kind == "runtime"]
+    result = compare(Model(path, "between"), Config(), there, budget_s=2, progress=False)
+    assert [run.providers for run in result.runs] == [(CPU,), (OPENVINO, CPU)]
+    assert all(row.agrees for row in result.agreement)
+    (doubt,) = [doubt for doubt in result.doubts if doubt.kind == "runtime"]
     assert doubt.label == "B"
     assert "onnxruntime 1.24.1 instead of" in doubt.evidence
 
 
 def test_profile_cold_start_and_doctor_there(path: Path, openvino: str) -> None:
     there = Config(runtime=openvino, providers=["openvino"])
-    seen = profile(path, there, budget_s=0.1)
-    assert {CPU, OPENVINO} == set(seen.to_frame().provider)
+    profiled = profile(path, there, budget_s=0.1)
+    assert {CPU, OPENVINO} == set(profiled.to_frame().provider)
     (start,) = cold_start(path, there).starts
     assert start.saved_ahead == ()
     assert start.load_s > 0
     report = doctor(openvino)
-    assert {one.name: one.state for one in report.survey.providers} == {OPENVINO: "works", CPU: "works"}
+    assert {survey.name: survey.state for survey in report.survey.providers} == {
+        OPENVINO: "works",
+        CPU: "works",
+    }
     assert report.survey.distributions == ("onnxruntime-openvino 1.24.1",)

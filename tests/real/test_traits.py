@@ -40,7 +40,7 @@ def test_a_brief_comparison(name: str, tmp_path: Path) -> None:
     record = result.record
     assert record.model.name == name
     assert [shown for shown, _ in record.inputs.shapes] == [
-        each.name for each in tiny.ALL[name]().graph.input
+        value.name for value in tiny.ALL[name]().graph.input
     ]
     assert record.inputs.made_by == "random, seed 0"
     for run in result.runs:

@@ -41,10 +41,10 @@ def test_the_chunks_of_any_length_make_the_same_tensor(recipe, length):
 @pytest.mark.parametrize(("centre", "scale"), [(0.0, 0.02), (1.0, 0.05), (-3.0, 2.0)])
 def test_a_drawn_tensor_gives_its_recipe_back(kind, centre, scale):
     recipe = Recipe(kind, "float32", (200, 300), centre, scale, 5)
-    found = recipe_for(recipe.array(), seed=5)
-    assert found.kind == kind
-    assert found.centre == pytest.approx(centre, abs=scale / 50)
-    assert found.scale == pytest.approx(scale, rel=0.01)
+    recovered = recipe_for(recipe.array(), seed=5)
+    assert recovered.kind == kind
+    assert recovered.centre == pytest.approx(centre, abs=scale / 50)
+    assert recovered.scale == pytest.approx(scale, rel=0.01)
 
 
 def test_equal_values_become_a_constant():
@@ -54,9 +54,9 @@ def test_equal_values_become_a_constant():
 
 
 def test_two_seeds_draw_independent_tensors():
-    one, other = (Recipe("normal", "float32", (10_000,), 0, 1, seed).array() for seed in (1, 2))
-    assert abs(np.corrcoef(one, other)[0, 1]) < 0.05
-    assert abs(np.corrcoef(one[:-1], one[1:])[0, 1]) < 0.05
+    first, other = (Recipe("normal", "float32", (10_000,), 0, 1, seed).array() for seed in (1, 2))
+    assert abs(np.corrcoef(first, other)[0, 1]) < 0.05
+    assert abs(np.corrcoef(first[:-1], first[1:])[0, 1]) < 0.05
 
 
 @pytest.mark.parametrize(("kind", "dtype", "digest"), DRAWN)

@@ -35,21 +35,21 @@ def test_one_row_a_sample():
 
 @pytest.mark.parametrize("name", sample_names())
 def test_every_card_is_complete(name):
-    found = card(name)
-    assert found.name == name
+    fields = card(name)
+    assert fields.name == name
     for text in (
-        found.what,
-        found.teaches,
-        found.origin,
-        found.licence,
-        found.remake,
-        found.real,
-        found.exporter,
+        fields.what,
+        fields.teaches,
+        fields.origin,
+        fields.licence,
+        fields.remake,
+        fields.real,
+        fields.exporter,
     ):
         assert len(text) > 10
-    assert all(port.meaning for port in (*found.inputs, *found.outputs))
-    assert (found.score is None) == (found.kind == "skeleton")
-    assert name in found._repr_html_()
+    assert all(port.meaning for port in (*fields.inputs, *fields.outputs))
+    assert (fields.score is None) == (fields.kind == "skeleton")
+    assert name in fields._repr_html_()
 
 
 def test_a_card_is_escaped():
@@ -63,7 +63,7 @@ def test_a_skeleton_is_made_in_the_cache_once(tmp_path, monkeypatch):
     path = sample_path("mobilenetv2")
     assert path.is_relative_to(tmp_path / "cache" / "samples")
     assert sample_path("mobilenetv2", progress=lambda *_bytes: pytest.fail("made again")) == path
-    assert sum(each.stat().st_size for each in path.parent.glob("*.onnx*")) == card("mobilenetv2").bytes
+    assert sum(file.stat().st_size for file in path.parent.glob("*.onnx*")) == card("mobilenetv2").bytes
 
 
 def test_a_trained_model_is_used_where_it_lies():

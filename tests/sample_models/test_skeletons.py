@@ -47,7 +47,7 @@ def test_all_files_together_are_small():
 def test_the_graph_is_what_the_card_says(name):
     model, card = skeleton(name), read_card(CARDS / f"{name}.json")
     assert len(model.graph.node) == card.nodes
-    assert {each.domain: each.version for each in model.opset_import}[""] == card.opset <= NEWEST_OPSET
+    assert {opset.domain: opset.version for opset in model.opset_import}[""] == card.opset <= NEWEST_OPSET
     assert model.ir_version == card.ir <= NEWEST_IR
     assert [port.name for port in card.inputs] == [value.name for value in model.graph.input]
     assert [port.name for port in card.outputs] == [value.name for value in model.graph.output]
@@ -105,13 +105,13 @@ def check_levels(path, name, levels):
     feeds = feeds_for(read_card(CARDS / f"{name}.json"))
     first = None
     for level in levels:
-        found = session(path, level).run(None, feeds)
-        for output in found:
+        outputs = session(path, level).run(None, feeds)
+        for output in outputs:
             assert np.isfinite(output).all()
             assert output.std() > 1e-3
-        first = first or found
-        for one, other in zip(first, found, strict=True):
-            assert np.abs(one - other).max() <= 1e-3 * np.abs(one).max()
+        first = first or outputs
+        for first_output, other in zip(first, outputs, strict=True):
+            assert np.abs(first_output - other).max() <= 1e-3 * np.abs(first_output).max()
 
 
 HIDDEN = 1e30
@@ -133,8 +133,8 @@ def check_signal(path, name):
     model.graph.output.extend(floats)
     probed = path.with_name("probed.onnx")
     probed.write_bytes(model.SerializeToString())
-    found = session(probed, "DISABLE_ALL").run(None, feeds_for(read_card(CARDS / f"{name}.json")))
-    signals = {value.name: array for value, array in zip(model.graph.output, found, strict=True)}
+    outputs = session(probed, "DISABLE_ALL").run(None, feeds_for(read_card(CARDS / f"{name}.json")))
+    signals = {value.name: array for value, array in zip(model.graph.output, outputs, strict=True)}
     wide = {tensor: array for tensor, array in signals.items() if array.size >= 512 and array.ndim > 2}
     assert len(wide) > 40
     for tensor, array in signals.items():
@@ -143,11 +143,11 @@ def check_signal(path, name):
         assert not tiny.any(), tensor
     maker = {out: node.op_type for node in model.graph.node for out in node.output}
     for tensor, array in wide.items():
-        seen = array[np.abs(array) < HIDDEN]
-        if not seen.any():  # an attention mask: zeros for what is seen, nearly minus infinity for the rest
+        visible = array[np.abs(array) < HIDDEN]
+        if not visible.any():  # an attention mask: zeros for what is seen, nearly minus infinity for the rest
             assert maker[tensor] not in CARRIES_SIGNAL, tensor
         else:
-            assert 1e-5 < seen.std() < 1e4, tensor
+            assert 1e-5 < visible.std() < 1e4, tensor
 
 
 def session(path, level):

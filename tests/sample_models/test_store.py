@@ -64,7 +64,7 @@ def test_a_damaged_file_is_made_again(packed, folder, victim, harm):
         harmed.write_bytes(whole[:1000] if harm == "cut" else whole[:1000] + b"\xff" + whole[1001:])
     assert store.stored(NAME, packed, folder) == path
     assert harmed.read_bytes() == whole
-    assert sorted(each.name for each in folder.iterdir()) == [path.parent.name]
+    assert sorted(file.name for file in folder.iterdir()) == [path.parent.name]
 
 
 def test_a_changed_skeleton_is_another_folder_and_the_old_one_goes(packed, folder):
@@ -87,11 +87,11 @@ def test_a_longer_name_with_the_same_beginning_is_left_alone(packed, folder):
 
 
 def test_progress_counts_the_bytes(packed, tmp_path):
-    seen = []
-    store.stored(NAME, packed, tmp_path, progress=lambda done, total: seen.append((done, total)))
-    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
-    assert len({total for _, total in seen}) == 1
-    assert seen[-1][0] == seen[-1][1] > 10_000_000
+    counts = []
+    store.stored(NAME, packed, tmp_path, progress=lambda done, total: counts.append((done, total)))
+    assert [done for done, _ in counts] == sorted(done for done, _ in counts)
+    assert len({total for _, total in counts}) == 1
+    assert counts[-1][0] == counts[-1][1] > 10_000_000
 
 
 def test_a_failure_leaves_nothing_behind(packed, tmp_path):
@@ -106,13 +106,13 @@ def test_a_failure_leaves_nothing_behind(packed, tmp_path):
 def test_several_processes_at_once_agree(packed, tmp_path):
     context = multiprocessing.get_context("spawn")
     gate = context.Barrier(3)
-    found = context.Queue()
+    queue = context.Queue()
     workers = [
-        context.Process(target=_store_after, args=(gate, packed, str(tmp_path), found)) for _ in range(3)
+        context.Process(target=_store_after, args=(gate, packed, str(tmp_path), queue)) for _ in range(3)
     ]
     for worker in workers:
         worker.start()
-    paths = {found.get() for _ in workers}
+    paths = {queue.get() for _ in workers}
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
@@ -121,6 +121,6 @@ def test_several_processes_at_once_agree(packed, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def _store_after(gate, packed, folder, found):
+def _store_after(gate, packed, folder, queue):
     gate.wait()
-    found.put(str(store.stored(NAME, packed, Path(folder))))
+    queue.put(str(store.stored(NAME, packed, Path(folder))))

@@ -13,7 +13,7 @@ RUN_US = 200
 
 def call(name: str, ts: float, dur: float, op: str, provider: str, **args: Any) -> dict[str, Any]:
     """A node of a newer ORT: numbers are texts, no arena on a device."""
-    told = {
+    fields = {
         "op_name": op,
         "provider": provider,
         "node_index": "3",
@@ -24,7 +24,7 @@ def call(name: str, ts: float, dur: float, op: str, provider: str, **args: Any) 
         "output_type_shape": FLOAT_4,
         "thread_scheduling_stats": "",
     }
-    return event(f"{name}_kernel_time", ts, dur, tid=41, **(told | args))
+    return event(f"{name}_kernel_time", ts, dur, tid=41, **(fields | args))
 
 
 def kernel(
@@ -42,12 +42,12 @@ def kernel(
         "block_y": "1",
         "block_z": "1",
     }
-    told = {"stream": str(stream)} | sizes
+    args = {"stream": str(stream)} | sizes
     if launcher is not None:
-        told["op_name"] = launcher["args"]["op_name"]
+        args["op_name"] = launcher["args"]["op_name"]
         if named:
-            told["parent_name"] = launcher["name"]
-    return {**event(name, ts, dur, "Kernel", tid=-1, **told), "pid": -1}
+            args["parent_name"] = launcher["name"]
+    return {**event(name, ts, dur, "Kernel", tid=-1, **args), "pid": -1}
 
 
 def around(events: list[dict[str, Any]], ts: float, dur: float = RUN_US) -> list[dict[str, Any]]:
@@ -89,10 +89,10 @@ def cuda_run(ts: float, *, named: bool = True) -> list[dict[str, Any]]:
 
 
 def cuda_trace(runs: int = 3, *, named: bool = True) -> list[dict[str, Any]]:
-    found = loading()
+    events = loading()
     for run in range(runs):
-        found += cuda_run(2_000 + 300 * run, named=named)
-    return found
+        events += cuda_run(2_000 + 300 * run, named=named)
+    return events
 
 
 def compiled_run(ts: float, name: str, op: str, provider: str) -> list[dict[str, Any]]:
@@ -112,7 +112,7 @@ COMPILED = {
 
 def fenced(name: str, ts: float, dur: float, op: str, wait: float = 0) -> list[dict[str, Any]]:
     """A node of older ORT: two events more, a plan's position, no memory."""
-    told = {
+    args = {
         "op_name": op,
         "provider": CPU,
         "graph_index": "3",
@@ -123,7 +123,7 @@ def fenced(name: str, ts: float, dur: float, op: str, wait: float = 0) -> list[d
     }
     return [
         event(f"{name}_fence_before", ts, wait, tid=41, op_name=op),
-        event(f"{name}_kernel_time", ts + wait, dur, tid=41, **told),
+        event(f"{name}_kernel_time", ts + wait, dur, tid=41, **args),
         event(f"{name}_fence_after", ts + wait + dur, 0, tid=41, op_name=op),
     ]
 

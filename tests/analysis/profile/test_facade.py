@@ -46,14 +46,14 @@ def test_a_model_that_fails_when_run_is_told_as_everywhere(tmp_path: Path) -> No
 def test_subgraphs_have_costs_and_limits_too(tmp_path: Path) -> None:
     path = tmp_path / "looped.onnx"
     path.write_bytes(looped(3).SerializeToString())
-    found = roofline(
+    limits = roofline(
         wb.profile(path, wb.Config(intra_op_threads=1), budget_s=0.1), PeakRow(1, 1e11, 4e11, 1e10)
     )
-    by_name = {node.node: node for node in found.nodes}
+    by_name = {node.node: node for node in limits.nodes}
     assert by_name["body_matmul"].calls_per_run == 3
     assert by_name["body_matmul"].flops == 2 * 8 * 8 * 8
     assert by_name["loop"].limit_s is None
-    assert found.limit_s <= found.run_s
+    assert limits.limit_s <= limits.run_s
 
 
 @pytest.mark.real

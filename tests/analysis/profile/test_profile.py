@@ -113,8 +113,8 @@ def test_modules_come_from_tensors_and_metadata_where_ort_renamed_the_node() -> 
         [value("x", [2, 8])],
         [value("y", [2, 8])],
     )
-    told = source.graph.node[0].metadata_props.add()
-    told.key, told.value = "pkg.torch.onnx.name_scopes", "['', 'model', 'model.encoder', 'relu_1']"
+    entry = source.graph.node[0].metadata_props.add()
+    entry.key, entry.value = "pkg.torch.onnx.name_scopes", "['', 'model', 'model.encoder', 'relu_1']"
     broken = source.graph.node[1].metadata_props.add()
     broken.key, broken.value = "pkg.torch.onnx.name_scopes", "__import__('os')"
     optimized = make(
@@ -126,8 +126,8 @@ def test_modules_come_from_tensors_and_metadata_where_ort_renamed_the_node() -> 
         [value("x", [2, 8])],
         [value("y", [2, 8])],
     )
-    found = scopes_of(optimized, source)
-    assert found == {"fused Relu": "model/encoder", "Gelu_token_3": "/decoder/act"}
+    scopes = scopes_of(optimized, source)
+    assert scopes == {"fused Relu": "model/encoder", "Gelu_token_3": "/decoder/act"}
 
 
 @pytest.mark.real

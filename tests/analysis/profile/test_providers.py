@@ -37,38 +37,38 @@ def read(folder: Path, events: list[dict[str, Any]], warmup_runs: int = 0) -> wb
     return wb.read_profile(write(folder, events), warmup_runs=warmup_runs)
 
 
-def launched(found: wb.Profile) -> list[tuple[str, str | None, int]]:
+def launched(profile: wb.Profile) -> list[tuple[str, str | None, int]]:
     """Each kernel, the node whose call launched it, and its run."""
-    tree, trace = found.tree, found.trace
+    tree, trace = profile.tree, profile.trace
     rows = []
-    for each in np.flatnonzero(tree.kind == Kind.KERNEL).tolist():
-        owner = int(tree.parent[each])
+    for event_number in np.flatnonzero(tree.kind == Kind.KERNEL).tolist():
+        owner = int(tree.parent[event_number])
         node = None if owner == NO_PARENT else node_name(trace.name_of(owner))
-        rows.append((trace.name_of(each).split("(")[0], node, int(tree.run[each])))
+        rows.append((trace.name_of(event_number).split("(")[0], node, int(tree.run[event_number])))
     return rows
 
 
-def everything_works(found: wb.Profile) -> FlameView:
+def everything_works(profile: wb.Profile) -> FlameView:
     """Tables add up; what else a profile is asked for comes without an error."""
-    adds_up(found.trace, found.tree)
-    whole_s = sum(found.runs_s)
-    for table in (found.by("op_type"), found.by("provider"), found.by("thread"), found.by("node")):
+    adds_up(profile.trace, profile.tree)
+    whole_s = sum(profile.runs_s)
+    for table in (profile.by("op_type"), profile.by("provider"), profile.by("thread"), profile.by("node")):
         assert table["self_s"].sum() == pytest.approx(whole_s)
-    assert str(found)
-    assert str(found.memory())
+    assert str(profile)
+    assert str(profile.memory())
     with pytest.raises(wb.WorkbenchError, match="holds no graph"):
-        found.roofline(PEAKS)
-    assert str(found.sharing())
-    assert found.variation() is not None
-    view = flame_view(found)
+        profile.roofline(PEAKS)
+    assert str(profile.sharing())
+    assert profile.variation() is not None
+    view = flame_view(profile)
     assert view.still().to_png().startswith(b"\x89PNG")
     return view
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["newer", "older"])
 def test_cuda_kernels_belong_to_the_node_that_launched_them(tmp_path: Path, named: bool) -> None:
-    found = read(tmp_path, cuda_trace(named=named))
-    everything_works(found)
+    profile = read(tmp_path, cuda_trace(named=named))
+    everything_works(profile)
     of_one_run = [
         ("MemcpyHostToDevice", "Memcpy_token_0"),
         ("void cudnn::nchwToNhwcKernel<float>", "conv_a"),
@@ -76,16 +76,16 @@ def test_cuda_kernels_belong_to_the_node_that_launched_them(tmp_path: Path, name
         ("sm80_xmma_fprop_implicit_gemm", "conv_b"),
         ("MemcpyDeviceToHost", "Memcpy_token_1"),
     ]
-    assert launched(found) == [(*row, run) for run in range(3) for row in of_one_run]
+    assert launched(profile) == [(*row, run) for run in range(3) for row in of_one_run]
 
 
 def test_cuda_kernels_take_no_part_of_the_tables(tmp_path: Path) -> None:
-    found = read(tmp_path, cuda_trace())
-    by_provider = found.by("provider").set_index("provider")
+    profile = read(tmp_path, cuda_trace())
+    by_provider = profile.by("provider").set_index("provider")
     assert by_provider.loc[CUDA, "self_s"] == pytest.approx(3 * 156e-6)
     assert by_provider.loc[CPU, "self_s"] == pytest.approx(3 * 4e-6)
-    assert "sm80_xmma_fprop_implicit_gemm" not in set(found.by("node")["node"])
-    assert found.to_frame().set_index("node").loc["conv_a", "op_type"] == "Conv"
+    assert "sm80_xmma_fprop_implicit_gemm" not in set(profile.by("node")["node"])
+    assert profile.to_frame().set_index("node").loc["conv_a", "op_type"] == "Conv"
 
 
 def test_the_peaks_of_the_processor_bind_no_node_of_a_device(tmp_path: Path) -> None:
@@ -99,12 +99,12 @@ def test_the_peaks_of_the_processor_bind_no_node_of_a_device(tmp_path: Path) -> 
         inputs, outputs,
     )  # fmt: skip
     nodes = [call("on_cuda", 2_010, 30, "Relu", CUDA), call("on_cpu", 2_050, 9, "Relu", CPU)]
-    found = read(tmp_path, around(nodes, 2_000))
-    seen = found.with_trace(found.trace, graph, {}).roofline(PEAKS)
-    limits = {each.node: each.limit_s for each in seen.record.nodes}
+    profile = read(tmp_path, around(nodes, 2_000))
+    bound = profile.with_trace(profile.trace, graph, {}).roofline(PEAKS)
+    limits = {kernel.node: kernel.limit_s for kernel in bound.record.nodes}
     assert limits["on_cuda"] is None
     assert limits["on_cpu"] == pytest.approx(32 / PEAKS.bytes_per_s)
-    assert "1 node without a known limit" in str(seen)
+    assert "1 node without a known limit" in str(bound)
 
 
 def test_the_flame_view_has_a_kernel_level_and_a_lane_a_stream(tmp_path: Path) -> None:
@@ -127,10 +127,10 @@ def test_the_flame_view_has_a_kernel_level_and_a_lane_a_stream(tmp_path: Path) -
 def test_a_kernel_without_a_node_stands_beside_the_run_before_it(tmp_path: Path) -> None:
     early = kernel("warm", 500, 3, 7)
     lone = kernel("void fill<int>(int*)", 2_100, 3, 7)
-    found = read(tmp_path, [*loading(), early, *cuda_run(2_000), lone, *cuda_run(2_300)])
-    assert launched(found)[0] == ("warm", None, NO_PARENT)
-    assert ("void fill<int>", "model_run", 0) in launched(found)
-    device = everything_works(found).picture_of("operator").panes[1].frames
+    profile = read(tmp_path, [*loading(), early, *cuda_run(2_000), lone, *cuda_run(2_300)])
+    assert launched(profile)[0] == ("warm", None, NO_PARENT)
+    assert ("void fill<int>", "model_run", 0) in launched(profile)
+    device = everything_works(profile).picture_of("operator").panes[1].frames
     paths = [device.path(row)[1:] for row, _, kind in device.rows() if kind == Box.KERNEL]
     assert ("(not told)", "void fill<int>(int*)") in paths
 
@@ -147,11 +147,11 @@ def test_a_part_that_a_provider_compiled_is_a_node_of_its_own(tmp_path: Path, wh
     events = loading()
     for run in range(3):
         events += compiled_run(2_000 + 300 * run, name, op, provider)
-    found = read(tmp_path, events)
-    everything_works(found)
-    row = found.to_frame().set_index("node").loc[name]
+    profile = read(tmp_path, events)
+    everything_works(profile)
+    row = profile.to_frame().set_index("node").loc[name]
     assert (row["op_type"], row["provider"], row["calls"]) == (op, provider, 3)
-    assert found.by("provider").set_index("provider").loc[provider, "self_s"] == pytest.approx(450e-6)
+    assert profile.by("provider").set_index("provider").loc[provider, "self_s"] == pytest.approx(450e-6)
 
 
 def test_an_engine_of_tensorrt_has_its_kernels(tmp_path: Path) -> None:
@@ -159,29 +159,29 @@ def test_an_engine_of_tensorrt_has_its_kernels(tmp_path: Path) -> None:
     launches = [
         kernel(f"generatedNativePointwise_{at}", 2_010 + 20 * at, 15, 7, engine[0]) for at in range(3)
     ]
-    found = read(tmp_path, [engine[0], *launches, *engine[1:]])
-    assert {node for _, node, _ in launched(found)} == {COMPILED["tensorrt"][0]}
-    everything_works(found)
+    profile = read(tmp_path, [engine[0], *launches, *engine[1:]])
+    assert {node for _, node, _ in launched(profile)} == {COMPILED["tensorrt"][0]}
+    everything_works(profile)
 
 
 def test_fences_of_older_versions_hold_no_nodes(tmp_path: Path) -> None:
-    found = read(tmp_path, [*old_run(2_000), *old_run(2_400)])
-    view = everything_works(found)
-    nodes = found.to_frame()
+    profile = read(tmp_path, [*old_run(2_000), *old_run(2_400)])
+    view = everything_works(profile)
+    nodes = profile.to_frame()
     assert sorted(nodes["node"]) == ["a", "b", "c", "d"]
     assert nodes.set_index("node")["self_s"].to_dict() == pytest.approx(
         {"a": 80e-6, "b": 0.0, "c": 0.0, "d": 120e-6}
     )
-    tree = found.tree
+    tree = profile.tree
     above = {Kind(tree.kind[parent]) for parent in tree.parent[tree.kind == Kind.NODE]}
     assert above == {Kind.EXECUTOR}
-    assert found.by("op_type").set_index("op_type").loc["(fences)", "self_s"] == pytest.approx(6e-6)
+    assert profile.by("op_type").set_index("op_type").loc["(fences)", "self_s"] == pytest.approx(6e-6)
     assert "(fences)" in set(view.to_frame("module")["name"])
     assert nodes.set_index("node").loc["a", "provider"] == CPU
 
 
 def test_calls_into_a_devices_library_are_kept(tmp_path: Path) -> None:
     api = event("hipLaunchKernel", 2_015, 4, "Api", tid=41)
-    found = read(tmp_path, [*cuda_run(2_000), api])
-    everything_works(found)
-    assert "Api" in found.trace.categories
+    profile = read(tmp_path, [*cuda_run(2_000), api])
+    everything_works(profile)
+    assert "Api" in profile.trace.categories

@@ -28,16 +28,16 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rows(trace: Trace) -> list[tuple[object, ...]]:
     return [
         (
-            trace.category_of(each),
-            trace.name_of(each),
-            int(trace.pid[each]),
-            int(trace.tid[each]),
-            float(trace.start_us[each]),
-            float(trace.duration_us[each]),
-            trace.call_of(each),
-            trace.arena_of(each),
+            trace.category_of(row),
+            trace.name_of(row),
+            int(trace.pid[row]),
+            int(trace.tid[row]),
+            float(trace.start_us[row]),
+            float(trace.duration_us[row]),
+            trace.call_of(row),
+            trace.arena_of(row),
         )
-        for each in range(len(trace))
+        for row in range(len(trace))
     ]
 
 
@@ -47,7 +47,7 @@ def test_every_event_of_a_real_trace_is_there_as_the_standard_library_reads_it(r
     assert trace.complete
     assert trace.notes == ()
     assert [row[:6] for row in rows(trace)] == [
-        (each["cat"], each["name"], each["pid"], each["tid"], each["ts"], each["dur"]) for each in plain
+        (row["cat"], row["name"], row["pid"], row["tid"], row["ts"], row["dur"]) for row in plain
     ]
     call = trace.call_of(next(i for i in range(len(trace)) if trace.name_of(i).startswith("/layer.0/MatMul")))
     assert call is not None
@@ -91,7 +91,7 @@ def test_damage_in_the_middle_loses_that_event_only(tmp_path: Path) -> None:
     path = write(tmp_path, [node("a", 0, 1), node("b", 1, 1), node("c", 2, 1)])
     path.write_text(path.read_text().replace('"b_kernel_time"', "b_kernel_time"))
     trace = read_trace(path)
-    assert [trace.name_of(each) for each in range(len(trace))] == ["a_kernel_time", "c_kernel_time"]
+    assert [trace.name_of(row) for row in range(len(trace))] == ["a_kernel_time", "c_kernel_time"]
     assert trace.notes == ("1 parts of the file are no events and were left out",)
 
 

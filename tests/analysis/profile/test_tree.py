@@ -29,12 +29,12 @@ def adds_up(trace: Trace, tree: Tree) -> None:
         assert total == pytest.approx(tree.share_us[parent], abs=1e-6)
 
 
-def path_of(trace: Trace, tree: Tree, each: int) -> list[str]:
-    found = []
-    while each != NO_PARENT:
-        found.append(trace.name_of(each).removesuffix("_kernel_time"))
-        each = int(tree.parent[each])
-    return found
+def path_of(trace: Trace, tree: Tree, event: int) -> list[str]:
+    path = []
+    while event != NO_PARENT:
+        path.append(trace.name_of(event).removesuffix("_kernel_time"))
+        event = int(tree.parent[event])
+    return path
 
 
 @pytest.mark.real
@@ -49,7 +49,7 @@ def test_runs_hold_their_executor_and_that_its_nodes(tmp_path: Path) -> None:
         (executor,) = tree.children(run)
         assert tree.kind[executor] == Kind.EXECUTOR
         assert [tree.kind[child] for child in tree.children(executor)] == [Kind.NODE] * 8
-    assert {trace.name_of(each) for each in np.flatnonzero(tree.kind == Kind.SESSION)} == {
+    assert {trace.name_of(position) for position in np.flatnonzero(tree.kind == Kind.SESSION)} == {
         "model_loading_array",
         "session_initialization",
     }
@@ -61,16 +61,18 @@ def test_loop_and_if_nest_once_an_iteration(tmp_path: Path) -> None:
     tree = build_tree(trace)
     adds_up(trace, tree)
     execute = "SequentialExecutor::Execute"
-    in_loop = [each for each in range(len(trace)) if trace.name_of(each).startswith("body_matmul")]
+    in_loop = [
+        position for position in range(len(trace)) if trace.name_of(position).startswith("body_matmul")
+    ]
     assert len(in_loop) == 6
-    for each in in_loop:
-        assert path_of(trace, tree, each)[1:] == [execute, "loop", execute, "model_run"]
-    branches = [each for each in range(len(trace)) if trace.name_of(each)[:4] in ("then", "else")]
+    for position in in_loop:
+        assert path_of(trace, tree, position)[1:] == [execute, "loop", execute, "model_run"]
+    branches = [position for position in range(len(trace)) if trace.name_of(position)[:4] in ("then", "else")]
     assert len(branches) == 6
-    for each in branches:
-        assert path_of(trace, tree, each)[1:6] == [execute, "body_if", execute, "loop", execute]
-    loops = [each for each in range(len(trace)) if trace.name_of(each).startswith("loop")]
-    assert [len(tree.children(each)) for each in loops] == [3, 3]
+    for position in branches:
+        assert path_of(trace, tree, position)[1:6] == [execute, "body_if", execute, "loop", execute]
+    loops = [position for position in range(len(trace)) if trace.name_of(position).startswith("loop")]
+    assert [len(tree.children(position)) for position in loops] == [3, 3]
 
 
 @pytest.mark.real
@@ -90,7 +92,7 @@ def test_a_parallel_executor_holds_the_nodes_of_all_threads(tmp_path: Path) -> N
         tree = build_tree(trace)
         adds_up(trace, tree)
         nodes = np.flatnonzero(tree.kind == Kind.NODE)
-        assert all(tree.kind[tree.parent[each]] == Kind.EXECUTOR for each in nodes)
+        assert all(tree.kind[tree.parent[position]] == Kind.EXECUTOR for position in nodes)
         assert [int((tree.run[nodes] == run).sum()) for run in range(5)] == [9] * 5
         if len(set(trace.tid[nodes].tolist())) > 1:
             return
@@ -109,7 +111,9 @@ def test_a_loop_in_a_parallel_executor_nests_on_its_own_thread(tmp_path: Path) -
     trace = read_trace(path)
     tree = build_tree(trace)
     adds_up(trace, tree)
-    (first, *_) = [each for each in range(len(trace)) if trace.name_of(each).startswith("body_matmul")]
+    (first, *_) = [
+        position for position in range(len(trace)) if trace.name_of(position).startswith("body_matmul")
+    ]
     assert path_of(trace, tree, first)[2] == "loop"
 
 

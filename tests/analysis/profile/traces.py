@@ -101,13 +101,13 @@ def event(name: str, ts: float, dur: float, cat: str = "Node", tid: int = 1, **a
 
 
 def node(name: str, ts: float, dur: float, op: str = "MatMul", tid: int = 1, **args: Any) -> dict[str, Any]:
-    told = {"op_name": op, "provider": "CPUExecutionProvider"} | args
-    return event(f"{name}_kernel_time", ts, dur, tid=tid, **told)
+    fields = {"op_name": op, "provider": "CPUExecutionProvider"} | args
+    return event(f"{name}_kernel_time", ts, dur, tid=tid, **fields)
 
 
 def write(folder: Path, events: list[Any], *, close: bool = True, name: str = "hand.json") -> Path:
     """As ORT writes it: an event a line."""
     path = folder / name
-    lines = ",\n".join(json.dumps(each) for each in events)
+    lines = ",\n".join(json.dumps(line) for line in events)
     path.write_text("[\n" + lines + ("\n]\n" if close else ",\n"), encoding="utf-8")
     return path
