@@ -35,6 +35,25 @@ def planted(path, *, layers=4, outlier=True):
     return path
 
 
+def embedding(path):
+    """A Gather from a table of mostly positive values, which static int8 keeps as unsigned, and a MatMul."""
+    rng = np.random.default_rng(3)
+    table = rng.normal(1, 0.4, (16, WIDTH)).astype(np.float32)
+    weight = rng.normal(0, 1 / np.sqrt(WIDTH), (WIDTH, WIDTH)).astype(np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Gather", ["table", "tokens"], ["rows"], name="embed"),
+            helper.make_node("MatMul", ["rows", "weight"], ["y"], name="head"),
+        ],
+        "embedding",
+        [helper.make_tensor_value_info("tokens", TensorProto.INT64, ["batch", 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 4, WIDTH])],
+        [numpy_helper.from_array(table, "table"), numpy_helper.from_array(weight, "weight")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
 def inputs(count=32):
     return np.random.default_rng(1).normal(size=(count, WIDTH)).astype(np.float32)
 
