@@ -1,4 +1,4 @@
-"""Which processor this is and which of its instruction sets matter to ORT's kernels."""
+"""Read which processor this is and which of its instruction sets matter to ORT's kernels."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Cpu:
 
 
 def read_cpu() -> Cpu:
-    """The processor of this machine; what the system does not tell is None or left out."""
+    """Return the processor of this machine; what the system does not report is None or left out."""
     if sys.platform == "darwin":
         return _read_mac()
     if sys.platform == "win32":
@@ -64,7 +64,7 @@ def read_cpu() -> Cpu:
 
 
 def parse_cpuinfo(text: str) -> Cpu:
-    """From the text of /proc/cpuinfo, x86 or Arm."""
+    """Return the processor that the text of /proc/cpuinfo describes, x86 or Arm."""
     packages = [_fields(part) for part in text.split("\n\n") if part.strip()]
     first: dict[str, str] = {}
     for fields in packages:

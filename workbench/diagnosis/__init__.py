@@ -33,8 +33,8 @@ def doctor(runtime: str | None = None) -> Doctor:
     python = Config(runtime=runtime).interpreter
     machine = read_machine()
     others = _others_cores()  # before our own workers make the machine busy
-    found = survey(machine, python)
-    return Doctor(machine, _versions(found), found, others, advise(machine, found, others))
+    surveyed = survey(machine, python)
+    return Doctor(machine, _versions(surveyed), surveyed, others, advise(machine, surveyed, others))
 
 
 def _others_cores() -> float | None:
@@ -49,12 +49,12 @@ def _others_cores() -> float | None:
     return None if spent is None or before is None or after is None else spent / (after.at - before.at)
 
 
-def _versions(found: Survey) -> tuple[tuple[str, str | None], ...]:
+def _versions(surveyed: Survey) -> tuple[tuple[str, str | None], ...]:
     names = ("onnx", "numpy", "jupyterlab", "plotly")
     return (
         ("workbench", __version__),
         ("python", platform.python_version()),
-        ("onnxruntime", found.onnxruntime),
+        ("onnxruntime", surveyed.onnxruntime),
         *((name, _version(name)) for name in names),
     )
 

@@ -1,4 +1,4 @@
-"""From facts to advice: pure rules over what was read."""
+"""Derive advice from facts: pure rules over what was read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INT8_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp", "i8mm")
 
 
 def advise(machine: Machine, survey: Survey, others_cores: float | None) -> tuple[Advice, ...]:
-    """Everything worth saying; empty where there is nothing."""
+    """Return all advice for this machine; empty where there is none."""
     return (
         *_about_ort(survey),
         *_about_cores(machine),
@@ -59,19 +59,21 @@ def _about_cores(machine: Machine) -> Iterator[Advice]:
 def _about_isa(machine: Machine) -> Iterator[Advice]:
     flags = machine.isa_flags
     if not flags:
-        yield Advice("instruction sets", "this system does not tell them, so int8 speed can only be measured")
+        yield Advice(
+            "instruction sets", "the system does not report them: measure int8 to know its speed"
+        )
         return
     if "asimd" not in flags and "avx2" not in flags:
         yield Advice("AVX2", "missing: ORT falls back to its slowest kernels on this processor")
-    found = [flag for flag in INT8_FLAGS if flag in flags]
-    if not found and not machine.platform.startswith("Windows"):  # Windows does not tell of VNNI
+    int8_flags = [flag for flag in INT8_FLAGS if flag in flags]
+    if not int8_flags and not machine.platform.startswith("Windows"):  # Windows does not report VNNI
         yield Advice(
             "int8",
             "no instructions for 8-bit dot products (VNNI, AMX, Arm dot product): on this CPU int8 will "
             "rarely be faster than float32 and, with AVX2 or AVX-512 alone, its sums may saturate",
         )
-    elif found:
-        yield Advice("int8", f"{', '.join(found)}: quantized models can be faster on this CPU")
+    elif int8_flags:
+        yield Advice("int8", f"{', '.join(int8_flags)}: quantized models can be faster on this CPU")
     if "asimdhp" not in flags:  # ORT's half-precision kernels exist for Arm only
         yield Advice("fp16", "on this CPU ORT casts float16 models to float32: smaller files, no speed")
 

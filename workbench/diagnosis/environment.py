@@ -24,23 +24,23 @@ _MOST_CHARACTERS = 600
 
 
 def survey(machine: Machine, python: str = sys.executable) -> Survey:
-    """What works here. A provider that ends its process is reported like one that refuses."""
+    """Return what works here. A provider that ends its process is reported like one that refuses."""
     try:
-        about = call_job("probe", {}, timeout_s=TIMEOUT_S, python=python)
+        facts = call_job("probe", {}, timeout_s=TIMEOUT_S, python=python)
     except (WorkerError, RunFailed, StorageError) as error:
         return Survey(None, None, (), (), (), error.problem)
     return Survey(
-        onnxruntime=str(about["version"]),
-        build=str(about["build"]),
-        distributions=tuple(str(item) for item in about["distributions"]),
-        providers=tuple(try_provider(str(name), machine, python) for name in about["available"]),
-        devices=tuple(Device(*(str(part) for part in device)) for device in about["devices"]),
+        onnxruntime=str(facts["version"]),
+        build=str(facts["build"]),
+        distributions=tuple(str(item) for item in facts["distributions"]),
+        providers=tuple(try_provider(str(name), machine, python) for name in facts["available"]),
+        devices=tuple(Device(*(str(part) for part in device)) for device in facts["devices"]),
         problem=None,
     )
 
 
 def try_provider(name: str, machine: Machine, python: str = sys.executable) -> ProviderState:
-    """One provider on a model of one node, its log read for what the loader said."""
+    """Try one provider on a model of one node, and read the loader's messages in its log."""
     logs: list[str] = []
     crash = ""
     state: State
@@ -66,12 +66,12 @@ def _judged(name: str, in_effect: list[str], correct: bool) -> State:
 
 
 def missing_libraries(text: str) -> tuple[str, ...]:
-    """Names of libraries that the loader looked for and did not find."""
+    """Return the libraries that the loader did not find."""
     return tuple(dict.fromkeys(linux or windows for linux, windows in _MISSING.findall(text)))
 
 
 def loader_words(text: str) -> str:
-    """The errors and warnings of the log, without folders: they say where, the names say what."""
+    """Return the errors and warnings of the log without folders: the names say what is missing."""
     lines = [line.message for line in log.parse(text) if line.severity in ("W", "E", "F")]
     lines = lines or [line.message for line in log.parse(text)]
     unique = list(dict.fromkeys(_SOURCE.sub("", _FOLDERS.sub("", line)).strip() for line in lines))

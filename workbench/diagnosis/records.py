@@ -1,4 +1,4 @@
-"""What the doctor found, as values."""
+"""The findings of the doctor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ProviderState:
 
     name: str
     state: State
-    words: str  # what ORT or the loader said; empty when it works
+    words: str  # messages of ORT or of the loader; empty when it works
     missing: tuple[str, ...]  # libraries that the loader did not find
     fix: str  # empty when it works
 
@@ -40,7 +40,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What this environment's ORT says of itself; `problem` is set where it does not even start."""
+    """The facts about this environment's ORT; `problem` is set where it does not start."""
 
     onnxruntime: str | None
     build: str | None
@@ -59,7 +59,7 @@ class Advice:
 
 
 class Row(NamedTuple):
-    """One line of the report."""
+    """A line of the report."""
 
     topic: str
     item: str
@@ -81,11 +81,11 @@ class Doctor:
     machine: Machine
     versions: tuple[tuple[str, str | None], ...]
     survey: Survey
-    others_cores: float | None  # cores that other programs kept busy while we looked; None: not known
+    others_cores: float | None  # cores that other programs kept busy meanwhile; None: not known
     advice: tuple[Advice, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a fact; columns topic, item, value."""
+        """Return a table with a row a fact; columns topic, item, value."""
         import pandas as pd
 
         return pd.DataFrame(list(self._rows()), columns=list(Row._fields))

@@ -1,4 +1,4 @@
-"""What to install for a provider, by provider and platform."""
+"""Say what to install for a provider, by provider and platform."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NVIDIA = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXEx
 
 
 def remedy(provider: str, missing: tuple[str, ...], machine: Machine) -> str:
-    """How to make a provider work that this ORT was built with."""
+    """Return how to make a provider work that this ORT was built with."""
     if provider not in NVIDIA:
         return "read the message; update the driver and ONNX Runtime together"
     if not has_nvidia(machine):
@@ -25,27 +25,27 @@ def remedy(provider: str, missing: tuple[str, ...], machine: Machine) -> str:
 
 
 def for_more(machine: Machine, providers: tuple[str, ...]) -> tuple[str, ...]:
-    """Other builds of ORT that would bring a provider which suits this machine and is not here yet."""
+    """Return other builds of ORT that bring a provider which suits this machine and is missing."""
     system, _, processor = machine.platform.partition("-")
     x86 = processor.lower().endswith(("x86_64", "amd64"))
-    found = []
+    builds = []
     if x86 and system in ("Linux", "Windows") and "OpenVINOExecutionProvider" not in providers:
-        found.append(f"OpenVINO, for the CPU or Intel's GPUs: install onnxruntime-openvino {_OWN}")
+        builds.append(f"OpenVINO, for the CPU or Intel's GPUs: install onnxruntime-openvino {_OWN}")
     if x86 and system in ("Linux", "Windows") and has_nvidia(machine) and not set(NVIDIA) & set(providers):
-        found.append(f"CUDA and TensorRT: install onnxruntime-gpu instead of onnxruntime, then {GPU_EXTRA}")
+        builds.append(f"CUDA and TensorRT: install onnxruntime-gpu instead of onnxruntime, then {GPU_EXTRA}")
     if system == "Windows" and "DmlExecutionProvider" not in providers:
-        found.append(f"DirectML, for any GPU on Windows: install onnxruntime-directml {_OWN}")
+        builds.append(f"DirectML, for any GPU on Windows: install onnxruntime-directml {_OWN}")
     if system == "Linux" and _has(machine, "amd", "radeon", "instinct"):
-        found.append(f"MIGraphX, for AMD's GPUs: install AMD's build onnxruntime-migraphx {_OWN}")
+        builds.append(f"MIGraphX, for AMD's GPUs: install AMD's build onnxruntime-migraphx {_OWN}")
     if system == "Darwin" and "CoreMLExecutionProvider" not in providers:
-        found.append("CoreML: the plain onnxruntime wheel for macOS brings it")
+        builds.append("CoreML: the plain onnxruntime wheel for macOS brings it")
     if system == "Windows" and "qualcomm" in machine.cpu.lower() and "QNNExecutionProvider" not in providers:
-        found.append(f"QNN, for Qualcomm's NPU: install onnxruntime-qnn {_OWN}")
-    return tuple(found)
+        builds.append(f"QNN, for Qualcomm's NPU: install onnxruntime-qnn {_OWN}")
+    return tuple(builds)
 
 
 def has_nvidia(machine: Machine) -> bool:
-    """NVML named one; a machine whose driver is not installed counts as having none."""
+    """Whether NVML names an NVIDIA GPU; a machine without its driver counts as having none."""
     return any(not _of(gpu, "amd", "radeon", "instinct", "intel") for gpu in machine.gpus)
 
 

@@ -1,4 +1,4 @@
-"""Prepared models on disk: one folder an entry, named by what it was made from, whole or not there at all.
+"""The cache of prepared models: a folder an entry, named by what it was made from, whole or absent.
 
 An entry is made in a hidden folder under its lock and then renamed; a process that dies leaves a lock that
 the system has already let go, and a hidden folder that the next one to hold the lock removes. What is read
@@ -38,7 +38,7 @@ _POLL_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A prepared model in the cache, and what its step said."""
+    """A prepared model in the cache, and the answer of its job."""
 
     model: Path  # or what else the step makes
     answer: dict[str, Any]  # of the job
@@ -112,12 +112,12 @@ def trim(*, keep: str = "", most_bytes: int | None = None) -> None:
 
 
 def size_bytes() -> int:
-    """What all entries take."""
+    """Return the size of all entries."""
     return sum(_size(path) for path in _folder().iterdir() if path.is_dir())
 
 
 def clear() -> None:
-    """Remove every entry that nobody makes at this moment."""
+    """Remove every entry that is not being made."""
     for path in list(_folder().iterdir()):
         if path.is_dir() and not path.name.startswith("."):
             remove(path)
@@ -130,14 +130,14 @@ def _folder() -> Path:
 
 
 def _bound() -> int:
-    told = os.environ.get("WORKBENCH_PREPARED_GB")
-    if not told:
+    setting = os.environ.get("WORKBENCH_PREPARED_GB")
+    if not setting:
         return MOST_BYTES
     try:
-        return int(float(told) * 1e9)
+        return int(float(setting) * 1e9)
     except ValueError as error:
         raise PrepareError(
-            f"WORKBENCH_PREPARED_GB is {told!r}, which is no number", "set it to gigabytes, such as 20"
+            f"WORKBENCH_PREPARED_GB is {setting!r}, which is no number", "set it to gigabytes, such as 20"
         ) from error
 
 
@@ -176,7 +176,7 @@ def _write_note(making: Path, answer: dict[str, Any], duration_s: float) -> None
 
 
 def _install(making: Path, place: Path) -> None:
-    """A damaged entry makes room."""
+    """Move a finished entry to its place; a damaged one there is removed."""
     if place.exists():
         aside = place.with_name(f".{place.name}.damaged")
         shutil.rmtree(aside, ignore_errors=True)
@@ -186,7 +186,7 @@ def _install(making: Path, place: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Renamed first, so that nobody meets half an entry; a lock that somebody holds keeps it."""
+    """Rename the entry, then remove it, so that no reader meets half of it; keep one that is locked."""
     lock = path.with_name(f".{path.name}.lock")
     try:
         with _locked(lock, None, wait=False):
@@ -218,7 +218,7 @@ def _size(path: Path) -> int:
 
 @contextmanager
 def _locked(path: Path, cancel: threading.Event | None, *, wait: bool = True) -> Iterator[None]:
-    """Alone among all processes; the system lets go of it when its holder dies."""
+    """Hold the lock file alone among all processes; the system releases it when its holder dies."""
     if fcntl is None:
         yield
         return

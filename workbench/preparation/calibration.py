@@ -1,4 +1,4 @@
-"""The data that static quantization measures its ranges on: where they come from, written out for the job."""
+"""Read the data that static quantization measures its ranges on, and write them out for the job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.errors import Cancelled, InputError
 from workbench.models.examples import examples, trained_sample
 from workbench.models.inputs import Inputs
 from workbench.models.model import Model
-from workbench.preparation.example import checked, each
+from workbench.preparation.example import checked, placed
 from workbench.preparation.pictures import Pictures, read_folder
 from workbench.records.preparation import CalibrationRecord
 from workbench.text import path_text, shorten
@@ -24,9 +24,9 @@ from workbench.worker.values import write_values
 
 DEFAULT_SAMPLES = 200
 RANDOM_SAMPLES = 32
-FEW = 100  # fewer of a real set are said to be few
+FEW = 100  # examples of a real set: a note says that fewer are few
 MOST_BYTES = 4 << 30  # of all examples together, on disk
-EACH = "one example an entry of the first axis"
+STACKED = "one example an entry of the first axis"
 RANDOM_NOTE = (
     "calibrated on RANDOM data, which is not representative: the ranges, and with them accuracy and error, "
     "say nothing about real inputs"
@@ -37,7 +37,7 @@ Feed = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Examples on their way, and how they are made."""
+    """Examples that are read one at a time, and how they are made."""
 
     name: str
     made_by: str
@@ -48,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """Examples in a folder, one file each."""
+    """Examples in a folder, a file an example."""
 
     folder: Path
     record: CalibrationRecord
@@ -57,12 +57,12 @@ class Spooled:
 def spool(
     model: Model, data: Any, samples: int | None, folder: Path, cancel: threading.Event | None = None
 ) -> Spooled:
-    """Write the examples out, checked against the model; no more than one is held at a time."""
+    """Write the examples out, checked against the model; hold one at a time."""
     source = source_of(model, data, samples)
     folder.mkdir()
     digest = hashlib.sha256()
     total = count = 0
-    for where, feed in islice(each(source.feeds, source.name), samples or DEFAULT_SAMPLES):
+    for where, feed in islice(placed(source.feeds, source.name), samples or DEFAULT_SAMPLES):
         if cancel is not None and cancel.is_set():
             raise Cancelled("stopped on request", "start it again when you want the answer")
         example = checked(feed, model, where)
@@ -92,7 +92,7 @@ def spool(
 
 
 def few_examples(record: CalibrationRecord, asked: int | None) -> str | None:
-    """What to say where there were fewer than asked for, or than is usual of real ones."""
+    """Return a note where there were fewer examples than asked for, or than is usual of real data."""
     if asked is not None and record.count < asked:
         return f"{asked} calibration examples were asked for, and there were {record.count}"
     if asked is None and record.representative and record.count < FEW:
@@ -104,7 +104,7 @@ def few_examples(record: CalibrationRecord, asked: int | None) -> str | None:
 
 
 def source_of(model: Model, data: Any, samples: int | None) -> Source:
-    """From what stands for calibration data."""
+    """Return the examples of whatever the user gave as calibration data."""
     if data is None:
         own = _own_set(model)
         return own or _random(model, samples)
@@ -121,7 +121,7 @@ def source_of(model: Model, data: Any, samples: int | None) -> Source:
 
         return Source(*read_dataset(data, model))
     if isinstance(data, Mapping):
-        return Source("dict (given)", EACH, _stacked(data, model, "dict (given)"))
+        return Source("dict (given)", STACKED, _stacked(data, model, "dict (given)"))
     if isinstance(data, Iterable) and not isinstance(data, (bytes, np.ndarray)):
         return Source("iterable (given)", "one example an item", iter(data))
     raise InputError(
@@ -149,11 +149,11 @@ def _of_path(model: Model, data: str | Path, samples: int | None) -> Source:
             "given as what datasets.load_dataset(…) returns (pip install datasets)",
         )
     name = f"{shorten(path.name)} (given)"
-    return Source(name, EACH, _stacked(read_npz(path), model, name))
+    return Source(name, STACKED, _stacked(read_npz(path), model, name))
 
 
 def _own_set(model: Model) -> Source | None:
-    """Of a shipped, trained sample."""
+    """Return the calibration set of a shipped, trained sample; None for any other model."""
     name = trained_sample(model)
     return None if name is None else _set_named(name, model)
 
@@ -161,20 +161,20 @@ def _own_set(model: Model) -> Source | None:
 def _set_named(name: str, model: Model) -> Source:
     from sample_models.evaluation import read_calibration_set
 
-    found = read_calibration_set(name)
-    told = f"the calibration set of {name}"
-    return Source(told, found.made_by, _stacked(found.feeds, model, told))
+    own_set = read_calibration_set(name)
+    label = f"the calibration set of {name}"
+    return Source(label, own_set.made_by, _stacked(own_set.feeds, model, label))
 
 
 def _random(model: Model, samples: int | None) -> Source:
     count = samples or RANDOM_SAMPLES
     feeds = (model.inputs(seed=seed).feeds[0] for seed in range(count))
-    told = f"random, seeds 0 to {count - 1}"
-    return Source("random data, not representative", told, feeds, 0, representative=False)
+    made_by = f"random, seeds 0 to {count - 1}"
+    return Source("random data, not representative", made_by, feeds, 0, representative=False)
 
 
 def _stacked(arrays: Mapping[str, Any], model: Model, name: str) -> Iterator[Feed]:
-    """Each array holds all examples along its first axis; labels, where there are any, are no input."""
+    """Yield the examples of arrays that hold all of them along their first axis; labels are no input."""
     try:
         return iter(examples(model, arrays).feeds)
     except InputError as error:

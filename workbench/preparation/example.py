@@ -1,4 +1,4 @@
-"""One calibration example: what it must be, and where it stood when it is not."""
+"""Check one calibration example, and name its place in an error."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from workbench.text import shorten
 
 
 def checked(feed: Any, model: Model, where: str) -> dict[str, Any]:
-    """The feed as ORT takes it; its values are finite, since a range with no end leaves no scale."""
+    """Return the feed as ORT takes it; refuse values that are not finite, which leave no scale."""
     try:
-        found = check_feed(feed, model.structure, [])
+        values = check_feed(feed, model.structure, [])
     except InputError as error:
         raise InputError(f"{where}: {error.problem}", error.fix) from error
-    for name, value in found.items():
+    for name, value in values.items():
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             _check_finite(name, value, where)
-    return found
+    return values
 
 
-def each(feeds: Iterator[Mapping[str, Any]], where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every feed with its place; what the user's own iterable raises says that it was the user's."""
+def placed(feeds: Iterator[Mapping[str, Any]], where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield every feed with its place; name the place of an error that the user's own iterable raises."""
     at = 0
     while True:
         place = f"{where}, example {at}"
@@ -48,7 +48,7 @@ def each(feeds: Iterator[Mapping[str, Any]], where: str) -> Iterator[tuple[str, 
 def _check_finite(name: str, value: np.ndarray[Any, Any], where: str) -> None:
     wrong = value.size - int(np.isfinite(value).sum())
     if wrong:
-        kinds = [word for word, is_one in (("NaN", np.isnan), ("Inf", np.isinf)) if is_one(value).any()]
+        kinds = [word for word, is_kind in (("NaN", np.isnan), ("Inf", np.isinf)) if is_kind(value).any()]
         raise InputError(
             f"{where}: the input {shorten(name)!r} holds {wrong:,} values that are {' or '.join(kinds)}, and "
             "no range can be measured on them",

@@ -1,4 +1,4 @@
-"""A file that was prepared elsewhere in place of the model's own; and what must not be quantized twice."""
+"""Take a file that was prepared elsewhere in place of the model's own; refuse to quantize twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.text import listed, shorten
 
 
 def check_precision(model: Model, precision: Precision | None) -> None:
-    """A model that came quantized keeps its arithmetic."""
+    """Refuse to quantize a model that came quantized."""
     if precision is None or isinstance(precision, PreparedModel) or not is_quantized(model):
         return
     form = model.description.quantized or "integer operators"
@@ -24,13 +24,13 @@ def check_precision(model: Model, precision: Precision | None) -> None:
     )
 
 
-def given(source: Model, asked: PreparedModel) -> tuple[Model, StepRecord]:
-    """The file as it is, once it is known to take the same inputs and give the same outputs."""
+def prepared_file(source: Model, precision: PreparedModel) -> tuple[Model, StepRecord]:
+    """Return the prepared file, after checking that it has the inputs and outputs of the model."""
     from workbench.models import load
 
-    assert asked.model  # checked by the config
+    assert precision.model  # checked by the config
     try:
-        loaded = load(asked.model)
+        loaded = load(precision.model)
     except ModelError as error:
         raise PrepareError(f"prepared file: {error.problem}", error.fix) from error
     _check_same("input", source, loaded)
@@ -47,22 +47,22 @@ def given(source: Model, asked: PreparedModel) -> tuple[Model, StepRecord]:
         cached=False,
         before_bytes=file_bytes(source),
         after_bytes=file_bytes(loaded),
-        notes=("it was prepared elsewhere: how is not known here",),
+        notes=("it was prepared elsewhere, and how is not known",),
     )
 
 
 def _check_same(what: str, source: Model, other: Model) -> None:
-    """By name; the sizes of each are ORT's to check."""
+    """Compare by name and rank; ORT checks the sizes."""
     declared = declared_inputs if what == "input" else declared_outputs
-    ours, theirs = ({one.name: one for one in declared(model.structure)} for model in (source, other))
+    ours, theirs = ({value.name: value for value in declared(model.structure)} for model in (source, other))
     if set(ours) != set(theirs):
         raise PrepareError(
             f"{shorten(other.name)} has the {what}s {listed(sorted(theirs))}, and {shorten(source.name)} "
             f"{listed(sorted(ours))}",
             "give a file of the same model: both are fed and compared by these names",
         )
-    for name, one in ours.items():
-        pair = (one.type, theirs[name].type)
+    for name, value in ours.items():
+        pair = (value.type, theirs[name].type)
         ranks = [len(kind.dims) for kind in pair if isinstance(kind, TensorType) and kind.dims is not None]
         if len(set(ranks)) > 1:
             raise PrepareError(

@@ -1,4 +1,4 @@
-"""The step to 16-bit floats, and who has kernels for them."""
+"""The step to 16-bit floats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BFLOAT16_PROVIDERS = (
 
 
 def half(asked: Float16 | BFloat16, config: Config) -> Step:
-    """Refuses bfloat16 where no provider of the config has kernels for it."""
+    """Return the step; it refuses bfloat16 where no provider of the config has kernels for it."""
     brain = isinstance(asked, BFloat16)
     on_cpu = all(provider.name == "CPUExecutionProvider" for provider in config.providers)
 
@@ -48,13 +48,13 @@ def half(asked: Float16 | BFloat16, config: Config) -> Step:
     return Step(asked.LABEL, "preparing.half", arguments, summarize, _explain, generation=3)
 
 
-def _explain(told: str) -> tuple[str, str] | None:
-    found = re.search(r"INVALID_GRAPH.*?(Type Error: .*)", told, re.DOTALL)
-    if found is None:
+def _explain(message: str) -> tuple[str, str] | None:
+    refusal = re.search(r"INVALID_GRAPH.*?(Type Error: .*)", message, re.DOTALL)
+    if refusal is None:
         return None
     return (
         f"ORT's converter left an operator with types that it does not take, so the file would not load: "
-        f"{found[1]}",
+        f"{refusal[1]}",
         "use another precision for this model: it has an operator that takes no 16-bit floats, and ORT "
         "cannot work out the types around it",
     )

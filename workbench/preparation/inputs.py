@@ -1,4 +1,4 @@
-"""What configs of different arithmetic are compared on: real data where there are any.
+"""Choose the inputs on which configs of different arithmetic are compared: real data, where there are any.
 
 Noise is unlike anything that ranges were measured on, so on random inputs a quantized model looks worse
 than it is; for the same arithmetic random inputs do.
@@ -20,12 +20,12 @@ FEEDS = 8
 
 
 def real_inputs(model: Model, configs: Sequence[Config], calibration: Any) -> Inputs | None:
-    """None where all configs compute alike, or where there is nothing but random data."""
+    """Return real inputs; None where all configs compute alike, or where there are random data only."""
     if all(config.precision is None for config in configs):
         return None
     if trained_sample(model) is not None:
-        found = examples(model, most=FEEDS)
-        return make_inputs(found.feeds, f"{len(found.feeds)} examples of {found.made_by}", None, ())
+        own = examples(model, most=FEEDS)
+        return make_inputs(own.feeds, f"{len(own.feeds)} examples of {own.made_by}", None, ())
     if calibration is None:
         return None
     source = source_of(model, calibration, FEEDS)
@@ -33,5 +33,5 @@ def real_inputs(model: Model, configs: Sequence[Config], calibration: Any) -> In
         return None
     feeds = [dict(feed) for feed in islice(source.feeds, FEEDS)]
     given = Inputs.from_iterable(feeds, model.structure)
-    told = f"{len(feeds)} of the calibration examples: {source.name}"
-    return make_inputs(given.feeds, told, None, given.guesses)
+    made_by = f"{len(feeds)} of the calibration examples: {source.name}"
+    return make_inputs(given.feeds, made_by, None, given.guesses)

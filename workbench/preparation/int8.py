@@ -16,7 +16,7 @@ ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
 
 
 def preprocessing() -> Step:
-    """What every quantizer of ORT wants before it."""
+    """Return the step that every quantizer of ORT needs before it."""
 
     def summarize(answer: Answer) -> Summary:
         before, after = sum(answer["before"].values()), sum(answer["after"].values())
@@ -26,7 +26,7 @@ def preprocessing() -> Step:
 
 
 def folding() -> Step:
-    """Constants folded, products left as MatMul, which is all that weight-only quantization takes."""
+    """Return the step that folds constants and leaves products as MatMul, for weight-only quantization."""
 
     def summarize(answer: Answer) -> Summary:
         before, after = sum(answer["before"].values()), sum(answer["after"].values())
@@ -36,7 +36,7 @@ def folding() -> Step:
 
 
 def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
-    """Weights of matrix products and convolutions."""
+    """Return the step that quantizes weights of matrix products and convolutions."""
     settled, reason = defaults.dynamic_int8(asked, family())
 
     def arguments(model: Model) -> dict[str, Any]:
@@ -64,12 +64,12 @@ def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
 
 
 def calibration(asked: StaticInt8, examples: Spooled) -> Step:
-    """Ranges of all activations, which every variant of static int8 with these data shares."""
+    """Return the step that measures the ranges of all activations; variants of static int8 share it."""
     record = examples.record
 
     def summarize(answer: Answer) -> Summary:
-        told = f"measured the ranges of {answer['tensors']} tensors on {record.count} examples"
-        return f"{told} ({record.source})", () if record.representative else (RANDOM_NOTE,)
+        sentence = f"measured the ranges of {answer['tensors']} tensors on {record.count} examples"
+        return f"{sentence} ({record.source})", () if record.representative else (RANDOM_NOTE,)
 
     return Step(
         "calibration",
@@ -84,7 +84,7 @@ def calibration(asked: StaticInt8, examples: Spooled) -> Step:
 
 
 def static_int8(asked: StaticInt8, original: Model) -> Step:
-    """Integer arithmetic throughout, where ORT has it."""
+    """Return the step that makes weights and activations integers."""
     settled, reason = defaults.static_int8(asked, family())
     notes: tuple[str, ...] = ()
     if settled.calibrator == "distribution":
@@ -108,11 +108,11 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
         chosen = f"{settled.activation} activations, {_weights(settled)}"
         return f"{in_words(made)}; {chosen}{_since(reason)}", notes
 
-    def explain(told: str) -> tuple[str, str] | None:
-        if "unknown initializers/tensors" in told:
+    def explain(message: str) -> tuple[str, str] | None:
+        if "unknown initializers/tensors" in message:
             return (
                 "ORT's quantizer to integer operators loses a constant that several nodes share: "
-                f"{told.rpartition('{')[2].rstrip('}.')[:200]}",
+                f"{message.rpartition('{')[2].rstrip('}.')[:200]}",
                 "use format='qdq', which has no such fault and which ORT's kernels are made for",
             )
         return None
@@ -123,7 +123,7 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
 
 
 def weight_only(asked: WeightOnly, original: Model) -> Step:
-    """Matrix products with constant weights."""
+    """Return the step that quantizes the constant weights of matrix products in blocks."""
 
     def arguments(model: Model) -> dict[str, Any]:
         return {

@@ -1,4 +1,4 @@
-"""The nodes of a model as a step names and counts them."""
+"""Name and count the nodes of a model as the steps do."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ INTEGER_OPERATORS = (
 
 
 def names(model: Model) -> list[str]:
-    """As pre-processing will have named them: the file's own, and ours for those without."""
+    """Return the names of the nodes after pre-processing: the file's own, and ours for nodes without."""
     return [node.name for node in _named(model).graph.node]
 
 
 def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> list[str]:
-    """Names in the file that a step gets, for names of the model that the user knows.
+    """Return the names in a step's file for names of the model that the user knows.
 
-    ORT ignores a name that it does not have, so each must lead somewhere: to the same name, to what a fusion
-    renamed ("fc" to "fc/MatMulAddFusion"), or to the node that now computes the same tensor.
+    ORT ignores an unknown name, so every name must lead to a node: the one of that name, the one that a fusion
+    renamed ("fc" to "fc/MatMulAddFusion"), or the one that now computes the same tensor.
     """
     if not wanted:
         return []
@@ -48,16 +48,16 @@ def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> list[st
     known = {node.name for node in here}
     makers = {output: node.name for node in here for output in node.output}
     before = {node.name: node for node in _named(original).graph.node}
-    found: list[str] = []
+    resolved: list[str] = []
     for name in wanted:
-        found += _resolved(name, known, makers, before)
-    return sorted(set(found))
+        resolved += _resolved(name, known, makers, before)
+    return sorted(set(resolved))
 
 
 def _resolved(name: str, known: set[str], makers: Mapping[str, str], before: Mapping[str, Any]) -> list[str]:
     if name in known:
         return [name]
-    renamed = [one for one in known if one.startswith(f"{name}/")]
+    renamed = [node for node in known if node.startswith(f"{name}/")]
     if renamed:
         return renamed
     if name in before:
@@ -83,24 +83,24 @@ def _named(model: Model) -> ModelProto:
 
 
 def op_types(model: Model) -> set[str]:
-    """Of all nodes, those of bodies included."""
+    """Return the types of all nodes, those of bodies included."""
     return {node.op_type for graph in graphs(model.structure) for node in graph.node}
 
 
 def appeared(answer: Mapping[str, Any], kinds: tuple[str, ...] = INTEGER_OPERATORS) -> dict[str, int]:
-    """Operators of these kinds that were not there before, and how many."""
+    """Return how many operators of these kinds a step added."""
     before, after = answer.get("before", {}), answer.get("after", {})
     grown = {name: after.get(name, 0) - before.get(name, 0) for name in kinds}
     return {name: count for name, count in grown.items() if count > 0}
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """3 MatMulInteger, 1 Cast."""
+    """Return counts as a sentence says them: 3 MatMulInteger, 1 Cast."""
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
 def file_bytes(model: Model) -> int:
-    """Of the file and its external data."""
+    """Return the size of the file and of its external data."""
     return model.graph_bytes + sum(file.size_bytes for file in model.external)
 
 

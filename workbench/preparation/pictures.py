@@ -22,7 +22,7 @@ MOST_PIXELS = 100_000_000  # of one picture, unpacked
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """A folder of images (or of .npy arrays), and how each becomes an input.
+    """A folder of images (or of .npy arrays), and how a file becomes an input.
 
     An image is read as RGB (grey where the model takes one channel), its shorter side scaled to
     `size / crop`, the middle `size` by `size` cut out, the values of 0 to 255 multiplied by `scale`, then
@@ -48,7 +48,7 @@ class Pictures:
             raise InputError(f"std={self.std} holds a value that is not above 0", "give the trained values")
 
     def in_words(self) -> str:
-        """The pre-processing, for the record."""
+        """Return the pre-processing in words, for the record."""
         return (
             f"scaled by {self.scale:.4g}, mean {', '.join(f'{part:g}' for part in self.mean)}, "
             f"std {', '.join(f'{part:g}' for part in self.std)}, middle {self.crop:.1%} of the shorter side"
@@ -56,7 +56,7 @@ class Pictures:
 
 
 def read_folder(pictures: Pictures, model: Model) -> tuple[str, str, Iterator[dict[str, Any]]]:
-    """The name, how they are made, and the feeds; files in the order of their names."""
+    """Return the name of the folder, how its examples are made, and the feeds in the order of file names."""
     folder = Path(pictures.folder).expanduser()
     if not folder.is_dir():
         raise InputError(f"{path_text(folder)} is no folder", "give a folder of images or of .npy files")
@@ -77,7 +77,7 @@ def read_folder(pictures: Pictures, model: Model) -> tuple[str, str, Iterator[di
 
 
 def picture_array(image: Any, pictures: Pictures, model: Model) -> dict[str, Any]:
-    """A feed from one opened image (PIL)."""
+    """Return the feed of an opened image (PIL)."""
     name, element, dims = _picture_input(model)
     channels_last = dims[-1] in (1, 3) and dims[1] not in (1, 3)
     channels = dims[-1] if channels_last else dims[1]
@@ -142,12 +142,10 @@ def _array_feed(path: Path, model: Model) -> dict[str, Any]:
 
 def _picture_input(model: Model) -> tuple[str, Any, list[int | None]]:
     inputs = list(model.structure.graph.input)
-    dims = (
-        [each.dim_value or None for each in inputs[0].type.tensor_type.shape.dim] if len(inputs) == 1 else []
-    )
+    dims = [dim.dim_value or None for dim in inputs[0].type.tensor_type.shape.dim] if len(inputs) == 1 else []
     if len(dims) != 4:
         raise InputError(
-            "images fit a model with one input of four dimensions, and this one has another",
+            "images fit a model with one input of four dimensions, and this model has another",
             "give .npz files with an array for every input, or an iterable of feeds",
         )
     element = tensor_dtype_to_np_dtype(inputs[0].type.tensor_type.elem_type)
@@ -166,7 +164,7 @@ def _size(pictures: Pictures, dims: list[int | None]) -> tuple[int, int]:
 
 
 def _cut(image: Any, height: int, width: int, crop: float) -> Any:
-    """The shorter side scaled so that the cut takes `crop` of it; then the middle."""
+    """Scale the shorter side so that the cut takes `crop` of it; return the middle."""
     from PIL import Image
 
     factor = max(height / image.height, width / image.width) / crop

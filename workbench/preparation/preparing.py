@@ -1,4 +1,4 @@
-"""Take the steps of a config: each in a process of its own, or from the cache."""
+"""Take the steps of a config, from the cache or in a process of its own a step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.models.fingerprint import file_sha256
 from workbench.models.model import Model
 from workbench.preparation import cache
 from workbench.preparation.calibration import Spooled, few_examples, spool
-from workbench.preparation.external_file import check_precision, given
+from workbench.preparation.external_file import check_precision, prepared_file
 from workbench.preparation.nodes import appeared, check_written_names, file_bytes
 from workbench.preparation.step import MODEL, RANGES, Answer, Step, key_of
 from workbench.preparation.steps import steps_of
@@ -41,33 +41,33 @@ class Prepared:
     """
 
     model: Model  # what ORT will load; the same object when there was nothing to do
-    config: Config  # what is left to tell ORT
+    config: Config  # of the session
     record: Preparation
-    asked: Config  # with what was left open filled in
+    asked: Config  # the user's, with open choices filled in
     source: Path  # the file that it was made from
     stages: tuple[Model, ...] = ()  # the file after each step
 
     @property
     def steps(self) -> tuple[StepRecord, ...]:
-        """What was done, in order."""
+        """The records of the steps, in order."""
         return self.record.steps
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before trusting it."""
+        """What to know before trusting the file."""
         return tuple(dict.fromkeys([*self.record.notes, *(n for step in self.steps for n in step.notes)]))
 
     @property
     def calibration(self) -> CalibrationRecord | None:
-        """The data that ranges were measured on."""
+        """The data that the ranges were measured on."""
         return self.record.calibration
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a step."""
+        """Return a table with a row a step."""
         return self.record.to_frame()
 
     def to_python(self) -> str:
-        """The same as a plain onnxruntime script, with what was found in the graph filled in."""
+        """Return a plain onnxruntime script that does the same, with what the graph showed filled in."""
         return self.asked.to_python(self.source)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ def prepare(
 
     `calibration` is what static int8 measures its ranges on: an .npz file, a folder of images or .npy
     files, `wb.Pictures(folder, …)`, a dict of stacked arrays, an iterable of feeds, a Hugging Face dataset,
-    "random"; by default a trained sample's own set, else random data, which is said loudly. `on_step` is
+    "random"; by default a trained sample's own set, else random data, which a note says. `on_step` is
     called with the name of each step before it is taken.
 
     >>> import workbench as wb
@@ -112,43 +112,43 @@ def prepare(
             if on_step is not None:
                 on_step("calibration data")
             examples = spool(source, calibration, config.precision.samples, folder / "examples", cancel)
-        taking = _Taking(source, cancel, on_step)
+        progress = _Progress(source, cancel, on_step)
         if isinstance(config.precision, PreparedModel):
-            taking.put(*given(source, config.precision))
+            progress.put(*prepared_file(source, config.precision))
         for step in steps_of(config, source, examples):
-            taking.take(step)
-    check_written_names(taking.model.structure, config)
+            progress.take(step)
+    check_written_names(progress.model.structure, config)
     return Prepared(
-        model=taking.model,
+        model=progress.model,
         config=config.session_config,
-        asked=_filled(config, taking.arguments),
+        asked=_filled(config, progress.arguments),
         source=source.path,
         record=Preparation(
-            steps=tuple(taking.records),
+            steps=tuple(progress.records),
             calibration=None if examples is None else examples.record,
             elapsed_s=time.perf_counter() - began,
-            file_bytes=file_bytes(taking.model),
-            sha256=taking.model.fingerprint(cancel) if taking.records else None,
+            file_bytes=file_bytes(progress.model),
+            sha256=progress.model.fingerprint(cancel) if progress.records else None,
             notes=_notes(calibration, examples, config.precision),
         ),
-        stages=tuple(taking.stages),
+        stages=tuple(progress.stages),
     )
 
 
 def _filled(config: Config, arguments: dict[str, dict[str, Any]]) -> Config:
-    """With what the steps found in the graph: a fusion's kind, heads and width, and the nodes to leave out
-    under the names that they have when the quantizer sees them."""
+    """Fill in what the steps read from the graph: a fusion's kind, heads and width; excluded nodes by the
+    names that the quantizer sees."""
     precision, fusion = config.precision, config.fusion
     if isinstance(precision, StaticInt8 | DynamicInt8 | WeightOnly):
         precision = replace(precision, exclude=tuple(arguments[precision.LABEL]["exclude"]))
     if fusion is not None:
-        told = arguments[fusion.LABEL]
+        used = arguments[fusion.LABEL]
         fusion = replace(
             fusion,
-            model_type=told["model_type"],
-            num_heads=told["num_heads"] or None,
-            hidden_size=told["hidden_size"] or None,
-            options=tuple(told["options"].items()),
+            model_type=used["model_type"],
+            num_heads=used["num_heads"] or None,
+            hidden_size=used["hidden_size"] or None,
+            options=tuple(used["options"].items()),
         )
     return config.replace(precision=precision, fusion=fusion)
 
@@ -161,8 +161,8 @@ def _notes(calibration: Any, examples: Spooled | None, precision: Precision | No
     return () if few is None else (few,)
 
 
-class _Taking:
-    """One step after the other, from a model to the next."""
+class _Progress:
+    """The state between the steps: the file so far and the records of the steps."""
 
     def __init__(self, model: Model, cancel: threading.Event | None, on_step: OnStep | None) -> None:
         self.model = model
@@ -174,7 +174,7 @@ class _Taking:
         self._products: dict[str, Path] = {}  # of steps that make no model
 
     def take(self, step: Step) -> None:
-        """From the cache or by its job; what cannot be done says which step it was."""
+        """Take a step from the cache or by its job; name the step in an error."""
         if self._on_step is not None:
             self._on_step(step.name)
         try:
@@ -208,7 +208,7 @@ class _Taking:
         self.stages.append(self.model)
 
     def put(self, model: Model, record: StepRecord) -> None:
-        """A step that was taken elsewhere."""
+        """Add a step that was taken elsewhere."""
         self.model = model
         self.records.append(record)
         self.stages.append(model)
@@ -241,7 +241,7 @@ class _Taking:
         return cache.entry(key, make, check=lambda answer: _record_parts(step, answer), cancel=self._cancel)
 
     def _opened(self, path: Path, step: Step) -> Model:
-        """ORT's own format holds no ONNX graph: what is known of it is what went in."""
+        """Return the product as a model; one in ORT's own format keeps the structure of its ONNX file."""
         known = None if step.product == MODEL else self.model.structure
         return Model(path, self.model.name, usual_dims=self.model.usual_dims, structure=known)
 

@@ -1,4 +1,4 @@
-"""Examples of an iterator, kept as they are read: each config that is calibrated starts from the first."""
+"""Keep the examples of an iterator, so that every config is calibrated from the first one on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Replayed(Iterable[Any]):
-    """An iterator that can be gone through again; it is asked for no more than anybody wants."""
+    """An iterable over an iterator that can start again; it reads no further than needed."""
 
     def __init__(self, source: Iterator[Any]) -> None:
         self._source = source
@@ -26,5 +26,5 @@ class Replayed(Iterable[Any]):
 
 
 def replayed(data: Any) -> Any:
-    """The same, unless it is an iterator, which the first to calibrate would use up."""
+    """Return calibration data that several configs can read: an iterator is kept, other data stay."""
     return Replayed(data) if isinstance(data, Iterator) else data

@@ -14,7 +14,7 @@ MOST_ORT_BYTES = 2**31 - 2**20
 
 
 def fixed_dimensions(config: Config) -> Step:
-    """In the file, so that the later steps know them too."""
+    """Return the step that fixes dimensions in the file, so that the later steps know them."""
     sizes = dict(config.free_dimensions)
 
     def summarize(_answer: Answer) -> Summary:
@@ -24,7 +24,7 @@ def fixed_dimensions(config: Config) -> Step:
 
 
 def saved_graph(config: Config) -> Step:
-    """What ORT would make of the model at each load, made once."""
+    """Return the step that saves the graph which ORT makes of the model at load."""
     plan = config.runtime_only.plan().to_dict()
 
     def arguments(model: Model) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def saved_graph(config: Config) -> Step:
         notes = ("the saved graph holds layouts for this kind of processor: save it anew for another",)
         return f"saved in {form} as optimized at level {config.level or 'all'}, and loaded without it", notes
 
-    def explain(told: str) -> tuple[str, str] | None:
-        if "compiled nodes" in told:
+    def explain(message: str) -> tuple[str, str] | None:
+        if "compiled nodes" in message:
             return (
                 "a provider compiles parts of the graph, and ORT cannot save those",
                 "leave saved_graph out; such providers have a cache of their own (EPContext, engine cache)",

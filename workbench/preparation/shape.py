@@ -1,4 +1,4 @@
-"""What kind of transformer a graph is, how many heads its attention has and how wide it is."""
+"""Read from a graph what kind of transformer it is, how many heads its attention has and how wide it is."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ SMALL = 64  # elements of a constant that says a shape
 
 @dataclass(frozen=True, slots=True)
 class TransformerShape:
-    """What was found; None: nothing, or nothing that the graph agrees on."""
+    """The shape of a transformer. None: no evidence, or evidence that contradicts itself."""
 
     model_type: str | None
     num_heads: int | None
     hidden_size: int | None
-    why: tuple[str, ...]  # each finding with its evidence
+    why: tuple[str, ...]  # every value with its evidence
 
 
 def transformer_shape(model: ModelProto) -> TransformerShape:
-    """From reshape constants, the width of normalization, and which inputs and operators there are."""
+    """Return the shape from reshape constants, the width of normalization, the inputs and the operators."""
     nodes = [node for graph in graphs(model) for node in graph.node]
     makers = {output: node for node in nodes for output in node.output}
     small = _small_constants(model, nodes)
@@ -46,38 +46,38 @@ def transformer_shape(model: ModelProto) -> TransformerShape:
 
 
 def _small_constants(model: ModelProto, nodes: list[NodeProto]) -> dict[str, list[int]]:
-    """Integer constants that can be shapes or parts of them, by the name of their tensor."""
-    found: dict[str, list[int]] = {}
+    """Return the integer constants that can be shapes or parts of them, by the name of their tensor."""
+    constants: dict[str, list[int]] = {}
     for graph in graphs(model):
         for tensor in graph.initializer:
-            _note(found, tensor.name, tensor)
+            _add_small(constants, tensor.name, tensor)
     for node in nodes:
         if node.op_type == "Constant":
             for attribute in node.attribute:
                 if attribute.name == "value":
-                    _note(found, node.output[0], attribute.t)
+                    _add_small(constants, node.output[0], attribute.t)
                 elif attribute.name == "value_ints":
-                    found[node.output[0]] = list(attribute.ints)
+                    constants[node.output[0]] = list(attribute.ints)
                 elif attribute.name == "value_int":
-                    found[node.output[0]] = [attribute.i]
+                    constants[node.output[0]] = [attribute.i]
     for node in nodes:  # exporters put these between a constant and its use
-        if node.op_type in ("Unsqueeze", "Identity", "Cast") and node.input and node.input[0] in found:
-            found[node.output[0]] = found[node.input[0]]
-    return found
+        if node.op_type in ("Unsqueeze", "Identity", "Cast") and node.input and node.input[0] in constants:
+            constants[node.output[0]] = constants[node.input[0]]
+    return constants
 
 
-def _note(found: dict[str, list[int]], name: str, tensor: TensorProto) -> None:
+def _add_small(constants: dict[str, list[int]], name: str, tensor: TensorProto) -> None:
     integer = tensor.data_type in (TensorProto.INT64, TensorProto.INT32)
     elements = 1
     for size in tensor.dims:
         elements *= size
     external = tensor.data_location == TensorProto.EXTERNAL
-    if integer and not external and elements <= SMALL and not external:
-        found[name] = [int(value) for value in numpy_helper.to_array(tensor).reshape(-1)]
+    if integer and not external and elements <= SMALL:
+        constants[name] = [int(value) for value in numpy_helper.to_array(tensor).reshape(-1)]
 
 
 def _width(model: ModelProto, nodes: list[NodeProto], makers: dict[str, NodeProto]) -> int | None:
-    """Of the vectors that scale normalized activations, the most frequent length."""
+    """Return the most frequent length of the vectors that scale normalized activations."""
     lengths = {
         tensor.name: tensor.dims[0]
         for graph in graphs(model)
@@ -106,31 +106,31 @@ def _width(model: ModelProto, nodes: list[NodeProto], makers: dict[str, NodeProt
 def _heads(
     nodes: list[NodeProto], makers: dict[str, NodeProto], small: dict[str, list[int]], width: int | None
 ) -> int | None:
-    """From reshapes whose result is transposed to bring the heads forward."""
+    """Return the number of heads from reshapes whose result is transposed to bring the heads forward."""
     votes: Counter[int] = Counter()
     for node in nodes:
         if node.op_type != "Transpose":
             continue
-        order = next((list(each.ints) for each in node.attribute if each.name == "perm"), [])
+        order = next((list(attribute.ints) for attribute in node.attribute if attribute.name == "perm"), [])
         reshape = makers.get(node.input[0])
         if order not in HEADS_APART or reshape is None or reshape.op_type != "Reshape":
             continue
         last = _last_two(reshape.input[1], makers, small)
         if last is None:
             continue
-        heads, each = last
-        if each in (-1, 0) and width and heads > 0 and width % heads == 0:
-            each = width // heads
-        if heads == -1 and width and each > 0 and width % each == 0:
-            heads = width // each
-        if 0 < heads <= MOST_HEADS and each > 0 and (width is None or heads * each == width):
+        heads, head_width = last
+        if head_width in (-1, 0) and width and heads > 0 and width % heads == 0:
+            head_width = width // heads
+        if heads == -1 and width and head_width > 0 and width % head_width == 0:
+            heads = width // head_width
+        if 0 < heads <= MOST_HEADS and head_width > 0 and (width is None or heads * head_width == width):
             votes[heads] += 1
     common = votes.most_common(1)
     return int(common[0][0]) if common else None
 
 
 def _last_two(name: str, makers: dict[str, NodeProto], small: dict[str, list[int]]) -> tuple[int, int] | None:
-    """The last two of four dims of a shape, where both are constant."""
+    """Return the last two of four dims of a shape, where both are constant."""
     if name in small:
         known = small[name]
         return (known[2], known[3]) if len(known) == 4 else None
@@ -145,7 +145,7 @@ def _last_two(name: str, makers: dict[str, NodeProto], small: dict[str, list[int
 
 
 def _kind(model: ModelProto, nodes: list[NodeProto]) -> tuple[str | None, str]:
-    """Whose patterns to look for."""
+    """Return the model type whose patterns ORT should look for, and the evidence."""
     operators = Counter(node.op_type for node in nodes)
     inputs = {value.name: value for value in model.graph.input}
     attention = operators["Softmax"] + operators["Attention"]
@@ -172,7 +172,7 @@ def _kind(model: ModelProto, nodes: list[NodeProto]) -> tuple[str | None, str]:
 
 
 def _scores_every_token(model: ModelProto) -> bool:
-    """The first output is as wide as the largest embedding table is long."""
+    """Whether the first output is as wide as the largest embedding table is long."""
     tables = [tensor.dims[0] for tensor in model.graph.initializer if len(tensor.dims) == 2]
     dims = model.graph.output[0].type.tensor_type.shape.dim
     return len(dims) == 3 and bool(dims[-1].dim_value) and dims[-1].dim_value == max(tables, default=0)

@@ -1,4 +1,4 @@
-"""One step from a model file to the next: its name, the job that does it, what it says of itself."""
+"""One step from a model file to the next: its name, the job that does it, and its summary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PRODUCTS = MODEL, ORT_MODEL, RANGES = "model.onnx", "model.ort", "ranges.json"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that is to be taken. All that changes its result is in `arguments`, or in `depends_on`."""
+    """A step to take. Everything that changes its result is in `arguments` or in `depends_on`."""
 
     name: str
     job: str
@@ -30,14 +30,14 @@ class Step:
     product: str = MODEL  # the file that it writes
     data: Mapping[str, str] | None = None  # more arguments of the job: files, which do not enter the key…
     depends_on: tuple[str, ...] = ()  # …but what they hold does
-    needs: tuple[str, ...] = ()  # products of earlier steps that the job is told, as arguments of that name
+    needs: tuple[str, ...] = ()  # products of earlier steps, given to the job as arguments of that name
     generation: int = 1  # of the job's code: raise it when the same arguments give another file
     python: str = sys.executable
 
 
 def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed: Mapping[str, str]) -> str:
-    """Names the result: what went in, what was done, and by which versions."""
-    told = {
+    """Return the key of a result: a hash of the input file, the step, its arguments and the versions."""
+    ingredients = {
         "source": source_sha256,
         "job": step.job,
         "generation": step.generation,
@@ -47,7 +47,7 @@ def key_of(step: Step, source_sha256: str, arguments: Mapping[str, Any], needed:
         "python": None if step.python == sys.executable else step.python,
         "versions": [installed_ort(), *(_version(name) for name in ("onnx", "numpy", "onnx-ir", "sympy"))],
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:40]
+    return hashlib.sha256(json.dumps(ingredients, sort_keys=True).encode()).hexdigest()[:40]
 
 
 def _version(package: str) -> str | None:

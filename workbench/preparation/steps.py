@@ -13,7 +13,7 @@ from workbench.preparation.transformer_fusion import transformer_fusion
 
 
 def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[Step]:
-    """Empty where the file is loaded as it is."""
+    """Return the steps; none where the file is loaded as it is."""
     if not config.changes_model:
         return []
     steps = [fixed_dimensions(config)] if config.free_dimensions else []
