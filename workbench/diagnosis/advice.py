@@ -59,9 +59,7 @@ def _about_cores(machine: Machine) -> Iterator[Advice]:
 def _about_isa(machine: Machine) -> Iterator[Advice]:
     flags = machine.isa_flags
     if not flags:
-        yield Advice(
-            "instruction sets", "the system does not report them: measure int8 to know its speed"
-        )
+        yield Advice("instruction sets", "the system does not report them: measure int8 to know its speed")
         return
     if "asimd" not in flags and "avx2" not in flags:
         yield Advice("AVX2", "missing: ORT falls back to its slowest kernels on this processor")

@@ -39,8 +39,8 @@ def names(model: Model) -> list[str]:
 def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> list[str]:
     """Return the names in a step's file for names of the model that the user knows.
 
-    ORT ignores an unknown name, so every name must lead to a node: the one of that name, the one that a fusion
-    renamed ("fc" to "fc/MatMulAddFusion"), or the one that now computes the same tensor.
+    ORT ignores an unknown name, so every name must lead to a node: the one of that name, the one that a
+    fusion renamed ("fc" to "fc/MatMulAddFusion"), or the one that now computes the same tensor.
     """
     if not wanted:
         return []
