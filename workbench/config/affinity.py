@@ -15,7 +15,7 @@ _EXAMPLE = (
 
 
 def check(text: str, threads: int | None) -> None:
-    """Refuse what ORT would refuse, and what it would ignore."""
+    """Refuse a text that ORT would refuse or ignore."""
     if threads is None:
         raise ConfigError(
             f"affinity is {quoted(text)}, but intra_op_threads is left to ORT, so it does not fit anything.",
@@ -27,8 +27,8 @@ def check(text: str, threads: int | None) -> None:
             "Use 2 intra_op_threads or more, or leave affinity None.",
         )
     lists = text.split(";")
-    for one in lists:
-        processors(one)
+    for processor_list in lists:
+        processors(processor_list)
     if len(lists) != threads - 1:
         raise ConfigError(
             f"affinity {quoted(text)} has {len(lists)} lists; {threads} intra-op threads need {threads - 1}.",
@@ -37,8 +37,8 @@ def check(text: str, threads: int | None) -> None:
 
 
 def processors(text: str) -> frozenset[int]:
-    """The processors of one list, such as "1-4,7"."""
-    found: set[int] = set()
+    """Return the processors of one list, such as "1-4,7"."""
+    numbers: set[int] = set()
     for part in text.split(","):
         match = _INTERVAL.fullmatch(part)
         if match is None:
@@ -49,5 +49,5 @@ def processors(text: str) -> frozenset[int]:
             raise ConfigError(
                 f"affinity has {quoted(part)}, which is no range of processors from 1.", _EXAMPLE
             )
-        found.update(range(first, last + 1))
-    return frozenset(found)
+        numbers.update(range(first, last + 1))
+    return frozenset(numbers)

@@ -1,4 +1,4 @@
-"""What every provider, a session and a run can be told: facts in `data/`, one JSON file an owner."""
+"""The options of every provider, of a session and of a run: facts in `data/`, one JSON file an owner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ORT_VERSION = "1.31.1"  # the onnxruntime-gpu wheel whose binaries `in_this_ort`
 
 @dataclass(frozen=True, slots=True)
 class ProviderCard:
-    """What a provider is for, and what it takes to have it."""
+    """The purpose of a provider, and how to get it."""
 
     name: str  # ORT's
     alias: str  # ours, as in Config(providers=["cuda"])
@@ -34,13 +34,13 @@ class ProviderCard:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All that can be turned by key. `options` takes a provider's name or alias, "session" or "run"."""
+    """All options that have a key. `options` takes a provider's name or alias, "session" or "run"."""
 
     providers: tuple[ProviderCard, ...]
     all_options: tuple[Option, ...]
 
     def provider(self, name: str) -> ProviderCard:
-        """The card of one provider, by ORT's name or ours."""
+        """Return the card of a provider, by ORT's name or ours."""
         for card in self.providers:
             if name.casefold() in (card.name.casefold(), card.alias):
                 return card
@@ -51,26 +51,26 @@ class Catalogue:
         )
 
     def options(self, owner: str) -> tuple[Option, ...]:
-        """The options of a provider, of a "session" or of a "run", in the order of the catalogue."""
+        """Return the options of a provider, of a "session" or of a "run", in the order of the catalogue."""
         name = owner if owner in (SESSION, RUN) else self.provider(owner).name
         return tuple(option for option in self.all_options if option.owner == name)
 
     def option(self, owner: str, name: str) -> Option:
-        """One option; an unknown name is refused with the nearest known one."""
-        found = self.options(owner)
-        for option in found:
+        """Return one option; refuse an unknown name with the nearest known one."""
+        options = self.options(owner)
+        for option in options:
             if option.name == name:
                 return option
-        known = [option.name for option in found]
+        known = [option.name for option in options]
         listing = f"Known: {', '.join(known)}." if known else "It takes none."
         raise ConfigError(f"{owner} has no option {quoted(name)}.", f"{did_you_mean(name, known)}{listing}")
 
     def find(self, owner: str, name: str) -> Option | None:
-        """One option by its exact owner and name; None where the catalogue has none."""
+        """Return an option by its exact owner and name, or None where the catalogue has none."""
         return _by_key().get((owner, name))
 
     def search(self, text: str) -> tuple[Option, ...]:
-        """Options with every word of `text` in their owner, name or help."""
+        """Return the options with every word of `text` in their owner, name or help."""
         words = text.casefold().split()
         return tuple(
             option
@@ -79,7 +79,7 @@ class Catalogue:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an option."""
+        """Return a table with a row an option."""
         import pandas as pd
 
         columns = [field.name for field in fields(Option)]
@@ -89,7 +89,7 @@ class Catalogue:
 
 @cache
 def catalogue() -> Catalogue:
-    """The shipped catalogue, read once."""
+    """Return the shipped catalogue, read once."""
     cards: list[ProviderCard] = []
     options: list[Option] = []
     for file in read_data("index")["files"]:
@@ -102,7 +102,7 @@ def catalogue() -> Catalogue:
 
 
 def read_data(name: str) -> Any:
-    """One of our own data files."""
+    """Return the content of a shipped data file."""
     from importlib import resources  # a zipped install has no folder
 
     return json.loads(resources.files(__package__).joinpath("data", f"{name}.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""What a precision leaves open, settled for a processor, with the reason."""
+"""Settle what a precision leaves open for a processor, with the reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.config.precision import DynamicInt8, StaticInt8
 
 
 def dynamic_int8(asked: DynamicInt8, family: Family) -> tuple[DynamicInt8, str]:
-    """Signed weights, one scale a tensor, which is fastest; 7 bits where the kernels saturate."""
+    """Choose signed weights and a scale a tensor, which is fastest; 7 bits where the kernels saturate."""
     settled = replace(
         asked,
         weight=asked.weight or "int8",
@@ -20,7 +20,7 @@ def dynamic_int8(asked: DynamicInt8, family: Family) -> tuple[DynamicInt8, str]:
 
 
 def static_int8(asked: StaticInt8, family: Family) -> tuple[StaticInt8, str]:
-    """Unsigned activations and signed weights on x86, both signed on Arm; a scale for each channel."""
+    """Choose unsigned activations and signed weights on x86, both signed on Arm; a scale for each channel."""
     activation = asked.activation or ("int8" if family == "arm" else "uint8")
     settled = replace(
         asked,

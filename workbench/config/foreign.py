@@ -82,7 +82,7 @@ def check_trusted(config: ConfigFields) -> None:
 
 
 def _changed(data: Mapping[str, Any], change: Change) -> dict[str, Any]:
-    """A copy with `change` applied to each path. Data of a wrong form stays: reading refuses it."""
+    """Return a copy with `change` applied to every path. Data of a wrong form stay: reading refuses them."""
     result = dict(data)
     if isinstance(result.get(RUNTIME), str):
         result[RUNTIME] = change(RUNTIME, result[RUNTIME])

@@ -35,7 +35,7 @@ SWITCHES = (
 class TransformerFusion(Part):
     """ORT's transformer optimizer: attention, embeddings and normalization become one operator each.
 
-    What is left at None is found from the graph, and told in the step's record.
+    Fields left at None are read from the graph; the record of the step names them.
 
     >>> import workbench as wb
     >>> wb.TransformerFusion(model_type="bert", num_heads=12, hidden_size=768)
@@ -50,26 +50,26 @@ class TransformerFusion(Part):
             "model_type",
             "model type",
             "graph",
-            "found from the graph",
-            "Whose patterns are looked for. Default: found from the graph, and told.",
-            "The one that was found fuses nothing.",
+            "read from the graph",
+            "The architecture whose patterns ORT looks for. Default: read from the graph, and recorded.",
+            "ORT fuses nothing with the type that was read from the graph.",
             MODEL_TYPES,
         ),
         Count(
             "num_heads",
             "attention heads",
             "graph",
-            "found from the graph",
-            "Heads of each attention, which the optimizer cannot fuse without. Default: found there.",
-            "The number that was found is wrong, or none was found.",
+            "read from the graph",
+            "Heads of an attention; without it the optimizer fuses none. Default: read from the graph.",
+            "The number read from the graph is wrong, or the graph shows none.",
         ),
         Count(
             "hidden_size",
             "hidden size",
             "graph",
-            "found from the graph",
-            "Width of the hidden state. Default: found from the graph.",
-            "The number that was found is wrong, or none was found.",
+            "read from the graph",
+            "Width of the hidden state. Default: read from the graph.",
+            "The number read from the graph is wrong, or the graph shows none.",
         ),
         Switches(
             "options",

@@ -1,4 +1,4 @@
-"""What this processor's integer kernels want: which of ORT's int8 variants win on it, and why."""
+"""Which of ORT's int8 variants is fastest on this processor, and why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REASONS: dict[Family, str] = {
 
 
 def family_of(flags: tuple[str, ...], machine: str) -> Family:
-    """From the flags of a processor (as `workbench.cpu` names them) and the machine's architecture."""
+    """Return the family of a processor from its flags (as `workbench.cpu` names them) and architecture."""
     if "avx512_vnni" in flags or "avx_vnni" in flags:
         return "vnni"
     if machine.lower() in ("arm64", "aarch64", "armv7l", "arm64ec"):
@@ -30,5 +30,5 @@ def family_of(flags: tuple[str, ...], machine: str) -> Family:
 
 @cache
 def family() -> Family:
-    """Of this machine."""
+    """Return the family of this machine's processor."""
     return family_of(read_cpu().isa_flags, platform.machine())

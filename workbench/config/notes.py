@@ -1,4 +1,4 @@
-"""What is legal but probably not meant: said, never refused."""
+"""Notes on settings that are legal but probably not meant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ XNNPACK, TENSORRT = "XnnpackExecutionProvider", "TensorrtExecutionProvider"
 
 
 def notes(config: ConfigFields, cores: int) -> tuple[str, ...]:
-    """One sentence for each doubt, with what to do. `cores`: what this process may run on."""
+    """Return a sentence for each doubt, with what to do. `cores`: those that this process may run on."""
     return (*_threads(config, cores), *_graph(config), *_providers(config), *_memory(config))
 
 
@@ -30,9 +30,11 @@ def _threads(config: ConfigFields, cores: int) -> Iterator[str]:
     if parallel and config.inter_op_threads == 1:
         yield "The parallel mode with one inter-op thread runs one operator at a time; give it 2 or more."
     if config.spinning and config.intra_op_threads == 1 and not parallel:
-        yield "Spinning does nothing with a single intra-op thread: there is nobody to wait."
+        yield "Spinning does nothing with a single intra-op thread: no other thread waits."
     if config.affinity is not None:
-        highest = max(max(affinity.processors(one)) for one in config.affinity.split(";"))
+        highest = max(
+            max(affinity.processors(processor_list)) for processor_list in config.affinity.split(";")
+        )
         if highest > (os.cpu_count() or highest):
             yield (
                 f"affinity names processor {highest}, and this machine has {os.cpu_count()}; "

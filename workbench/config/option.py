@@ -1,4 +1,4 @@
-"""One thing that a provider, a session or a run can be told by key and text, and which texts it takes."""
+"""An option of a provider, of a session or of a run: its key, and the texts that it takes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OFF_ON = (("0", "false", "off", "no"), ("1", "true", "on", "yes"))
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What the catalogue knows of one option. Values are texts, because that is what ORT takes."""
+    """The catalogue's facts about an option. Values are texts, because ORT takes texts."""
 
     owner: str  # a provider's name, "session" or "run"
     name: str
@@ -43,7 +43,7 @@ class Option:
     )
 
     def render(self, value: OptionValue) -> str:
-        """The text that ORT gets; a value that it would refuse, misread or ignore is refused here."""
+        """Return the text for ORT; refuse a value that ORT would refuse, misread or ignore."""
         if self.instead is not None:
             raise ConfigError(
                 f"{self.label} cannot be set here, but {quoted(value)} was given.", self.instead
@@ -113,7 +113,7 @@ class Option:
 
 
 def check_text(label: str, text: str) -> None:
-    """Refuse what cannot travel to ORT: it would cut the text at a NUL, and half a character is none."""
+    """Refuse a text that ORT would cut at a NUL, or that holds half a character."""
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise ConfigError(
             f"{label} has {quoted(text)}, with a NUL or half a character in it.", "Give text without these."
@@ -128,7 +128,7 @@ def _is_object(text: str) -> bool:
 
 
 def rendered(label: str, value: OptionValue) -> str:
-    """A Python value as the text of an entry that nothing is known about."""
+    """Return a Python value as the text of an entry that the catalogue does not know."""
     if isinstance(value, bool):
         return "1" if value else "0"
     if not isinstance(value, str | int | float | PurePath):

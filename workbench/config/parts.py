@@ -27,7 +27,7 @@ class Part:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        _TYPES.setdefault(cls.FIELD, {})[cls.KIND] = cls  # a dataclass with slots is made twice: the last one
+        _TYPES.setdefault(cls.FIELD, {})[cls.KIND] = cls  # dataclass(slots=True) makes the class twice
 
     def __post_init__(self) -> None:
         for knob in self.KNOBS:

@@ -1,6 +1,6 @@
-"""ORT's graph passes by name, as the shipped list has them, and a guess at what a wrong name meant.
+"""ORT's graph passes by name, as the shipped list has them, and the nearest one of a wrong name.
 
-Asked of the installed ORT elsewhere, in a worker; ORT itself ignores a name that it does not know.
+A worker asks the installed ORT for its own; ORT itself ignores a name that it does not know.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.text import nearest
 
 @dataclass(frozen=True, slots=True)
 class GraphPass:
-    """One transformer, or one rule that a transformer of rules applies."""
+    """A transformer, or a rule that a transformer of rules applies."""
 
     name: str
     level: int  # 1 basic, 2 extended, 3 layout, 4 all
@@ -25,7 +25,7 @@ class GraphPass:
 
 @dataclass(frozen=True, slots=True)
 class PassList:
-    """All passes of one ORT; a name on two levels stands here twice and is disabled on both."""
+    """All passes of an ORT; a name on two levels is listed twice and disabled on both."""
 
     ort_version: str
     session: str  # what kind of session was asked
@@ -33,23 +33,23 @@ class PassList:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name once, in alphabetical order."""
-        return tuple(sorted({one.name for one in self.passes}))
+        """The names without repetition, in alphabetical order."""
+        return tuple(sorted({graph_pass.name for graph_pass in self.passes}))
 
     def unknown(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those that this ORT would ignore."""
+        """Return the names that this ORT would ignore."""
         return tuple(name for name in names if name not in self.names)
 
 
 @cache
 def shipped_passes() -> PassList:
-    """The passes of a CPU session of the ORT that this package was made with."""
+    """Return the passes of a CPU session of the ORT that this package was made with."""
     data = read_data("passes")
     return PassList(data["ort"], data["session"], tuple(GraphPass(*row) for row in data["passes"]))
 
 
 def pass_help(name: str) -> str:
-    """What a pass does, in a sentence; empty for one that this package does not know."""
+    """Return what a pass does, in a sentence; empty for an unknown pass."""
     return str(_helps().get(name, ""))
 
 
@@ -59,5 +59,5 @@ def _helps() -> dict[str, str]:
 
 
 def nearest_pass(name: str, known: Iterable[str] | None = None) -> str | None:
-    """The known pass that was most likely meant; of the shipped ones when none are given."""
+    """Return the known pass that was most likely meant; `known`: the shipped passes, unless given."""
     return next(iter(nearest(name, shipped_passes().names if known is None else known)), None)

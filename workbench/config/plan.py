@@ -38,7 +38,7 @@ Attribute = OrtConstant | bool | int
 
 @dataclass(frozen=True, slots=True)
 class SessionPlan:
-    """What is said to ORT, in ORT's own words, and nothing that it was not asked to change."""
+    """The calls that make a session, in ORT's own words; nothing that the config leaves to ORT."""
 
     attributes: tuple[tuple[str, Attribute], ...]  # of SessionOptions
     entries: tuple[tuple[str, str], ...]  # add_session_config_entry
@@ -50,7 +50,7 @@ class SessionPlan:
 
     @property
     def preload_libraries(self) -> bool:
-        """CUDA's libraries from Python packages are found only when ORT is told to load them first."""
+        """CUDA's libraries from Python packages load only when ORT preloads them."""
         return any(name in ON_NVIDIA for name, _ in self.providers)
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class SessionPlan:
 
 
 def session_plan(config: ConfigFields) -> SessionPlan:
-    """What a config says to ORT. The CPU is listed when asked for or when nothing is: ORT adds its own."""
+    """Return the calls for a config. The CPU is listed when asked for or when nothing is: ORT adds its own."""
     check_trusted(config)
     attributes: list[tuple[str, Attribute | None]] = [
         ("graph_optimization_level", _constant("GraphOptimizationLevel", LEVELS, config.level)),

@@ -1,4 +1,7 @@
-"""The arithmetic of a config: 8-bit integers, 4-bit weights, 16-bit floats; None is what wins here."""
+"""The arithmetic of a config: 8-bit integers, 4-bit weights, 16-bit floats.
+
+A field at None takes what wins on this processor.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from workbench.config.precision_knobs import BLOCKS
 from workbench.errors import ConfigError
 
 # The error budget of a comparison whose arithmetic differs: signal over noise of each output. Below it the
-# verdict is "outputs differ". 10 dB is an error of a third of the output: no judgement of accuracy, but what
-# lies beyond is broken.
+# verdict is "outputs differ". 10 dB is an error of a third of the output: no judgement of accuracy, but a
+# larger error means broken outputs.
 INTEGER_LEAST_SQNR_DB = 10.0
 
 

@@ -1,4 +1,4 @@
-"""An execution provider asked for, with its options as ORT takes them: texts."""
+"""An execution provider with its options as ORT takes them: texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REMOVED = ("rocm", "ROCMExecutionProvider")
 
 @dataclass(frozen=True, slots=True, init=False)
 class Provider:
-    """One provider and what it is told: `Provider("tensorrt", {"trt_fp16_enable": True})`.
+    """A provider and its options: `Provider("tensorrt", {"trt_fp16_enable": True})`.
 
     Short names are accepted, options may also be keywords, and each value is checked against the
     catalogue and written the way this provider reads it.
@@ -50,11 +50,11 @@ class Provider:
 
     @property
     def short_name(self) -> str:
-        """The alias where there is one: "cuda"."""
+        """Our alias, such as "cuda", where there is one."""
         return _short_names().get(self.name, self.name)
 
     def option(self, name: str) -> str | None:
-        """The text given for an option; None when it was left to the provider."""
+        """Return the text given for an option, or None when it was left to the provider."""
         return dict(self.options).get(name)
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Provider:
 
 
 def full_name(name: object) -> str:
-    """ORT's name of a provider, from that name in any case or from a short one."""
+    """Return ORT's name of a provider, from that name in any case or from an alias."""
     if not isinstance(name, str) or not name or len(name) > MOST_NAME_CHARACTERS or not name.isprintable():
         raise ConfigError(
             f"{quoted(name)} is not the name of a provider.",

@@ -1,4 +1,4 @@
-"""What providers do not take, alone, together or beside the rest of the config."""
+"""Refuse providers and options that exclude each other or the rest of the config."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPENVINO_DEVICE = re.compile(r"(CPU|NPU|GPU(\.[0-9]+)?)|(AUTO|HETERO|MULTI)(:[A
 
 
 def check(config: ConfigFields) -> None:
-    """Raise for the first thing that cannot work."""
+    """Refuse the first setting that cannot work."""
     names = [provider.name for provider in config.providers]
     for provider in config.providers:
         if names.count(provider.name) > 1:
@@ -66,9 +66,9 @@ def _check_names(provider: Provider, allow_unknown: bool) -> None:
 
 
 def _check_values(provider: Provider) -> None:
-    for owner, one, other in EXCLUSIVE:
-        if provider.name == owner and provider.option(one) and provider.option(other):
-            raise ConfigError(f"{owner} got both {one} and {other}.", "Keep one of them.")
+    for owner, first, second in EXCLUSIVE:
+        if provider.name == owner and provider.option(first) and provider.option(second):
+            raise ConfigError(f"{owner} got both {first} and {second}.", "Keep one of them.")
     if provider.name in (TENSORRT, RTX):
         _check_profile_shapes(provider, "trt" if provider.name == TENSORRT else "nv")
     device = provider.option("device_type")

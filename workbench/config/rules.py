@@ -1,4 +1,4 @@
-"""Combinations that ORT would refuse, crash on or quietly ignore: refused here, before a worker starts."""
+"""Refuse combinations on which ORT would fail, crash or stay silent, before a worker starts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _check_passes(names: Iterable[str]) -> None:
 
 
 def _check_saving(config: ConfigFields) -> None:
-    """ORT saves no graph that holds compiled parts."""
+    """Refuse to save a graph that holds compiled parts: ORT cannot."""
     for provider in config.providers:
         if provider.name in COMPILING:
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""A plan as a plain onnxruntime script: what to paste where there is no workbench."""
+"""Print a plan as a plain onnxruntime script, for use without the workbench."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def script(
     runtime: str | None = None,
     before: Iterable[str] = ("import onnxruntime as ort",),
 ) -> str:
-    """Python that makes the session of the plan, states its inputs and defines `run(feeds)`.
+    """Return Python that makes the session of the plan, prints its inputs and defines `run(feeds)`.
 
     `before`: the imports, and code that makes the file which is loaded.
 

@@ -1,4 +1,4 @@
-"""The preparing of a model file as plain onnxruntime calls: what stands in a script before its session."""
+"""Print the preparation of a model file as plain onnxruntime calls, before the session of a script."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _SAVE = """onnx.save(
 
 
 class Steps:
-    """Grows by a block of code for each step; `file` is what the next one reads."""
+    """The script so far, a block of code for each step; `file` is the file that the next step reads."""
 
     def __init__(self, model: str | os.PathLike[str]) -> None:
         self.model = os.fspath(model)
@@ -81,7 +81,7 @@ class Steps:
         self.blocks: list[str] = [f"MODEL = {self.model!r}", _LARGE]
 
     def next(self, word: str, suffix: str = ".onnx") -> tuple[str, str]:
-        """The file that this step reads and the one that it writes, in a folder beside the model."""
+        """Return the file that this step reads and the file that it writes, in a folder beside the model."""
         source, path = self.file, Path(self.model)
         self.file = str(path.with_name(f"{path.stem}-{word}") / f"model{suffix}")
         self.blocks.append(f"os.makedirs({str(Path(self.file).parent)!r}, exist_ok=True)")
@@ -94,62 +94,62 @@ class Steps:
 
 def steps(config: ConfigFields, model: str | os.PathLike[str], plan: SessionPlan) -> Steps:
     """Return the code of every step and the file that the session loads; `plan` optimizes a saved graph."""
-    made = Steps(model)
+    script = Steps(model)
     if isinstance(config.precision, PreparedModel):
-        made.file = config.precision.model or made.file
+        script.file = config.precision.model or script.file
     if config.free_dimensions:
-        _dimensions(made, config.free_dimensions)
+        _dimensions(script, config.free_dimensions)
     if config.fusion is not None:
-        _fusion(made, config.fusion)
+        _fusion(script, config.fusion)
     precision = config.precision
     if isinstance(precision, DynamicInt8 | StaticInt8):
-        source, target = made.next("preprocessed")
-        made.add(
+        source, target = script.next("preprocessed")
+        script.add(
             f"{_APART}\nfrom onnxruntime.quantization.shape_inference import quant_pre_process",
             _PREPROCESS % {"source": source, "target": target},
         )
     if isinstance(precision, DynamicInt8):
-        _dynamic(made, defaults.dynamic_int8(precision, family())[0])
+        _dynamic(script, defaults.dynamic_int8(precision, family())[0])
     elif isinstance(precision, StaticInt8):
-        _static(made, defaults.static_int8(precision, family())[0])
+        _static(script, defaults.static_int8(precision, family())[0])
     elif isinstance(precision, WeightOnly):
-        _weights(made, precision)
+        _weights(script, precision)
     elif isinstance(precision, Float16):
-        _half(made, precision)
+        _half(script, precision)
     elif isinstance(precision, BFloat16):
         raise ConfigError(
             "ONNX Runtime has no converter to bfloat16, so there is no plain script for it",
             "prepare it here and copy the file: wb.prepare(model, config).model.path",
         )
     if config.saved_graph is not None:
-        _saved(made, config.saved_graph, plan)
-    return made
+        _saved(script, config.saved_graph, plan)
+    return script
 
 
-def lines(made: Steps) -> Iterator[str]:
-    """The script so far; the imports first, each once."""
-    standard = {*_APART.splitlines()} & {*made.imports}
-    others = {*made.imports, "import onnxruntime as ort"} - standard
+def lines(script: Steps) -> Iterator[str]:
+    """Yield the script so far, the imports first and without repetition."""
+    standard = {*_APART.splitlines()} & {*script.imports}
+    others = {*script.imports, "import onnxruntime as ort"} - standard
     yield "\n".join([*sorted(standard), *([""] if standard else []), *sorted(others, key=_import_order)])
-    yield from made.blocks
+    yield from script.blocks
 
 
 def _import_order(line: str) -> tuple[bool, str]:
     return line.startswith("from"), line
 
 
-def _dimensions(made: Steps, sizes: tuple[tuple[str, int], ...]) -> None:
-    source, target = made.next("fixed")
+def _dimensions(script: Steps, sizes: tuple[tuple[str, int], ...]) -> None:
+    source, target = script.next("fixed")
     fixing = "\n".join(f"make_dim_param_fixed(model.graph, {name!r}, {size})" for name, size in sizes)
-    made.add(
+    script.add(
         "from onnxruntime.tools.onnx_model_utils import fix_output_shapes, make_dim_param_fixed",
         f"model = onnx.load({source!r})\ndel model.graph.value_info[:]\n{fixing}\nfix_output_shapes(model)\n"
         + _SAVE % {"model": "model", "target": target},
     )
 
 
-def _fusion(made: Steps, fusion: TransformerFusion) -> None:
-    source, target = made.next("fused")
+def _fusion(script: Steps, fusion: TransformerFusion) -> None:
+    source, target = script.next("fused")
     unknown = fusion.model_type is None or fusion.num_heads is None or fusion.hidden_size is None
     note = (
         "# Zeros and a guessed type: wb.prepare(model, config).to_python() prints what the graph tells.\n"
@@ -158,7 +158,7 @@ def _fusion(made: Steps, fusion: TransformerFusion) -> None:
     )
     kind = fusion.model_type or "bert"
     switches = "".join(f"fusions.{name} = {on}\n" for name, on in fusion.options)
-    made.add(
+    script.add(
         "from onnxruntime.transformers.fusion_options import FusionOptions\n"
         "from onnxruntime.transformers.optimizer import optimize_model",
         f"{note}fusions = FusionOptions({kind!r})\n{switches}"
@@ -168,9 +168,9 @@ def _fusion(made: Steps, fusion: TransformerFusion) -> None:
     )
 
 
-def _dynamic(made: Steps, settled: DynamicInt8) -> None:
-    source, target = made.next("int8")
-    made.add(
+def _dynamic(script: Steps, settled: DynamicInt8) -> None:
+    source, target = script.next("int8")
+    script.add(
         "from onnxruntime.quantization import QuantType, quantize_dynamic",
         f"""model = onnx.load({source!r})
 for value in model.graph.value_info:  # an exporter's shapes contradict those of the rewritten graph
@@ -189,22 +189,22 @@ quantize_dynamic(
     )
 
 
-def _static(made: Steps, settled: StaticInt8) -> None:
+def _static(script: Steps, settled: StaticInt8) -> None:
     if settled.format == "qoperator":
-        source, target = made.next("unshared")
-        made.blocks.append(_UNSHARE % {"source": source} + _SAVE % {"model": "model", "target": target})
-    source, target = made.next("int8")
+        source, target = script.next("unshared")
+        script.blocks.append(_UNSHARE % {"source": source} + _SAVE % {"model": "model", "target": target})
+    source, target = script.next("int8")
     options: dict[str, object] = {"CalibTensorRangeSymmetric": False}
     if settled.percentile is not None:
         options["CalibPercentile"] = settled.percentile
     types = repr(list(settled.op_types) or None)
     imported = ""
     if settled.format == "qoperator":
-        made.blocks.append('QLinearOpsRegistry.pop("Where")  # its integer form leaves tensors undefined')
+        script.blocks.append('QLinearOpsRegistry.pop("Where")  # its integer form leaves tensors undefined')
         imported = "\nfrom onnxruntime.quantization.registry import QLinearOpsRegistry"
     method = {"minmax": "MinMax"}.get(settled.calibrator, settled.calibrator.capitalize())
     quant_format = {"qdq": "QDQ", "qoperator": "QOperator"}[settled.format]
-    made.add(
+    script.add(
         "import numpy as np\nfrom onnxruntime.quantization import "
         "CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static" + imported,
         f"""{_EXAMPLES}
@@ -228,12 +228,12 @@ quantize_static(
     )
 
 
-def _weights(made: Steps, asked: WeightOnly) -> None:
-    source, target = made.next("folded")
-    made.blocks.append(_FOLD % {"source": source, "target": target})
-    source, target = made.next(f"int{asked.bits}")
+def _weights(script: Steps, asked: WeightOnly) -> None:
+    source, target = script.next("folded")
+    script.blocks.append(_FOLD % {"source": source, "target": target})
+    source, target = script.next(f"int{asked.bits}")
     left_out = [*asked.exclude, *(f"{name}_MatMul" for name in asked.exclude)]  # as a Gemm is called after
-    made.add(
+    script.add(
         "from onnxruntime.quantization.matmul_nbits_quantizer import "
         "DefaultWeightOnlyQuantConfig, MatMulNBitsQuantizer",
         f"""settings = DefaultWeightOnlyQuantConfig(
@@ -250,9 +250,9 @@ quantizer.process()
     )
 
 
-def _half(made: Steps, asked: Float16) -> None:
-    source, target = made.next("float16")
-    made.add(
+def _half(script: Steps, asked: Float16) -> None:
+    source, target = script.next("float16")
+    script.add(
         f"{_APART}\nfrom onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST\n"
         "from onnxruntime.transformers.onnx_model import OnnxModel",
         f"""half = OnnxModel(onnx.load({source!r}))
@@ -267,23 +267,23 @@ half.topological_sort()
     )
 
 
-def _saved(made: Steps, form: str, plan: SessionPlan) -> None:
+def _saved(script: Steps, form: str, plan: SessionPlan) -> None:
     suffix = ".ort" if form == "ort" else ".onnx"
-    source, target = made.next("saved", suffix)
+    source, target = script.next("saved", suffix)
     outside = (
         'if LARGE:\n    options.add_session_config_entry(\n        "session.optimized_model_external_init'
         'ializers_file_name", "model.onnx.data"\n    )'
     )
     if suffix == ".ort":  # which holds its weights inside
         outside = ""
-        made.blocks.append(
+        script.blocks.append(
             f"if LARGE:\n    whole = os.path.join({str(Path(target).parent)!r}, 'whole.onnx')\n"
             f"    onnx.save(onnx.load({source!r}), whole)\nelse:\n    whole = {source!r}"
         )
     saving = f"options.optimized_model_filepath = {target!r}"
     block = [*options_of(plan), saving, *([outside] if outside else [])]
     block += session_of(plan, "whole" if suffix == ".ort" else repr(source))
-    made.blocks.append("\n".join(block))
+    script.blocks.append("\n".join(block))
 
 
 def _type(name: str | None) -> str:
