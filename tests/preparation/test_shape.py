@@ -1,4 +1,4 @@
-"""Kind, heads and width of every shipped architecture, found from the graph alone."""
+"""Kind, heads and width of every shipped architecture, read from the graph alone."""
 
 from __future__ import annotations
 

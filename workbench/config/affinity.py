@@ -51,3 +51,8 @@ def processors(text: str) -> frozenset[int]:
             )
         numbers.update(range(first, last + 1))
     return frozenset(numbers)
+
+
+def highest(text: str) -> int:
+    """Return the highest processor of an affinity text."""
+    return max(max(processors(processor_list)) for processor_list in text.split(";"))

@@ -32,9 +32,7 @@ def _threads(config: ConfigFields, cores: int) -> Iterator[str]:
     if config.spinning and config.intra_op_threads == 1 and not parallel:
         yield "Spinning does nothing with a single intra-op thread: no other thread waits."
     if config.affinity is not None:
-        highest = max(
-            max(affinity.processors(processor_list)) for processor_list in config.affinity.split(";")
-        )
+        highest = affinity.highest(config.affinity)
         if highest > (os.cpu_count() or highest):
             yield (
                 f"affinity names processor {highest}, and this machine has {os.cpu_count()}; "

@@ -71,7 +71,7 @@ class SessionPlan:
 
 
 def session_plan(config: ConfigFields) -> SessionPlan:
-    """Return the calls for a config. The CPU is listed when asked for or when nothing is: ORT adds its own."""
+    """Return the calls for a config. The CPU is listed when asked for, or alone: ORT adds it anyway."""
     check_trusted(config)
     attributes: list[tuple[str, Attribute | None]] = [
         ("graph_optimization_level", _constant("GraphOptimizationLevel", LEVELS, config.level)),
