@@ -10,7 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.figures import palette
-from workbench.figures.palette import PALE, STRONG, style_of_op_type, style_of_provider, style_of_run
+from workbench.figures.palette import (
+    BLUE,
+    MUTED,
+    PALE,
+    SERIES,
+    STRONG,
+    VERMILLION,
+    style_of_op_type,
+    style_of_provider,
+    style_of_run,
+)
+from workbench.views.flame.payload import GAIN, LOSS
+from workbench.views.graph.payload import FATES
 
 WHITE, DARK = "#ffffff", "#111111"
 
@@ -38,7 +50,7 @@ def test_text_is_as_readable_on_white_as_on_black() -> None:
     assert contrast(palette.TEXT, DARK) > 4.2
 
 
-@pytest.mark.parametrize("color", [*STRONG, *PALE])
+@pytest.mark.parametrize("color", [*STRONG, *PALE, *MUTED])
 def test_what_is_written_upon_a_fill_can_be_read(color: str) -> None:
     fill = palette.FillStyle(color, "")
     assert contrast(fill.ink, color) >= 4.5
@@ -86,7 +98,7 @@ def test_every_listed_op_type_has_a_style_of_its_own() -> None:
 def test_an_unknown_op_type_is_hatched_and_does_not_depend_on_when_it_is_asked(op_type: str) -> None:
     style = style_of_op_type(op_type)
     assert style == style_of_op_type(op_type)
-    assert style.color in (*STRONG, *PALE)
+    assert style.color in MUTED
     assert style.pattern or op_type in palette._OP_TYPES
 
 
@@ -94,3 +106,10 @@ def test_an_unknown_op_type_looks_the_same_in_another_process() -> None:
     code = "from workbench.figures.palette import style_of_op_type as s; print(s('MyOwnOp'))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == str(style_of_op_type("MyOwnOp"))
+
+
+def test_blue_and_vermillion_are_of_a_and_b_alone() -> None:
+    assert [style_of_run(index).color for index in (0, 1)] == [BLUE, VERMILLION]
+    fills = [*palette._PROVIDERS.values(), *palette._OP_TYPES.values(), GAIN, LOSS]
+    fills += [style for style, _ in FATES.values()]
+    assert not {BLUE, VERMILLION} & {*(style.color for style in fills), *(color for color, *_ in SERIES)}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import plotly.graph_objects as go
 
 from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory
-from workbench.figures.palette import BLUE, GREEN, PURPLE, VERMILLION
+from workbench.figures.palette import GREEN, PURPLE, SKY, TEXT
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
 from workbench.figures.words import plain
@@ -15,8 +15,8 @@ from workbench.figures.words import plain
 MIB = 1 << 20
 PLOT_PIXELS = 300
 _LINES = (
-    ("held by the arena", "held_bytes", VERMILLION, "dot"),
-    ("in use in the arena", "in_use_bytes", BLUE, "solid"),
+    ("held by the arena", "held_bytes", TEXT, "dot"),
+    ("in use in the arena", "in_use_bytes", PURPLE, "solid"),
     ("activations alive, by the graph", "live_bytes", GREEN, "dash"),
 )
 
@@ -60,7 +60,7 @@ def _temporaries(memory: MemoryRecord) -> Iterator[go.Bar]:
             x=[node.position + 0.5 for node in memory.nodes],
             y=[None if size is None else size / MIB for size in scratch],
             name="temporaries of a node",
-            marker={"color": PURPLE, "line": {"width": 0}},
+            marker={"color": SKY, "line": {"width": 0}},
             customdata=[_label(node) for node in memory.nodes],
             hovertemplate="%{customdata}<br>%{y:,.4g} MiB beyond its outputs<extra></extra>",
         )

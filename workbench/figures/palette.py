@@ -1,4 +1,4 @@
-"""One palette: a run, a provider or an op type looks the same in every figure, and never by colour alone."""
+"""One palette: a run, a provider or an op type looks the same in every figure, by colour and hatching."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from zlib import crc32
 Pattern = Literal["", "/", "\\", "x", "-", "|", "+", "."]  # plotly's names of hatchings
 
 # Okabe and Ito's colours. The strong ones have a contrast of 3 or more against white and against #111, so
-# they may be lines, points and text; the pale ones fail on white and are only ever fills with an outline.
+# they may be lines, points and text; blue and vermillion are those of the runs A and B and of nothing else.
 BLUE, VERMILLION, GREEN, PURPLE = STRONG = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-ORANGE, SKY, YELLOW = PALE = ("#E69F00", "#56B4E9", "#F0E442")
+SKY, YELLOW = PALE = ("#56B4E9", "#F0E442")  # too faint on white without an outline
+# Fills of operators and providers, after Paul Tol's light scheme without its blue and its orange.
+MINT, PEAR, OLIVE, PINK, LILAC, SAND, CYAN = MUTED = (
+    "#44BB99", "#BBCC33", "#AAAA00", "#FFAABB", "#B8A9D9", "#EEDD88", "#99DDFF",
+)  # fmt: skip
 TEXT = "#7a7a7a"  # 4.3 on white, 4.4 on #111: as near to equal as one grey can be
 GRID = "rgba(128, 128, 128, 0.22)"
 
@@ -36,7 +40,7 @@ SERIES: tuple[tuple[str, Pattern, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class RunStyle:
-    """How a run is drawn: as points, as a line, as a bar."""
+    """How a run is drawn as points, line or bar."""
 
     color: str
     symbol: str
@@ -77,40 +81,40 @@ def style_of_op_type(op_type: str) -> FillStyle:
 
 
 def _any_style(name: str) -> FillStyle:
-    """From the name itself, so the same in every process; hatched, since plain fills are the known names'."""
-    choices = list(product((*STRONG, *PALE), _PATTERNS[1:]))
+    """Derive the style from the name, the same in every process; plain fills are for known names."""
+    choices = list(product(MUTED, _PATTERNS[1:]))
     return FillStyle(*choices[crc32(name.encode("utf-8", "surrogatepass")) % len(choices)])
 
 
 _PROVIDERS = {
-    "cpu": FillStyle(BLUE, ""),
-    "cuda": FillStyle(GREEN, ""),
-    "tensorrt": FillStyle(ORANGE, ""),
-    "nvtensorrtrtx": FillStyle(ORANGE, "/"),
-    "openvino": FillStyle(SKY, ""),
-    "dnnl": FillStyle(SKY, "/"),
-    "dml": FillStyle(PURPLE, ""),
-    "webgpu": FillStyle(PURPLE, "/"),
-    "coreml": FillStyle(YELLOW, ""),
-    "nnapi": FillStyle(YELLOW, "/"),
-    "qnn": FillStyle(VERMILLION, ""),
-    "migraphx": FillStyle(VERMILLION, "/"),
-    "xnnpack": FillStyle(BLUE, "/"),
-    "cann": FillStyle(GREEN, "/"),
-    "acl": FillStyle(GREEN, "x"),
+    "cpu": FillStyle(CYAN, ""),
+    "cuda": FillStyle(MINT, ""),
+    "tensorrt": FillStyle(PEAR, ""),
+    "nvtensorrtrtx": FillStyle(PEAR, "/"),
+    "openvino": FillStyle(LILAC, ""),
+    "dnnl": FillStyle(LILAC, "/"),
+    "dml": FillStyle(PINK, ""),
+    "webgpu": FillStyle(PINK, "/"),
+    "coreml": FillStyle(SAND, ""),
+    "nnapi": FillStyle(SAND, "/"),
+    "qnn": FillStyle(OLIVE, ""),
+    "migraphx": FillStyle(OLIVE, "/"),
+    "xnnpack": FillStyle(CYAN, "/"),
+    "cann": FillStyle(MINT, "/"),
+    "acl": FillStyle(MINT, "x"),
 }
 _OTHER_NAMES = {"trt": "tensorrt", "tensorrt-rtx": "nvtensorrtrtx", "directml": "dml"}
 
 # At most eight of a kind, one a hatching; the most usual first.
 _KINDS = {
-    BLUE: "MatMul Gemm FusedMatMul FusedGemm Einsum TransposeMatMul",
-    VERMILLION: "Conv FusedConv ConvTranspose NhwcFusedConv MaxPool AveragePool GlobalAveragePool",
-    PURPLE: "Attention MultiHeadAttention GroupQueryAttention Softmax RotaryEmbedding QAttention LSTM GRU",
-    GREEN: "LayerNormalization SkipLayerNormalization BatchNormalization InstanceNormalization "
+    CYAN: "MatMul Gemm FusedMatMul FusedGemm Einsum TransposeMatMul",
+    OLIVE: "Conv FusedConv ConvTranspose NhwcFusedConv MaxPool AveragePool GlobalAveragePool",
+    LILAC: "Attention MultiHeadAttention GroupQueryAttention Softmax RotaryEmbedding QAttention LSTM GRU",
+    MINT: "LayerNormalization SkipLayerNormalization BatchNormalization InstanceNormalization "
     "SimplifiedLayerNormalization EmbedLayerNormalization RMSNormalization GroupNormalization",
-    SKY: "Add Mul Relu Gelu BiasGelu FastGelu Sigmoid QuickGelu",
-    YELLOW: "Transpose Reshape Gather Concat Slice ReorderInput MemcpyToHost Split",
-    ORANGE: "QuantizeLinear DequantizeLinear MatMulInteger DynamicQuantizeMatMul QLinearConv MatMulNBits "
+    PEAR: "Add Mul Relu Gelu BiasGelu FastGelu Sigmoid QuickGelu",
+    SAND: "Transpose Reshape Gather Concat Slice ReorderInput MemcpyToHost Split",
+    PINK: "QuantizeLinear DequantizeLinear MatMulInteger DynamicQuantizeMatMul QLinearConv MatMulNBits "
     "DynamicQuantizeLinear QLinearMatMul",
 }
 _OP_TYPES = {

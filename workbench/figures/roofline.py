@@ -8,7 +8,7 @@ from math import log10
 import plotly.graph_objects as go
 
 from workbench.analysis.roofline.node_limits import INT8, NodeLimit, RooflineRecord
-from workbench.figures.palette import BLUE, STRONG, TEXT, VERMILLION
+from workbench.figures.palette import GREEN, PURPLE, TEXT
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
 from workbench.figures.words import plain
@@ -49,8 +49,8 @@ def _drawn(roofline: RooflineRecord) -> list[NodeLimit]:
 
 def _clouds(drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
     for name, int8, symbol, color in (
-        ("float32 and others", False, "circle", STRONG[0]),
-        ("int8", True, "diamond", STRONG[1]),
+        ("float32 and others", False, "circle", GREEN),
+        ("int8", True, "diamond", PURPLE),
     ):
         nodes = [node for node in drawn if (node.op_type in INT8) is int8]
         if nodes:
@@ -111,8 +111,8 @@ def _roofs(roofline: RooflineRecord, drawn: list[NodeLimit]) -> Iterator[go.Scat
         return
     intensities = [(node.flops or 0) / (node.bytes_moved or 1) for node in drawn] or [1.0]
     for name, unit, peak, color, dash in (
-        ("float32 peak", "GFLOP/s", peaks.float32_flops, BLUE, "solid"),
-        ("int8 peak", "GOP/s", peaks.int8_flops, VERMILLION, "dash"),
+        ("float32 peak", "GFLOP/s", peaks.float32_flops, GREEN, "solid"),
+        ("int8 peak", "GOP/s", peaks.int8_flops, PURPLE, "dash"),
     ):
         if peak is None:
             continue

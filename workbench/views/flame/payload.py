@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.figures import palette
 from workbench.figures.palette import (
-    BLUE,
     TEXT,
-    VERMILLION,
     FillStyle,
     style_of_op_type,
     style_of_provider,
@@ -23,7 +22,7 @@ from workbench.views.texts import Texts, style_data
 MOST_LETTERS = 1000  # of a name: one of a megabyte is cut
 MOST_MEMBERS = 500  # names of nodes behind one box
 GAP = FillStyle(TEXT, ".")
-GAIN, LOSS = FillStyle(BLUE, ""), FillStyle(VERMILLION, "/")
+GAIN, LOSS = FillStyle(palette.GAIN, ""), FillStyle(palette.LOSS, "/")
 
 
 class _Whats:

@@ -7,10 +7,11 @@ from typing import Any
 
 from workbench.figures.palette import (
     GREEN,
-    ORANGE,
+    OLIVE,
     PURPLE,
     SKY,
     TEXT,
+    YELLOW,
     FillStyle,
     style_of_op_type,
     style_of_provider,
@@ -27,9 +28,9 @@ GREY = FillStyle(TEXT, ".")
 FATES = {
     "kept": (FillStyle(SKY, ""), "="),
     "fused": (FillStyle(GREEN, "/"), "⊕"),
-    "folded": (FillStyle(ORANGE, "\\"), "▾"),
+    "folded": (FillStyle(YELLOW, "\\"), "▾"),
     "eliminated": (FillStyle(PURPLE, "x"), "×"),
-    "inserted": (FillStyle("#D55E00", "-"), "+"),
+    "inserted": (FillStyle(OLIVE, "-"), "+"),
     "unknown": (GREY, "?"),
 }
 

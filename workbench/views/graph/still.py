@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from workbench.figures.palette import STRONG, TEXT, FillStyle, style_of_provider
+from workbench.figures.palette import PURPLE, TEXT, FillStyle, style_of_provider
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, column
 from workbench.figures.words import lines
@@ -195,7 +195,7 @@ def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
 def _arcs(outline: Outline, left: float, first: float) -> Iterator[Shape]:
     """A line to the next box; an arc on the right to any other."""
     for tie in outline.ties:
-        color, width = (STRONG[1], 2.0) if tie.crossing else (TEXT, 1.0)
+        color, width = (PURPLE, 2.0) if tie.crossing else (TEXT, 1.0)
         start, end = first + tie.source * (BOX + GAP), first + tie.target * (BOX + GAP)
         dash = (5.0, 3.0) if tie.crossing else None
         if tie.target == tie.source + 1:

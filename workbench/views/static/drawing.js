@@ -1,6 +1,6 @@
 // How a graph looks: frames, lines, boxes, stubs, the selection.
 
-const CROSSING = "#D55E00";
+const CROSSING = "#CC79A7";
 
 function drawPane(ctx, stage, theme, pane) {
   const seen = stage.window(), k = stage.kx;
