@@ -2,6 +2,8 @@
 
 from workbench._version import __version__ as __version__
 from workbench.api.accuracy import accuracy as accuracy
+from workbench.api.advising import findings as findings
+from workbench.api.advising import improve as improve
 from workbench.api.comparing import compare as compare
 from workbench.api.comparing import history as history
 from workbench.api.comparing import open as open
@@ -128,7 +130,11 @@ from workbench.results.accuracy import AccuracyTable as AccuracyTable
 from workbench.results.cold_start import ColdStarts as ColdStarts
 from workbench.results.comparison import Comparison as Comparison
 from workbench.results.explanation import Explanation as Explanation
+from workbench.results.findings import Finding as Finding
+from workbench.results.findings import Findings as Findings
+from workbench.results.findings import FixResult as FixResult
 from workbench.results.fusions import Fusions as Fusions
+from workbench.results.improvement import Improvement as Improvement
 from workbench.results.keep_decision import KeepDecision as KeepDecision
 from workbench.results.layer_errors import (
     LayerErrors as LayerErrors,

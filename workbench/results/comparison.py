@@ -28,6 +28,7 @@ from workbench.results.examining import (
     inputs_again,
     missing_model,
 )
+from workbench.results.findings import Findings, Subject
 from workbench.results.parts import ResultWithParts
 from workbench.results.registry import ResultKind
 from workbench.results.result import origin_of
@@ -207,6 +208,21 @@ class Comparison(ResultWithParts):
         self.add(table)
         return table
 
+    def findings(
+        self,
+        *,
+        cancel: threading.Event | None = None,
+        on_step: Callable[[str], None] | None = None,
+    ) -> Findings:
+        """Return what is lost under each config and what would fix it; examines what is missing."""
+        if self._model is not None:
+            self.examine("findings", cancel=cancel, on_step=on_step)
+        findings = Findings.made(self._records("findings"))
+        if self._model is not None:
+            inputs = self._inputs or inputs_again(self._model, self.record)
+            findings.target = Subject(self._model, inputs, self._calibration)
+        return findings
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run."""
         return self.record.to_frame()
@@ -288,5 +304,11 @@ class Comparison(ResultWithParts):
 
 
 KIND = ResultKind(
-    "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison, scope="runs"
+    "comparison",
+    ComparisonRecord,
+    check_comparison,
+    about_comparison,
+    result=Comparison,
+    scope="runs",
+    entry="workbench.api.comparing:compare",
 )

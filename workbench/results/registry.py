@@ -36,6 +36,8 @@ MODULES = {  # in the order of sections and buttons
     "roofline": "workbench.results.roofline",
     "thread scaling": "workbench.results.thread_scaling",
     "peaks": "workbench.results.peaks",
+    "findings": "workbench.results.findings",
+    "improvement": "workbench.results.improvement",
 }
 
 

@@ -21,6 +21,7 @@ JOBS = (
     "probe",
     "profiling",
     "snapshots",
+    "weight_scan",
     "preparing.calibrate",
     "preparing.dims",
     "preparing.dynamic",

@@ -1,0 +1,43 @@
+"""Write docs/findings.md from the rules: `python -m docs.findings`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.advisor.registry import FAMILIES, Rule, rules
+
+PAGE = Path(__file__).with_suffix(".md")
+HEAD = """# Findings
+
+`wb.findings(model, config)`, `result.findings()` and `workbench findings MODEL` ask each of these rules
+whether time, memory or accuracy is lost, and what would fix it. `finding.try_fix()` measures one fix against the
+config as it is; `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and keep
+what was measured better. A rule that needs a fact nobody made (a cold start, a thread scan) is listed as
+such, never passed over in silence.
+
+A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. *Sure* means
+that the structure proves it, *likely* that a share of the profile and a measured factor say so, *maybe* that
+only a measurement can tell.
+
+This page is made from the rules by `python -m docs.findings`.
+"""
+
+
+def page() -> str:
+    """Return the page: one section a family, one table row a rule."""
+    sections = [HEAD]
+    for family in FAMILIES:
+        rows = [_row(rule) for rule in rules() if rule.family == family]
+        title = family.replace("_", " ").capitalize()
+        table = ["| finding | recognised by | what to do | known from |", "|---|---|---|---|", *rows]
+        sections.append("\n".join([f"## {title}", "", *table]) + "\n")
+    return "\n".join(sections)
+
+
+def _row(rule: Rule) -> str:
+    cells = (f"**{rule.id}** {rule.meaning}", rule.recognised, rule.advice, rule.source)
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")

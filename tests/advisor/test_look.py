@@ -1,0 +1,80 @@
+"""Asking all rules: what is missing is listed, what fails costs nothing else, large gains stand first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import workbench as wb
+from tests.advisor.evidence import evidence
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.look import look
+from workbench.advisor.registry import FAMILIES, rules
+from workbench.config import Config
+from workbench.errors import BundleError
+from workbench.records.findings import FindingRecord, FindingsRecord, check_findings
+from workbench.results.registry import KINDS
+
+NODES = [
+    ("m", "MatMul", ("x", "w"), 60),
+    ("s", "SkipLayerNormalization", ("m",), 30),
+    ("e", "Einsum", ("s",), 10),
+]
+
+
+def test_the_largest_gain_stands_first_and_every_rule_is_accounted_for() -> None:
+    record = look(evidence(NODES))
+    assert [finding.id for finding in record.findings][:2] == ["skip-layer-norm-slow", "einsum"]
+    assert {*record.looked, *(entry.id for entry in record.not_looked)} == {rule.id for rule in rules()}
+    assert {"slow-load", "denormal-weights"} <= {entry.id for entry in record.not_looked}
+
+
+def test_a_rule_that_fails_is_a_line_with_its_cause() -> None:
+    def breaks(_: Evidence) -> Iterator[FindingRecord]:
+        raise KeyError("nobody thought of this")
+        yield
+
+    broken = replace(rules()[0], id="broken", needs=(), look=breaks)
+    record = look(evidence(NODES), (broken, *rules()))
+    (line,) = [entry for entry in record.not_looked if entry.id == "broken"]
+    assert "KeyError" in line.reason
+    assert record.findings == look(evidence(NODES)).findings
+
+
+def test_every_rule_says_what_it_is_and_where_it_is_known_from() -> None:
+    assert {rule.family for rule in rules()} == set(FAMILIES)
+    for rule in rules():
+        assert rule.meaning.endswith(".")
+        assert rule.recognised
+        assert rule.advice
+        assert rule.source
+
+
+def test_findings_are_saved_opened_and_shown(tmp_path: Path) -> None:
+    findings = wb.Findings.made({"A": look(evidence(NODES))})
+    opened = wb.open(findings.save(tmp_path / "found.ortbench"))
+    assert opened.record == findings.record
+    assert isinstance(opened.to_frame(), pd.DataFrame)
+    assert [finding.record.id for finding in opened] == [finding.record.id for finding in findings]
+    assert opened["einsum"].record.nodes == ("e",)
+    with pytest.raises(wb.WorkbenchError, match="not at hand"):
+        opened["skip-layer-norm-slow"].try_fix()
+    assert "image/png" in opened._repr_mimebundle_()[0]
+
+
+def test_a_forged_share_is_refused() -> None:
+    record = look(evidence(NODES))
+    forged = replace(record.findings[0], gain=replace(record.findings[0].gain, share=7.0))
+    with pytest.raises(BundleError, match="share"):
+        check_findings(replace(record, findings=(forged,)), "")
+
+
+def test_nothing_found_is_said_with_how_many_looked() -> None:
+    record = FindingsRecord("tiny", Config(), 0.001, (), ("a", "b"), ())
+    assert str(record) == "tiny: nothing found that is worth your time (2 rules looked)"
+    assert list(record.to_frame()["id"]) == []
+    assert KINDS.of(record, "").name == "findings"

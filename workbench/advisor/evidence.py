@@ -1,0 +1,156 @@
+"""All that rules may look at: facts of one config of one model, each of which may be missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from workbench.advisor.weights import WeightScan
+from workbench.analysis.cold_start import ColdStartRecord
+from workbench.analysis.explanation import Explained
+from workbench.analysis.graph import Graph, Node
+from workbench.analysis.memory.by_node import MemoryRecord
+from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
+from workbench.analysis.threads.scaling import ThreadScalingRecord
+from workbench.config import Config
+from workbench.records.findings import Confidence, Gain
+from workbench.records.machine import Machine
+from workbench.records.run import Run
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+UNSURE = {"sure": 0.25, "likely": 0.5, "maybe": 1.0}  # of the predicted saving, to both sides
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of one config of one model. None: it was not made, so rules that need it do not look."""
+
+    model_name: str
+    config: Config
+    machine: Machine
+    structure: ModelProto  # the file that ORT was given, without the payload of large tensors
+    explained: Explained | None = None
+    profiled: ProfiledConfig | None = None
+    weights: WeightScan | None = None
+    run: Run | None = None
+    cold: ColdStartRecord | None = None
+    memory: MemoryRecord | None = None
+    scaling: ThreadScalingRecord | None = None
+    size_bytes: int = 0  # of the model's files
+    sizes: tuple[tuple[str, int], ...] = ()  # free dimensions by name, as measured
+    pacing_s: float | None = None  # the pause before each run
+    labelled: bool = False  # whether there is an evaluation set
+
+    def has(self, need: str) -> bool:
+        """Whether a fact of this name is known."""
+        return getattr(self, need) is not None
+
+    @cached_property
+    def prepared(self) -> Graph:
+        """The graph that ORT was given."""
+        if self.explained is not None:
+            return self.explained.prepared
+        from workbench.analysis.graph import read_graph
+
+        return read_graph(self.structure)
+
+    @cached_property
+    def ran(self) -> Graph | None:
+        """The graph that was executed; None where a provider compiled it."""
+        if self.profiled is not None and self.profiled.graph is not None:
+            return self.profiled.graph
+        return None if self.explained is None else self.explained.optimized
+
+    @cached_property
+    def protos(self) -> Mapping[str, NodeProto]:
+        """The nodes of the prepared file by the name of their first output: for attributes and constants."""
+        return {node.output[0]: node for node in self.structure.graph.node if node.output}
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether the CPU runs every node."""
+        return all(provider.name == "CPUExecutionProvider" for provider in self.config.providers)
+
+    @property
+    def cores(self) -> int:
+        """What ORT's threads may really use at once."""
+        quota = self.machine.quota_cores
+        return min(self.machine.usable_cores, math.ceil(quota)) if quota else self.machine.usable_cores
+
+    # Time
+
+    @property
+    def run_s(self) -> float | None:
+        """The latency of a run: measured without the profiler."""
+        if self.run is not None and self.run.latency.median_s is not None:
+            return self.run.latency.median_s
+        return None if self.profiled is None else self.profiled.run_s
+
+    @cached_property
+    def between_s(self) -> float:
+        """The part of a run that lies in no node. The profiler's own cost lies there too and is left out."""
+        profiled = self.profiled
+        if profiled is None or profiled.profile is None or not profiled.run_s:
+            return 0.0
+        ratio = profiled.profile.overhead.ratio if profiled.profile.overhead else None
+        return max(0.0, profiled.run_s - profiled.time_s * (ratio or 1.0))
+
+    def cost_s(self, nodes: Iterable[NodeRun]) -> float:
+        """The time of these nodes in a run, at the scale of the latency."""
+        total = sum(node.time_s for node in nodes)
+        if self.profiled is None or not self.profiled.run_s or self.run_s is None:
+            return total
+        return total * self.run_s / self.profiled.run_s
+
+    def of(self, *op_types: str) -> tuple[NodeRun, ...]:
+        """What ran of these operators, the costliest first."""
+        return () if self.profiled is None else self.profiled.of(op_types)
+
+    def named(self, names: Iterable[str]) -> tuple[NodeRun, ...]:
+        """What ran under these names."""
+        if self.profiled is None:
+            return ()
+        by_name = self.profiled.by_name
+        return tuple(by_name[name] for name in dict.fromkeys(names) if name in by_name)
+
+    def share(self, nodes: Iterable[NodeRun]) -> float:
+        """Of a run's time."""
+        return self.share_of(self.cost_s(nodes))
+
+    def share_of(self, seconds: float) -> float:
+        """Of a run's time, bounded to a whole run."""
+        return min(1.0, seconds / self.run_s) if self.run_s else 0.0
+
+    def time_gain(self, saved_s: float, confidence: Confidence) -> Gain:
+        """A predicted saving of time with its interval, which is as wide as the confidence is low."""
+        off = saved_s * UNSURE[confidence]
+        low, high = saved_s - off, saved_s + off
+        if self.run_s is not None:
+            saved_s, high = min(saved_s, 0.99 * self.run_s), min(high, 0.99 * self.run_s)
+        return Gain("time", saved_s, low, high, self.share_of(saved_s) if self.run_s else None)
+
+    # Nodes
+
+    def users(self, node: Node) -> tuple[Node, ...]:
+        """The nodes of the executed graph that read what this one makes."""
+        graph = self.ran
+        if graph is None:
+            return ()
+        return tuple(user for name in node.outputs for user in graph.readers.get(name, ()))
+
+    def makers(self, node: Node) -> tuple[Node, ...]:
+        """The nodes of the executed graph that make what this one reads."""
+        graph = self.ran
+        if graph is None:
+            return ()
+        return tuple(graph.producers[name] for name in node.inputs if name in graph.producers)
+
+
+def names_of(nodes: Iterable[NodeRun | Node]) -> tuple[str, ...]:
+    """The names of nodes, each once."""
+    return tuple(dict.fromkeys(node.node if isinstance(node, NodeRun) else node.key for node in nodes))

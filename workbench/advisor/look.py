@@ -1,0 +1,80 @@
+"""Ask every rule, and rank what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.registry import Rule, rules
+from workbench.records.findings import FindingRecord, FindingsRecord, NotLooked
+
+NEEDED = {  # a fact in the words of a user
+    "explained": "an explanation",
+    "profiled": "a profile",
+    "weights": "the model file, to read its weights",
+    "run": "a measured run",
+    "cold": "a cold start",
+    "memory": "a memory profile",
+    "scaling": "a thread scan",
+    "ran": "the optimized graph",
+}
+CONFIDENCE = ("sure", "likely", "maybe")
+
+
+def look(evidence: Evidence, chosen: Sequence[Rule] | None = None) -> FindingsRecord:
+    """Every rule that can look, looks; one that fails is listed with its cause and costs nothing else."""
+    findings: list[FindingRecord] = []
+    looked: list[str] = []
+    not_looked: list[NotLooked] = []
+    for known in rules() if chosen is None else chosen:
+        missing = [NEEDED.get(need, need) for need in known.needs if not evidence.has(need)]
+        if missing:
+            not_looked.append(NotLooked(known.id, f"needs {' and '.join(missing)}"))
+            continue
+        try:
+            findings += known.look(evidence)
+        except Exception as error:  # noqa: BLE001 - a rule meets graphs that nobody thought of
+            not_looked.append(NotLooked(known.id, f"failed: {type(error).__name__}: {str(error)[:200]}"))
+        else:
+            looked.append(known.id)
+    return FindingsRecord(
+        model_name=evidence.model_name,
+        config=evidence.config,
+        run_s=evidence.run_s,
+        findings=tuple(sorted(findings, key=rank)),
+        looked=tuple(looked),
+        not_looked=tuple(not_looked),
+        fine=tuple(fine(evidence)),
+    )
+
+
+def rank(finding: FindingRecord) -> tuple[bool, float, int, str]:
+    """Correctness first, then by the predicted share, then by confidence."""
+    share = 1.0 if finding.gain.subject == "correctness" else finding.gain.share or 0.0
+    weight = {"time": 1.0, "correctness": 2.0, "memory": 0.3, "load": 0.2}[finding.gain.subject]
+    return (finding.is_small, -share * weight, CONFIDENCE.index(finding.confidence), finding.id)
+
+
+def fine(evidence: Evidence) -> list[str]:
+    """What is as it should be."""
+    texts = []
+    blocked = [node for node in evidence.of("Conv", "FusedConv") if _is_blocked(evidence, node.node)]
+    convolutions = evidence.of("Conv", "FusedConv")
+    if convolutions and len(blocked) == len(convolutions):
+        texts.append(f"all {len(convolutions)} convolutions use the blocked layout")
+    if (
+        evidence.run is not None
+        and evidence.run.threads is not None
+        and evidence.run.threads <= evidence.cores
+    ):
+        texts.append(f"{evidence.run.threads} threads on {evidence.cores} usable cores")
+    if evidence.weights is not None and not any(
+        w.denormals or w.non_finite for w in evidence.weights.weights
+    ):
+        texts.append("every weight is a normal, finite number")
+    return texts
+
+
+def _is_blocked(evidence: Evidence, name: str) -> bool:
+    node = None if evidence.ran is None else evidence.ran.by_key.get(name)
+    return node is not None and node.domain == "com.microsoft.nchwc"

@@ -1,0 +1,61 @@
+"""The list of rules. A rule registers itself: `@rule("id", needs=(…), …)` above a generator of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from workbench.advisor.evidence import Evidence
+from workbench.records.findings import FindingRecord
+
+FAMILIES = (
+    "fusion",
+    "layout",
+    "operators",
+    "shapes",
+    "int8",
+    "model_file",
+    "providers",
+    "threads",
+    "loading",
+)
+Look = Callable[[Evidence], Iterator[FindingRecord]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: what it needs to look, what it means, and the function that looks."""
+
+    id: str
+    family: str
+    needs: tuple[str, ...]  # names of facts of Evidence
+    meaning: str
+    recognised: str
+    advice: str
+    source: str
+    look: Look
+
+
+_RULES: dict[str, Rule] = {}
+
+
+def rule(
+    id: str, *, needs: tuple[str, ...] = (), recognised: str, advice: str, source: str
+) -> Callable[[Look], Look]:
+    """Register a rule. The first line of its docstring is what it means."""
+
+    def register(look: Look) -> Look:
+        meaning = (look.__doc__ or "").strip().splitlines()[0]
+        family = look.__module__.rpartition(".")[2]
+        _RULES[id] = Rule(id, family, needs, meaning, recognised, advice, source, look)
+        return look
+
+    return register
+
+
+def rules() -> tuple[Rule, ...]:
+    """Every rule, family by family."""
+    for family in FAMILIES:
+        import_module(f"workbench.advisor.rules.{family}")
+    return tuple(sorted(_RULES.values(), key=lambda known: (FAMILIES.index(known.family), known.id)))

@@ -1,0 +1,251 @@
+"""Fusions that cost time, and fusions that did not happen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.registry import rule
+from workbench.analysis.passes.missed import Missed
+from workbench.analysis.slower.profiled_config import NodeRun
+from workbench.records.findings import Confidence, FindingRecord, Fix
+
+SKIP_SHARE = 0.03
+SKIP_SAVED = 0.8  # of the fused kernel's time: it was 3.4 to 7.2 times slower than its parts at every size
+GELU_SAVED = 0.6
+EXTRA_OUTPUT = "output of the model"
+MOST_NODES = 40
+
+
+@rule(
+    "skip-layer-norm-slow",
+    needs=("profiled",),
+    recognised="SkipLayerNormalization runs on the CPU and takes at least 3 % of a run",
+    advice="leave SkipLayerNormFusion out; look again after each int8 fix, since the share grows",
+    source="measured: the kernel takes 4.9 to 5.3 ns an element, Add and LayerNormalization 0.7 to 1.2",
+)
+def skip_layer_norm_slow(evidence: Evidence) -> Iterator[FindingRecord]:
+    """A fused operator is slower on the CPU than the operators that it replaced."""
+    nodes = [
+        node for node in evidence.of("SkipLayerNormalization") if node.provider == "CPUExecutionProvider"
+    ]
+    cost_s = evidence.cost_s(nodes)
+    if not nodes or evidence.share_of(cost_s) < SKIP_SHARE:
+        return
+    disabled = (*evidence.config.disabled_passes, "SkipLayerNormFusion")
+    share = evidence.share_of(cost_s)
+    yield FindingRecord(
+        "skip-layer-norm-slow",
+        f"{len(nodes)} SkipLayerNormalization nodes are slower than the parts they replaced",
+        (
+            f"they take {share * 100:.1f} % of a run ({cost_s * 1e3:.3g} ms)",
+            "on the CPU this kernel is several times slower than its two parts, at every hidden size tried",
+        ),
+        names_of(nodes)[:MOST_NODES],
+        "sure",
+        evidence.time_gain(cost_s * SKIP_SAVED, "sure"),
+        Fix(
+            "config",
+            "leave the fusion out: disabled_passes=('SkipLayerNormFusion',)",
+            config=evidence.config.replace(disabled_passes=tuple(dict.fromkeys(disabled))),
+        ),
+        caution="on a GPU the fused operator is the faster one",
+        source="measured on this ORT's CPU kernels",
+    )
+
+
+@rule(
+    "level-below-all",
+    needs=("profiled",),
+    recognised="the optimization level is disabled, basic, extended or layout",
+    advice="use level all, the default; convolutional nets gain most",
+    source="convolutional nets 1.7 to 2.9 times faster at level all; small encoders may be faster at basic",
+)
+def level_below_all(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Graph optimization is turned down."""
+    config = evidence.config
+    if config.level not in ("disabled", "basic", "extended") or config.saved_graph is not None:
+        return
+    convolutions = evidence.of("Conv", "FusedConv")
+    share = evidence.share(convolutions)
+    confidence: Confidence = "sure" if share >= 0.3 else "maybe"
+    saved_s = evidence.cost_s(convolutions) * (1 - 1 / 1.7)
+    yield FindingRecord(
+        "level-below-all",
+        f"Graph optimization is turned down to level {config.level}",
+        (
+            f"convolutions take {share * 100:.0f} % of a run, and their fast layout needs level all"
+            if convolutions
+            else "fusions beyond this level are left out",
+        ),
+        names_of(convolutions)[:MOST_NODES],
+        confidence,
+        evidence.time_gain(saved_s, confidence),
+        Fix("config", "use the default level: level=None", config=config.replace(level=None)),
+        caution="" if convolutions else "small transformers were up to 1.13 times faster at level basic",
+    )
+
+
+@rule(
+    "gelu-not-fused",
+    needs=("explained", "profiled"),
+    recognised="the nodes of a GELU were not fused into one",
+    advice="rewrite it to the standard form, or export with opset 20, whose Gelu is one operator",
+    source="1.05 times for the forms that ORT does not know",
+)
+def gelu_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
+    """GELU runs as several nodes."""
+    yield from _missed(
+        evidence,
+        "gelu",
+        title="GELU runs as several nodes",
+        confidence="sure",
+        saved=GELU_SAVED,
+        fix=Fix(
+            "export",
+            "export it as one operator: opset 20 or newer",
+            code="torch.onnx.export(model, inputs, path, dynamo=True, opset_version=20)",
+        ),
+    )
+
+
+@rule(
+    "layer-norm-not-fused",
+    needs=("explained", "profiled"),
+    recognised="ReduceMean, Sub, Pow, Sqrt and Div of a LayerNormalization were not fused",
+    advice="export with opset 17 or newer; measure it, since the fused form may turn on a slower fusion",
+    source="the unfused form was 1.11 times faster where fusing it brought SkipLayerNormalization in",
+)
+def layer_norm_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
+    """LayerNormalization runs as several nodes."""
+    yield from _missed(
+        evidence,
+        "layer norm",
+        title="LayerNormalization runs as several nodes",
+        confidence="maybe",
+        saved=0.5,
+        fix=Fix(
+            "export",
+            "export it as one operator: opset 17 or newer",
+            code="torch.onnx.export(model, inputs, path, opset_version=17)",
+        ),
+        caution="on the CPU it may get slower: the fused operator then takes part in SkipLayerNormFusion",
+    )
+
+
+@rule(
+    "conv-batch-norm-not-folded",
+    needs=("explained", "profiled"),
+    recognised="a BatchNormalization follows a convolution and was not folded into its weights",
+    advice="make the weights constants, or fold it by hand where the convolution has several readers",
+    source="1.06 times for a batch norm before a convolution",
+)
+def batch_norm_not_folded(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Batch normalization was not folded into the convolution."""
+    yield from _missed(
+        evidence,
+        "conv + batch norm",
+        title="Batch normalization was not folded into the convolution",
+        confidence="sure",
+        saved=0.9,
+        fix=Fix("export", "export in evaluation mode with constant weights", code="model.eval()"),
+        only=("BatchNormalization", "Conv", "FusedConv"),
+        counted=("BatchNormalization",),
+    )
+
+
+@rule(
+    "extra-output-blocks-fusion",
+    needs=("explained",),
+    recognised="the reason of a missed fusion is that a tensor inside of it is an output of the model",
+    advice="remove that output from the model if nobody reads it",
+    source="1.08 times for a net that gave every hidden state",
+)
+def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
+    """An additional output of the model blocks fusions."""
+    blocked = [miss for miss in _misses(evidence) if miss.reason and EXTRA_OUTPUT in miss.reason]
+    if not blocked:
+        return
+    nodes = evidence.named(name for miss in blocked for name in miss.stopped_at)
+    yield FindingRecord(
+        "extra-output-blocks-fusion",
+        f"Outputs of the model block {len(blocked)} fusion{'s' * (len(blocked) > 1)}",
+        tuple(dict.fromkeys(f"{miss.pattern}: {miss.reason}" for miss in blocked))[:3],
+        tuple(dict.fromkeys(name for miss in blocked for name in miss.nodes))[:MOST_NODES],
+        "sure",
+        evidence.time_gain(evidence.cost_s(nodes) * 0.3, "sure"),
+        Fix(
+            "export",
+            "export without the outputs that nobody reads",
+            code="model.config.output_hidden_states = False",
+        ),
+        caution="it changes the interface of the model",
+    )
+
+
+@rule(
+    "attention-not-fused",
+    needs=("explained",),
+    recognised="attention runs as several operators",
+    advice="offer wb.TransformerFusion() on a GPU; on the CPU it is rarely faster",
+    source="CPU: 0.75 times on a small vision transformer, 0.99 on an encoder; GPU 1.1 to 1.5 times",
+)
+def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Attention is not one operator."""
+    from workbench.config import TransformerFusion
+
+    misses = [miss for miss in _misses(evidence) if miss.pattern == "attention"]
+    if not misses or evidence.on_cpu or evidence.config.fusion is not None:
+        return
+    nodes = evidence.named(name for miss in misses for name in miss.stopped_at)
+    yield FindingRecord(
+        "attention-not-fused",
+        f"Attention runs as several operators in {len(misses)} places",
+        tuple(dict.fromkeys(miss.reason for miss in misses if miss.reason))[:3],
+        tuple(name for miss in misses for name in miss.nodes)[:MOST_NODES],
+        "maybe",
+        evidence.time_gain(evidence.cost_s(nodes) * 0.3, "maybe"),
+        Fix(
+            "config",
+            "run ORT's transformer fusion first: fusion=wb.TransformerFusion()",
+            config=evidence.config.replace(fusion=TransformerFusion()),
+        ),
+    )
+
+
+def _misses(evidence: Evidence) -> tuple[Missed, ...]:
+    return () if evidence.explained is None else evidence.explained.passes.missed
+
+
+def _missed(
+    evidence: Evidence,
+    pattern: str,
+    *,
+    title: str,
+    confidence: Confidence,
+    saved: float,
+    fix: Fix,
+    caution: str = "",
+    only: tuple[str, ...] = (),
+    counted: tuple[str, ...] = (),
+) -> Iterator[FindingRecord]:
+    """A finding for all places where this pattern was missed for a reason that is not the config's."""
+    misses = [miss for miss in _misses(evidence) if miss.pattern == pattern and miss.said_by != "the config"]
+    nodes: tuple[NodeRun, ...] = evidence.named(name for miss in misses for name in miss.stopped_at)
+    nodes = tuple(node for node in nodes if not only or node.op_type in only)
+    cost_s = evidence.cost_s(node for node in nodes if not counted or node.op_type in counted)
+    if not misses or not nodes:
+        return
+    reasons = tuple(dict.fromkeys(miss.reason for miss in misses if miss.reason))[:3]
+    yield FindingRecord(
+        {"gelu": "gelu-not-fused", "layer norm": "layer-norm-not-fused"}.get(
+            pattern, "conv-batch-norm-not-folded"
+        ),
+        f"{title}, in {len(misses)} place{'s' * (len(misses) > 1)}",
+        (f"they take {evidence.share_of(cost_s) * 100:.1f} % of a run", *reasons),
+        names_of(nodes)[:MOST_NODES],
+        confidence,
+        evidence.time_gain(cost_s * saved, confidence),
+        fix,
+        caution=caution,
+    )

@@ -1,0 +1,264 @@
+"""Flaws of the model file: weights that are inputs, denormal, stored twice or never read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.registry import rule
+from workbench.advisor.weights import Weight
+from workbench.records.findings import FindingRecord, Fix, Gain
+
+DENORMAL_SHARE = 0.001
+DENORMAL_SLOWER = 20.0  # up to 113 times was measured; a cautious part of it is promised
+LEAST_BYTES = 1 << 20
+VOCABULARY = 10_000
+LOGITS_SHARE = 0.10
+ATTRIBUTE_BYTES = 64 << 20
+MOST_NODES = 40
+
+
+@rule(
+    "weights-are-inputs",
+    recognised="initializers are listed among the inputs of the graph, or ORT warns of it",
+    advice="remove them from the inputs; export with keep_initializers_as_inputs=False",
+    source="1.84 times (1.77 to 1.92) on a convolutional net",
+)
+def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
+    """ORT may not treat the weights as constants, so it folds and fuses less."""
+    graph = evidence.structure.graph
+    inputs = {value.name for value in graph.input}
+    weights = tuple(tensor.name for tensor in graph.initializer if tensor.name in inputs)
+    if not weights:
+        return
+    readers = [node for node in evidence.prepared.nodes if set(node.inputs) & set(weights)]
+    convolutions = evidence.of("Conv", "FusedConv", "BatchNormalization")
+    saved_s = evidence.cost_s(convolutions) * (1 - 1 / 1.7)
+    yield FindingRecord(
+        "weights-are-inputs",
+        f"{len(weights)} weights are inputs of the model",
+        ("a caller could replace them in each run, so ORT may not fold or fuse them",),
+        names_of(readers)[:MOST_NODES],
+        "sure",
+        evidence.time_gain(saved_s, "likely") if evidence.run_s else Gain("time", None, None, None, None),
+        Fix(
+            "rewrite",
+            "take them out of the inputs",
+            rewrite="weights-out-of-inputs",
+            code="torch.onnx.export(…, keep_initializers_as_inputs=False)",
+            least_sqnr_db=60.0,
+        ),
+        caution="keep those that a caller really replaces",
+    )
+
+
+@rule(
+    "denormal-weights",
+    needs=("weights",),
+    recognised="at least 0.1 % of the elements of a weight are denormal numbers",
+    advice="set them to zero in the file; it works everywhere",
+    source="a convolutional net with weights of 1e-39 ran 113 times slower (96 to 133)",
+)
+def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Weights hold numbers so small that the processor computes them in microcode."""
+    weights = _scanned(evidence)
+    denormal = [weight for weight in weights if weight.denormal_share >= DENORMAL_SHARE]
+    if not denormal:
+        return
+    names = {weight.name for weight in denormal}
+    readers = [node for node in evidence.prepared.nodes if names & set(node.inputs)]
+    count = sum(weight.denormals for weight in denormal)
+    cost_s = evidence.cost_s(evidence.of("Conv", "FusedConv", "MatMul", "Gemm", "FusedMatMul"))
+    yield FindingRecord(
+        "denormal-weights",
+        f"{count:,} elements of {len(denormal)} weights are denormal",
+        (f"at most {max(weight.denormal_share for weight in denormal) * 100:.1f} % of a weight",),
+        names_of(readers)[:MOST_NODES],
+        "sure",
+        evidence.time_gain(cost_s * (1 - 1 / DENORMAL_SLOWER), "maybe")
+        if evidence.run_s
+        else Gain("time", None, None, None, None),
+        Fix(
+            "config",
+            "let the processor treat them as zero: session.set_denormal_as_zero=1",
+            config=evidence.config.replace(
+                session_entries={**dict(evidence.config.session_entries), "session.set_denormal_as_zero": "1"}
+            ),
+            rewrite="denormals-to-zero",
+        ),
+        caution="the entry counts for the first session of a process only; zeros in the file always do",
+    )
+
+
+@rule(
+    "non-finite-weights",
+    needs=("weights",),
+    recognised="a weight holds NaN or infinity",
+    advice="export the model again from a sound checkpoint",
+    source="such a weight makes every output that depends on it NaN",
+)
+def non_finite_weights(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Weights hold NaN or infinity."""
+    broken = [weight for weight in _scanned(evidence) if weight.non_finite]
+    masks = [weight for weight in broken if weight.largest is not None and weight.count == weight.non_finite]
+    broken = [weight for weight in broken if weight not in masks]
+    if not broken:
+        return
+    names = {weight.name for weight in broken}
+    yield FindingRecord(
+        "non-finite-weights",
+        f"{len(broken)} weights hold NaN or infinity",
+        (f"{sum(weight.non_finite for weight in broken):,} elements",),
+        names_of(node for node in evidence.prepared.nodes if names & set(node.inputs))[:MOST_NODES],
+        "likely",
+        Gain("correctness", None, None, None, None),
+        Fix("export", "export again from a checkpoint without NaN"),
+        caution="a mask may hold infinities on purpose",
+    )
+
+
+@rule(
+    "weights-stored-twice",
+    needs=("weights",),
+    recognised="two weights of at least 1 MiB are equal, or one is the transpose of the other",
+    advice="export so that they share one tensor",
+    source="GPT-2: 163.0 to 124.4 million parameters, 154 MB",
+)
+def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The same weights are stored twice."""
+    groups: dict[str, list[Weight]] = {}
+    for weight in _scanned(evidence):
+        if weight.size_bytes >= LEAST_BYTES:
+            key = min(weight.sha1, weight.sha1_transposed or weight.sha1)
+            groups.setdefault(f"{key} {weight.element}", []).append(weight)
+    twins = [group for group in groups.values() if len(group) > 1]
+    if not twins:
+        return
+    wasted = sum(weight.size_bytes for group in twins for weight in group[1:])
+    names = {weight.name for group in twins for weight in group}
+    total = evidence.weights.size_bytes if evidence.weights else 0
+    yield FindingRecord(
+        "weights-stored-twice",
+        f"{wasted / (1 << 20):,.0f} MiB of weights are stored twice",
+        tuple(
+            " = ".join(f"{_short(weight.name)} {list(weight.dims)}" for weight in group)
+            for group in twins[:3]
+        ),
+        names_of(node for node in evidence.prepared.nodes if names & set(node.inputs))[:MOST_NODES],
+        "sure",
+        Gain("memory", float(wasted), float(wasted), float(wasted), wasted / total if total else None),
+        Fix(
+            "export",
+            "tie them in the export; the newer exporter of PyTorch does",
+            code="torch.onnx.export(model, inputs, path, dynamo=True)",
+        ),
+    )
+
+
+@rule(
+    "unused-weights",
+    recognised="initializers of at least 1 MiB that no node reads",
+    advice="remove them from the file",
+    source="they cost load time, disk and memory",
+)
+def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Weights that nothing reads are in the file."""
+    graph = evidence.prepared
+    read = {name for node in graph.nodes for name in node.reads} | set(graph.outputs)
+    unused = {
+        name: info.size_bytes for name, info in graph.constants.items()
+        if name not in read and (info.size_bytes or 0) >= LEAST_BYTES
+    }  # fmt: skip
+    wasted = sum(size or 0 for size in unused.values())
+    if not unused:
+        return
+    yield FindingRecord(
+        "unused-weights",
+        f"{len(unused)} weights are never read ({wasted / (1 << 20):,.0f} MiB)",
+        tuple(_short(name) for name in list(unused)[:3]),
+        (),
+        "sure",
+        Gain(
+            "memory", float(wasted), float(wasted), float(wasted),
+            min(1.0, wasted / evidence.size_bytes) if evidence.size_bytes else None,
+        ),
+        Fix("rewrite", "remove them from the file", rewrite="unused-weights-removed", least_sqnr_db=60.0),
+    )  # fmt: skip
+
+
+@rule(
+    "logits-of-every-position",
+    needs=("profiled",),
+    recognised="the last product has 10,000 or more columns, takes 10 % of a run, and has several rows",
+    advice="compute the logits of the last position only",
+    source="generation reads the last position only",
+)
+def logits_of_every_position(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Logits are computed for every position, and generation reads the last one only."""
+    graph = evidence.ran
+    if graph is None:
+        return
+    heads = [
+        node
+        for node in graph.nodes
+        if node.op_type in ("MatMul", "Gemm", "FusedMatMul") and set(node.outputs) & set(graph.outputs)
+        and any(
+            isinstance(dim, int) and dim >= VOCABULARY
+            for name in node.inputs
+            if (info := graph.constants.get(name)) and info.dims
+            for dim in info.dims
+        )
+    ]  # fmt: skip
+    runs = evidence.named(node.key for node in heads)
+    cost_s = evidence.cost_s(runs)
+    if not runs or evidence.share_of(cost_s) < LOGITS_SHARE:
+        return
+    yield FindingRecord(
+        "logits-of-every-position",
+        "Logits are computed for every position",
+        (f"the last product takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
+        names_of(runs),
+        "likely",
+        evidence.time_gain(cost_s * 0.9, "likely"),
+        Fix("export", "slice the last position before the head", code="num_logits_to_keep=1"),
+        caution="training and perplexity need every position",
+    )
+
+
+@rule(
+    "weights-as-attributes",
+    recognised="one node carries more than 100,000 numbers in an attribute, or Constant nodes hold 64 MiB",
+    advice="store them as initializers; of tree ensembles use the *_as_tensor attributes",
+    source="a forest of 915 MB took minutes to load",
+)
+def weights_as_attributes(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Large numbers are stored as attributes of nodes."""
+    heavy, total = [], 0
+    for node in evidence.structure.graph.node:
+        numbers = sum(len(attribute.floats) + len(attribute.ints) for attribute in node.attribute)
+        tensors = sum(len(attribute.t.raw_data) for attribute in node.attribute if attribute.HasField("t"))
+        total += tensors
+        if numbers > 100_000:
+            heavy.append(node.name or node.op_type)
+    if not heavy and total < ATTRIBUTE_BYTES:
+        return
+    yield FindingRecord(
+        "weights-as-attributes",
+        "Large numbers are stored as attributes of nodes",
+        (
+            f"{len(heavy)} nodes with over 100,000 numbers each",
+            f"{total / (1 << 20):,.0f} MiB in Constant nodes",
+        ),
+        tuple(heavy)[:MOST_NODES],
+        "likely",
+        Gain("load", None, None, None, None),
+        Fix("export", "store them as initializers, or as tensors of the tree ensemble"),
+    )
+
+
+def _scanned(evidence: Evidence) -> tuple[Weight, ...]:
+    return () if evidence.weights is None else evidence.weights.weights
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 60 else f"{name[:57]}…"

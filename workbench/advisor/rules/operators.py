@@ -1,0 +1,266 @@
+"""Operators that cost more than another way to compute the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from onnx import TensorProto, numpy_helper
+
+from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.registry import rule
+from workbench.analysis.graph import Node
+from workbench.analysis.slower.profiled_config import NodeRun
+from workbench.records.findings import FindingRecord, Fix
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+LEAST_SHARE = 0.03
+EINSUM_SHARE = 0.05
+TRANSPOSE_SHARE = 0.10
+LOOP_SHARE = 0.20
+LOOP_STEPS = 16
+KERNEL_EXPONENTS = (2.0, 3.0)  # ORT's Pow has loops of its own for these
+CHEAP_EXPONENTS = {
+    0.5: "Sqrt",
+    -0.5: "Sqrt and Reciprocal",
+    1.0: "nothing",
+    4.0: "two Mul",
+    -1.0: "Reciprocal",
+}
+ATTENTION_TRANSPOSES = 4  # a block of attention needs them
+MOST_NODES = 40
+
+
+@rule(
+    "general-power",
+    needs=("profiled",),
+    recognised="Pow with a constant exponent of 0.5, -0.5, 1, -1 or 4 takes at least 3 % of a run",
+    advice="spell it out: Sqrt, Reciprocal, Mul",
+    source="predicted 1.32 times, measured 1.35 (1.17 to 1.55)",
+)
+def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
+    """A power with a simple exponent is computed the general way."""
+    found: dict[str, float] = {}
+    for run in evidence.of("Pow"):
+        exponent = _exponent(evidence, run)
+        if exponent is not None and exponent in CHEAP_EXPONENTS:
+            found[run.node] = exponent
+    runs = evidence.named(found)
+    cost_s = evidence.cost_s(runs)
+    if not runs or evidence.share_of(cost_s) < LEAST_SHARE:
+        return
+    exponents = ", ".join(f"{value:g}" for value in sorted(set(found.values())))
+    yield FindingRecord(
+        "general-power",
+        f"Pow with exponent {exponents} is computed the general way",
+        (f"it takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
+        names_of(runs)[:MOST_NODES],
+        "sure",
+        evidence.time_gain(cost_s * 0.95, "sure"),
+        Fix(
+            "rewrite",
+            "replace it by Sqrt, Reciprocal or Mul",
+            rewrite="power-spelled-out",
+            least_sqnr_db=60.0,
+        ),
+    )
+
+
+@rule(
+    "einsum",
+    needs=("profiled",),
+    recognised="Einsum takes at least 5 % of a run",
+    advice="write it as MatMul with the transposes that it needs",
+    source="1.08 to 1.13 times (1.06 to 1.17)",
+)
+def einsum(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Einsum costs transposes that a MatMul does not need."""
+    runs = evidence.of("Einsum")
+    cost_s = evidence.cost_s(runs)
+    if not runs or evidence.share_of(cost_s) < EINSUM_SHARE:
+        return
+    yield FindingRecord(
+        "einsum",
+        f"{len(runs)} Einsum node{'s' * (len(runs) > 1)} cost transposes that a MatMul does not need",
+        (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
+        names_of(runs)[:MOST_NODES],
+        "likely",
+        evidence.time_gain(cost_s * 0.35, "likely"),
+        Fix("export", "write the product with matmul in the model's code", code="torch.matmul(a, b)"),
+    )
+
+
+@rule(
+    "cast-pairs",
+    needs=("profiled",),
+    recognised="a Cast whose only reader casts back to the element type that it came from",
+    advice="export without autocast",
+    source="1.06 times (1.03 to 1.10)",
+)
+def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Tensors are cast to another type and straight back."""
+    graph = evidence.ran
+    if graph is None or evidence.config.precision is not None:
+        return
+    pairs = [
+        (first, second)
+        for first in graph.nodes
+        if first.op_type == "Cast"
+        for second in evidence.users(first)
+        if second.op_type == "Cast" and _returns(evidence, first, second)
+    ]
+    runs = evidence.named(node.key for pair in pairs for node in pair)
+    cost_s = evidence.cost_s(runs)
+    if not runs:
+        return
+    yield FindingRecord(
+        "cast-pairs",
+        f"{len(pairs)} tensors are cast and cast back",
+        (f"the casts take {evidence.share_of(cost_s) * 100:.1f} % of a run",),
+        names_of(runs)[:MOST_NODES],
+        "likely",
+        evidence.time_gain(cost_s, "likely"),
+        Fix("export", "export in one precision, without autocast"),
+        caution="without the detour the outputs change in their last digits",
+    )
+
+
+@rule(
+    "float64-island",
+    needs=("profiled",),
+    recognised="nodes that compute in float64 in a float32 model take at least 3 % of a run",
+    advice="convert constants and buffers to float32; measure it",
+    source="half the bytes, but a fusion that it lets in may be slower",
+)
+def float64_island(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Part of a float32 model computes in float64."""
+    graph = evidence.ran
+    if graph is None:
+        return
+    wide = [
+        node
+        for node in graph.nodes
+        if node.op_type != "Cast"
+        and any(
+            _element(evidence, name) == TensorProto.DOUBLE for name in (*node.inputs, *node.outputs) if name
+        )
+    ]
+    runs = evidence.named(node.key for node in wide)
+    cost_s = evidence.cost_s(runs)
+    if not runs or evidence.share_of(cost_s) < LEAST_SHARE or len(wide) == len(graph.nodes):
+        return
+    yield FindingRecord(
+        "float64-island",
+        f"{len(runs)} nodes compute in float64",
+        (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
+        names_of(runs)[:MOST_NODES],
+        "maybe",
+        evidence.time_gain(cost_s * 0.5, "maybe"),
+        Fix("export", "make constants and buffers float32 before the export", code="model.float()"),
+        caution="sums of many large numbers may need float64",
+    )
+
+
+@rule(
+    "transposes",
+    needs=("profiled",),
+    recognised="Transpose takes at least 10 % of a run",
+    advice="export in the channel order that ORT computes in (channels first)",
+    source="models from other frameworks carry their layout with them",
+)
+def transposes(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Transposes take a large part of the run."""
+    runs = evidence.of("Transpose")
+    cost_s = evidence.cost_s(runs)
+    if not runs or evidence.share_of(cost_s) < TRANSPOSE_SHARE:
+        return
+    softmaxes = len(evidence.of("Softmax"))
+    if softmaxes and len(runs) <= ATTENTION_TRANSPOSES * softmaxes:
+        return
+    yield FindingRecord(
+        "transposes",
+        f"{len(runs)} transposes take {evidence.share_of(cost_s) * 100:.0f} % of a run",
+        (),
+        names_of(runs)[:MOST_NODES],
+        "likely",
+        evidence.time_gain(cost_s * 0.7, "likely"),
+        Fix("export", "export with channels first", code="tf2onnx … --inputs-as-nchw input"),
+    )
+
+
+@rule(
+    "loop-of-products",
+    needs=("profiled",),
+    recognised="a Loop or Scan takes at least 20 % of a run and its body runs 16 times or more",
+    advice="compute all steps in one product where a step does not need the one before",
+    source="a Loop of 64 steps against one MatMul: 11.2 times",
+)
+def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
+    """A loop repeats small operators that one large operator could do."""
+    loops = evidence.of("Loop", "Scan")
+    if evidence.profiled is None or not loops:
+        return
+    graph = evidence.ran
+    bodies = {} if graph is None else _bodies(graph.nodes)
+    for loop in loops:
+        cost_s = evidence.cost_s((loop, *evidence.named(bodies.get(loop.node, ()))))
+        if evidence.share_of(cost_s) < LOOP_SHARE:
+            continue
+        yield FindingRecord(
+            "loop-of-products",
+            f"{loop.op_type} repeats small operators one step after the other",
+            (f"it takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
+            (loop.node, *bodies.get(loop.node, ()))[:MOST_NODES],
+            "maybe",
+            evidence.time_gain(cost_s * 0.8, "maybe"),
+            Fix("export", "write the steps as one batched operator where no step needs the one before"),
+            caution="a loop that carries a state from step to step cannot be unrolled so",
+        )
+
+
+def _bodies(nodes: tuple[Node, ...]) -> Mapping[str, tuple[str, ...]]:
+    """The nodes inside of each control-flow node."""
+    bodies: dict[str, list[str]] = {}
+    for node in nodes:
+        if node.scope:
+            bodies.setdefault(node.scope.partition("/")[0], []).append(node.key)
+    return {name: tuple(keys) for name, keys in bodies.items()}
+
+
+def _exponent(evidence: Evidence, run: NodeRun) -> float | None:
+    """The constant exponent of a Pow; None where it is a tensor."""
+    node = None if evidence.ran is None else evidence.ran.by_key.get(run.node)
+    if node is None or len(node.inputs) < 2:
+        return None
+    return constant(evidence, node.inputs[1])
+
+
+def constant(evidence: Evidence, name: str) -> float | None:
+    """The value of a scalar initializer or Constant node."""
+    graph = evidence.structure.graph
+    tensor = next((tensor for tensor in graph.initializer if tensor.name == name), None)
+    maker: NodeProto | None = evidence.protos.get(name)
+    if tensor is None and maker is not None and maker.op_type == "Constant":
+        tensor = next((a.t for a in maker.attribute if a.name == "value"), None)
+    if tensor is None or any(dim != 1 for dim in tensor.dims):
+        return None
+    try:
+        return float(numpy_helper.to_array(tensor).reshape(-1)[0])
+    except (TypeError, ValueError, IndexError):  # the payload was left out, or is no number
+        return None
+
+
+def _returns(evidence: Evidence, first: Node, second: Node) -> bool:
+    """Whether the second cast ends in the element type that the first one began with."""
+    start = _element(evidence, first.inputs[0])
+    return start is not None and start == _element(evidence, second.outputs[0])
+
+
+def _element(evidence: Evidence, name: str) -> int | None:
+    graph = evidence.ran
+    info = None if graph is None else graph.info(name)
+    if info is None and evidence.explained is not None:
+        info = evidence.explained.source.info(name)
+    return None if info is None else info.element

@@ -1,0 +1,219 @@
+"""Execution providers: what fell back, what is copied, what is cut into pieces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.registry import rule
+from workbench.config import Provider
+from workbench.records.findings import FindingRecord, Fix, Gain
+
+CPU = "CPUExecutionProvider"
+CUDA = "CUDAExecutionProvider"
+TENSORRT = "TensorrtExecutionProvider"
+COPIES = ("MemcpyFromHost", "MemcpyToHost")
+MOST_PARTITIONS = 4
+FIRST_RUN_TIMES = 10
+ENGINE_LOAD_S = 5.0
+MOST_NODES = 40
+
+
+@rule(
+    "provider-did-not-load",
+    needs=("explained",),
+    recognised="a provider that was asked for is not in effect",
+    advice="run wb.doctor(), which says what is missing",
+    source="ORT goes on with the next provider and says so in its log only",
+)
+def provider_did_not_load(evidence: Evidence) -> Iterator[FindingRecord]:
+    """A provider that was asked for did not load."""
+    if evidence.explained is None:
+        return
+    for provider, words in evidence.explained.placement.not_loaded:
+        yield FindingRecord(
+            "provider-did-not-load",
+            f"{provider} did not load; the next provider took its nodes",
+            (words[:300],),
+            (),
+            "sure",
+            Gain("correctness", None, None, None, None),
+            Fix("note", "wb.doctor() says what is missing and how to install it", code="wb.doctor()"),
+        )
+
+
+@rule(
+    "copies-between-devices",
+    needs=("explained",),
+    recognised="two or more Memcpy nodes lie inside of the graph",
+    advice="move the operators that the provider does not take to the edge of the graph, or rewrite them",
+    source="each copy waits for the device",
+)
+def copies_between_devices(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Tensors are copied between devices in the middle of the graph."""
+    if evidence.explained is None:
+        return
+    placement, graph = evidence.explained.placement, evidence.explained.optimized
+    edges = set(graph.inputs) | set(graph.outputs)
+    copies = [
+        node for node in graph.nodes if node.op_type in COPIES and not edges & {*node.inputs, *node.outputs}
+    ]
+    if len(copies) < 2:
+        return
+    reasons = Counter(
+        f"{node.op_type}: {node.reason}" for node in placement.nodes if node.provider == CPU and node.reason
+    )
+    runs = evidence.named(node.key for node in copies)
+    cost_s = evidence.cost_s(runs)
+    known = evidence.profiled is not None and evidence.run_s
+    yield FindingRecord(
+        "copies-between-devices",
+        f"{len(copies)} tensors are copied between devices in the middle of the graph",
+        tuple(f"{text} ({count})" for text, count in reasons.most_common(3)),
+        tuple(node.key for node in copies)[:MOST_NODES],
+        "likely",
+        evidence.time_gain(cost_s, "likely") if known else Gain("time", None, None, None, None),
+        Fix("export", "rewrite the operators that fell to the CPU, or gather them at the end of the graph"),
+        caution="ORT puts small shape computations on the CPU on purpose",
+    )
+
+
+@rule(
+    "many-partitions",
+    needs=("explained",),
+    recognised="a provider that compiles its parts got more than 4 of them, or fewer than 10 nodes a part",
+    advice="rewrite the operator that splits the graph, or give the provider up",
+    source="each boundary costs a copy and a launch; one operator cut a model into 14 parts",
+)
+def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
+    """A provider got the graph in many small parts."""
+    if evidence.explained is None:
+        return
+    placement = evidence.explained.placement
+    providers = {node.provider for node in placement.nodes if node.provider}
+    if len(providers) < 2 or placement.partitions <= MOST_PARTITIONS:
+        return
+    split = Counter(node.op_type for node in placement.nodes if node.provider == CPU)
+    yield FindingRecord(
+        "many-partitions",
+        f"The graph is cut into {placement.partitions} parts",
+        (f"operators on the CPU: {', '.join(f'{kind} ({n})' for kind, n in split.most_common(5))}",),
+        tuple(node.node for node in placement.nodes if node.provider == CPU)[:MOST_NODES],
+        "likely",
+        Gain("time", None, None, None, None),
+        Fix("export", "rewrite the operators that split it, or use the CPU for all of it"),
+    )
+
+
+@rule(
+    "cpu-listed-first",
+    recognised="the CPU stands before another provider",
+    advice="list the faster provider first and the CPU last",
+    source="providers take nodes in their order, and the CPU takes nearly every one",
+)
+def cpu_listed_first(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The CPU stands before another provider and takes its nodes."""
+    names = [provider.name for provider in evidence.config.providers]
+    if CPU not in names[:-1]:
+        return
+    ordered = sorted(evidence.config.providers, key=lambda provider: provider.name == CPU)
+    yield FindingRecord(
+        "cpu-listed-first",
+        f"The CPU is listed before {', '.join(names[names.index(CPU) + 1 :])}",
+        (),
+        (),
+        "sure",
+        Gain("correctness", None, None, None, None),
+        Fix("config", "list the CPU last", config=evidence.config.replace(providers=tuple(ordered))),
+    )
+
+
+@rule(
+    "copies-of-inputs",
+    needs=("profiled",),
+    recognised="a GPU provider runs the model and inputs and outputs are not bound",
+    advice="bind inputs and outputs to the device: io_binding=True",
+    source="on a GPU the copies count; on the CPU binding gained nothing (0.975, 0.911 to 1.044)",
+)
+def copies_of_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Inputs and outputs are copied to and from the device in every run."""
+    names = {provider.name for provider in evidence.config.providers}
+    if not names & {CUDA, TENSORRT} or evidence.config.io_binding:
+        return
+    yield FindingRecord(
+        "copies-of-inputs",
+        "Inputs and outputs are copied to and from the device in every run",
+        (),
+        (),
+        "likely",
+        Gain("time", None, None, None, None),
+        Fix("config", "bind them: io_binding=True", config=evidence.config.replace(io_binding=True)),
+    )
+
+
+@rule(
+    "convolution-search",
+    needs=("run",),
+    recognised="CUDA with convolutions whose first run takes 10 times a later one",
+    advice="use cudnn_conv_algo_search=HEURISTIC where shapes change",
+    source="634 to 1.9 ms for each new shape in a report of users",
+)
+def convolution_search(evidence: Evidence) -> Iterator[FindingRecord]:
+    """cuDNN searches for the fastest convolution at every new shape."""
+    run = evidence.run
+    first_s = None if run is None else run.first_run_s
+    cuda = next((provider for provider in evidence.config.providers if provider.name == CUDA), None)
+    if cuda is None or first_s is None or evidence.run_s is None or cuda.option("cudnn_conv_algo_search"):
+        return
+    if first_s < FIRST_RUN_TIMES * evidence.run_s or not any(
+        n.op_type == "Conv" for n in evidence.prepared.nodes
+    ):
+        return
+    options = {**dict(cuda.options), "cudnn_conv_algo_search": "HEURISTIC"}
+    changed = tuple(Provider("cuda", options) if p is cuda else p for p in evidence.config.providers)
+    yield FindingRecord(
+        "convolution-search",
+        f"The first run takes {first_s / evidence.run_s:.0f} times a later one",
+        ("cuDNN tries every algorithm at each new shape",),
+        (),
+        "likely",
+        Gain("load", first_s, first_s * 0.5, first_s, None),
+        Fix(
+            "config",
+            "use the heuristic search: cudnn_conv_algo_search=HEURISTIC",
+            config=evidence.config.replace(providers=changed),
+        ),
+    )
+
+
+@rule(
+    "engine-built-at-each-start",
+    needs=("run",),
+    recognised="TensorRT without an engine cache, and a load of more than 5 s",
+    advice="turn the engine cache on, and give least, best and most shapes",
+    source="rebuilds of 50 s at new shapes in users' reports",
+)
+def engine_built_at_each_start(evidence: Evidence) -> Iterator[FindingRecord]:
+    """TensorRT builds its engine again at each start."""
+    run = evidence.run
+    tensorrt = next((p for p in evidence.config.providers if p.name == TENSORRT), None)
+    load_s = None if run is None else run.load_s
+    if (
+        tensorrt is None
+        or load_s is None
+        or load_s < ENGINE_LOAD_S
+        or tensorrt.option("trt_engine_cache_enable")
+    ):
+        return
+    options = {**dict(tensorrt.options), "trt_engine_cache_enable": "1", "trt_timing_cache_enable": "1"}
+    changed = tuple(Provider("tensorrt", options) if p is tensorrt else p for p in evidence.config.providers)
+    yield FindingRecord(
+        "engine-built-at-each-start",
+        f"TensorRT builds its engine at each start ({load_s:.0f} s)",
+        (),
+        (),
+        "sure",
+        Gain("load", load_s * 0.9, load_s * 0.7, load_s, 0.9),
+        Fix("config", "cache the engine and its timings", config=evidence.config.replace(providers=changed)),
+    )

@@ -1,0 +1,114 @@
+"""Shapes that are computed in every run, and time between nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.registry import rule
+from workbench.models.declared import TensorType, declared_inputs
+from workbench.records.findings import FindingRecord, Fix
+
+SHAPE_OPERATORS = ("Shape", "Gather", "Unsqueeze", "Squeeze", "Concat", "Slice", "Cast", "Range", "Expand")
+SHAPE_NODE_SHARE = 0.25
+SHAPE_TIME_SHARE = 0.05
+BETWEEN_SHARE = 0.20
+TINY_RUN_S = 0.010
+MOST_NODES = 40
+
+
+@rule(
+    "shape-arithmetic",
+    needs=("profiled",),
+    recognised="a quarter of the nodes compute shapes and take at least 5 % of a run, with free dimensions",
+    advice="fix the dimensions that never vary; measure it together with SkipLayerNormFusion left out",
+    source="fixing alone was 0.86 times where it turned SkipLayerNormFusion on",
+)
+def shape_arithmetic(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Shapes are computed anew in every run."""
+    dims = _free_dims(evidence)
+    if evidence.profiled is None or not dims or evidence.config.free_dimensions:
+        return
+    small = [node for node in evidence.of("Shape", *SHAPE_OPERATORS) if _is_small(evidence, node.node)]
+    cost_s = evidence.cost_s(small)
+    share = len(small) / max(1, len(evidence.profiled.nodes))
+    if not evidence.of("Shape") or share < SHAPE_NODE_SHARE or evidence.share_of(cost_s) < SHAPE_TIME_SHARE:
+        return
+    sizes = {name: size for name, size in evidence.sizes if name in dims}
+    disabled = tuple(dict.fromkeys((*evidence.config.disabled_passes, "SkipLayerNormFusion")))
+    fix = Fix("export", f"export with fixed sizes for {', '.join(dims)}")
+    if len(sizes) == len(dims):
+        config = evidence.config.replace(free_dimensions=sizes, disabled_passes=disabled)
+        fix = Fix(
+            "config",
+            "fix the sizes as measured, and leave SkipLayerNormFusion out, which known sizes turn on",
+            config=config,
+        )
+    yield FindingRecord(
+        "shape-arithmetic",
+        f"{len(small)} nodes compute shapes in every run",
+        (
+            f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",
+            f"free dimensions: {', '.join(dims)}",
+        ),
+        names_of(small)[:MOST_NODES],
+        "maybe",
+        evidence.time_gain(cost_s, "maybe"),
+        fix,
+        caution="the model then takes one size only",
+    )
+
+
+@rule(
+    "time-between-nodes",
+    needs=("profiled",),
+    recognised="at least 20 % of a run of under 10 ms lies between the nodes",
+    advice="batch requests, use one thread, fuse more",
+    source="the same threshold as NVIDIA's advice for kernels of under 5 µs",
+)
+def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Much of the time lies between the nodes, not in them."""
+    profiled = evidence.profiled
+    if profiled is None or profiled.run_s <= 0 or profiled.run_s > TINY_RUN_S:
+        return
+    between_s = evidence.between_s
+    share = between_s / profiled.run_s
+    if share < BETWEEN_SHARE or (evidence.run is not None and evidence.run.threads == 1):
+        return
+    yield FindingRecord(
+        "time-between-nodes",
+        f"{share * 100:.0f} % of a run is spent between the nodes",
+        (f"{len(profiled.nodes)} nodes in {profiled.run_s * 1e3:.3g} ms",),
+        (),
+        "maybe",
+        evidence.time_gain(between_s * 0.3, "maybe"),
+        Fix(
+            "config",
+            "use one thread: small nodes cost more to share than to compute",
+            config=evidence.config.replace(intra_op_threads=1),
+        ),
+        caution="larger batches need the threads",
+    )
+
+
+def _free_dims(evidence: Evidence) -> tuple[str, ...]:
+    """The symbolic dimensions of the inputs."""
+    names: dict[str, None] = {}
+    for declared in declared_inputs(evidence.structure):
+        if isinstance(declared.type, TensorType) and declared.type.dims is not None:
+            names |= dict.fromkeys(dim for dim in declared.type.dims if isinstance(dim, str))
+    return tuple(names)
+
+
+def _is_small(evidence: Evidence, name: str) -> bool:
+    """Whether a node makes a few integers only."""
+    graph = evidence.ran
+    node = None if graph is None else graph.by_key.get(name)
+    if graph is None or node is None or not node.outputs:
+        return False
+    info = graph.info(node.outputs[0])
+    if info is None and evidence.explained is not None:
+        info = evidence.explained.source.info(node.outputs[0])
+    if info is None or info.dims is None:
+        return node.op_type == "Shape"
+    return info.element == 7 and len(info.dims) <= 1

@@ -1,0 +1,158 @@
+"""Threads: too many, parallel execution of a chain, spinning beside idle time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.registry import rule
+from workbench.analysis.graph import Graph
+from workbench.records.findings import FindingRecord, Fix, Gain
+
+PARALLEL_WIDTH = 2.0
+KNEE_GAIN = 0.05
+BUSY_TIMES = 1.5
+
+
+@rule(
+    "too-many-threads",
+    needs=("run",),
+    recognised="more intra-op threads than cores that ORT may use, a container's quota counted",
+    advice="use as many threads as there are usable cores",
+    source="8 threads on 2 cores: 5.7 times slower (5.0 to 6.4); 4 threads: 1.75 times",
+)
+def too_many_threads(evidence: Evidence) -> Iterator[FindingRecord]:
+    """More threads than usable cores."""
+    threads = None if evidence.run is None else evidence.run.threads
+    if threads is None or threads <= evidence.cores:
+        return
+    share = 1 - 1 / min(5.0, 1 + 0.4 * (threads / evidence.cores))
+    saved_s = (evidence.run_s or 0.0) * share
+    yield FindingRecord(
+        "too-many-threads",
+        f"{threads} threads share {evidence.cores} usable core{'s' * (evidence.cores > 1)}",
+        (f"usable cores {evidence.machine.usable_cores}, quota {evidence.machine.quota_cores or 'none'}",),
+        (),
+        "sure",
+        evidence.time_gain(saved_s, "likely") if evidence.run_s else Gain("time", None, None, None, None),
+        Fix(
+            "config",
+            f"use {evidence.cores}: intra_op_threads={evidence.cores}",
+            config=evidence.config.replace(intra_op_threads=evidence.cores),
+        ),
+    )
+
+
+@rule(
+    "parallel-chain",
+    recognised="execution mode parallel on a graph whose branches are fewer than 2 wide on average",
+    advice="use the sequential mode",
+    source="2.6 times slower (2.0 to 3.5) on an encoder",
+)
+def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The parallel mode runs a graph that is a chain."""
+    if evidence.config.execution_mode != "parallel":
+        return
+    width = _width(evidence.prepared)
+    if width >= PARALLEL_WIDTH:
+        return
+    saved_s = (evidence.run_s or 0.0) * (1 - 1 / 2.0)
+    yield FindingRecord(
+        "parallel-chain",
+        "The parallel execution mode has nothing to run in parallel",
+        (f"the graph is {width:.1f} nodes wide on average",),
+        (),
+        "likely",
+        evidence.time_gain(saved_s, "likely") if evidence.run_s else Gain("time", None, None, None, None),
+        Fix(
+            "config",
+            "use the sequential mode, the default",
+            config=evidence.config.replace(execution_mode=None, inter_op_threads=None),
+        ),
+        caution="setting inter_op_threads=1 alone does nothing in the sequential mode",
+    )
+
+
+@rule(
+    "threads-past-the-knee",
+    needs=("scaling",),
+    recognised="fewer threads than in use are within 5 % of the best latency",
+    advice="use the number at the knee, and leave the cores to others",
+    source="a thread that adds nothing still takes processor time",
+)
+def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
+    """More threads than help are in use, or fewer."""
+    scaling = evidence.scaling
+    knee = None if scaling is None else scaling.knee()
+    if (
+        scaling is None
+        or knee is None
+        or evidence.run is None
+        or evidence.run.threads in (None, knee.threads)
+    ):
+        return
+    now = next(
+        (point for point in scaling.points if point.threads == evidence.run.threads and point.latency_s), None
+    )
+    if now is None or now.latency_s is None or knee.latency_s is None:
+        return
+    saved_s = max(0.0, now.latency_s - knee.latency_s)
+    yield FindingRecord(
+        "threads-past-the-knee",
+        f"{knee.threads} threads suit this model better than {now.threads}",
+        (f"{knee.latency_s * 1e3:.3g} ms instead of {now.latency_s * 1e3:.3g} ms",),
+        (),
+        "likely",
+        evidence.time_gain(saved_s, "likely"),
+        Fix(
+            "config",
+            f"intra_op_threads={knee.threads}",
+            config=evidence.config.replace(intra_op_threads=knee.threads),
+        ),
+    )
+
+
+@rule(
+    "spinning-while-idle",
+    needs=("run",),
+    recognised="threads spin although runs are paced, and take 1.5 times the processor time of the run",
+    advice="turn spinning off where processor time matters more than latency",
+    source="5 ms pacing: processor time 1.3 to 2.2 times less, latency 0.82 to 1.65 times",
+)
+def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Threads spin while no request is there."""
+    run = evidence.run
+    if (
+        run is None
+        or evidence.pacing_s is None
+        or evidence.config.spinning is False
+        or run.threads in (None, 1)
+    ):
+        return
+    blocks = [block for process in run.processes for block in process.blocks if block.own_cpu_s is not None]
+    busy_s = sum(sum(block.samples_s) for block in blocks)
+    cpu_s = sum(block.own_cpu_s or 0.0 for block in blocks)
+    if not busy_s or cpu_s < BUSY_TIMES * busy_s:
+        return
+    yield FindingRecord(
+        "spinning-while-idle",
+        "Threads spin between requests",
+        (f"{cpu_s / busy_s:.1f} times the processor time of the runs themselves",),
+        (),
+        "maybe",
+        Gain("time", None, None, None, None),
+        Fix("config", "turn it off: spinning=False", config=evidence.config.replace(spinning=False)),
+        caution="a trade: it saves processor time, and a request may wait longer",
+    )
+
+
+def _width(graph: Graph) -> float:
+    """Nodes over the longest path: how many could run at once on average."""
+    depth: dict[str, int] = {}
+    deepest = 1
+    for node in graph.nodes:
+        level = 1 + max((depth.get(name, 0) for name in node.reads), default=0)
+        deepest = max(deepest, level)
+        for name in node.outputs:
+            depth[name] = level
+    return len(graph.nodes) / deepest if graph.nodes else 0.0

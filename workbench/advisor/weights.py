@@ -1,0 +1,83 @@
+"""What one pass over the weights of a model shows, made in a worker."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from workbench.models.model import Model
+from workbench.worker.launch import call_job
+
+TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One initializer of the main graph. Its name is untrusted text."""
+
+    name: str
+    dims: tuple[int, ...]
+    element: int  # of onnx.TensorProto
+    size_bytes: int
+    sha1: str
+    sha1_transposed: str | None  # of a matrix
+    zeros: int
+    denormals: int
+    non_finite: int
+    largest: float | None
+    channel_range: float | None  # the largest channel's range over the median one's
+
+    @property
+    def count(self) -> int:
+        """How many elements it has."""
+        total = 1
+        for dim in self.dims:
+            total *= dim
+        return total
+
+    @property
+    def denormal_share(self) -> float:
+        """Of its elements."""
+        return self.denormals / self.count if self.count else 0.0
+
+
+@dataclass(frozen=True)
+class WeightScan:
+    """Every weight of a model, small constants left out."""
+
+    weights: tuple[Weight, ...]
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Weight]:
+        """Each weight under its name."""
+        return {weight.name: weight for weight in self.weights}
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all weights together."""
+        return sum(weight.size_bytes for weight in self.weights)
+
+
+def scan_weights(model: Model, *, cancel: threading.Event | None = None) -> WeightScan:
+    """Read every weight once, in a worker with bounded memory."""
+    body = call_job("weight_scan", {"model": str(model.path)}, timeout_s=TIMEOUT_S, cancel=cancel)
+    return WeightScan(tuple(_weight(row) for row in body["weights"]))
+
+
+def _weight(row: Mapping[str, Any]) -> Weight:
+    return Weight(
+        name=row["name"],
+        dims=tuple(row["dims"]),
+        element=row["element"],
+        size_bytes=row["bytes"],
+        sha1=row["sha1"],
+        sha1_transposed=row["sha1_transposed"],
+        zeros=row["zeros"],
+        denormals=row["denormals"],
+        non_finite=row["non_finite"],
+        largest=row["largest"],
+        channel_range=row["channel_range"],
+    )

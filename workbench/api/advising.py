@@ -1,0 +1,195 @@
+"""What notebooks call for advice: `findings` looks, `improve` tries and keeps what helps."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from workbench.advisor.gather import gather
+from workbench.advisor.look import look
+from workbench.api.comparing import compare
+from workbench.config import Config
+from workbench.measure.limits import Progress
+from workbench.preparation.replayed import replayed
+from workbench.records.findings import FindingRecord
+from workbench.records.improvement import ImprovementRecord, ImprovementStep
+from workbench.results.findings import Finding, Findings, FixResult, Subject
+from workbench.results.improvement import Improvement
+from workbench.results.result import origin_of
+
+if TYPE_CHECKING:
+    from workbench.models import Inputs, Model
+
+BUDGET_S = 180.0
+STEP_S = 15.0  # less than this is no measurement
+
+
+def findings(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    inputs: Inputs | Any = None,
+    seed: int = 0,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Findings:
+    """Look for lost time, memory and accuracy, each with its evidence, its fix and the predicted gain.
+
+    The model is explained, profiled for a moment and its weights are read once; nothing is measured against
+    anything yet: `finding.try_fix()` does that, and `wb.improve` for all of them.
+
+    >>> import workbench as wb
+    >>> wb.findings.__name__
+    'findings'
+    """
+    from workbench.models import load
+
+    loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    fed = _inputs(loaded, inputs, seed)
+    evidence = gather(loaded, chosen, fed, calibration=calibration, cancel=cancel, on_step=on_step)
+    about = origin_of(loaded, chosen, fed, cancel=cancel)
+    return Findings.made({"A": look(evidence)}, about, Subject(loaded, fed, calibration))
+
+
+def improve(
+    model: Model | Any,
+    config: Config | None = None,
+    budget_s: float = BUDGET_S,
+    *,
+    max_accuracy_drop: float | None = None,
+    data: Any = None,
+    inputs: Inputs | Any = None,
+    seed: int = 0,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+    keep: bool = True,
+) -> Improvement:
+    """Try the findings one after the other, keep what was measured better, look again, until nothing is left.
+
+    A fix that changes the arithmetic (int8, 16 bits) is tried only with `max_accuracy_drop`, and kept only if
+    the accuracy on the evaluation set, or on `data`, drops by no more than that. The result's comparison is
+    measured anew after the last step.
+
+    >>> import workbench as wb
+    >>> wb.improve.__name__
+    'improve'
+    """
+    from workbench.models import load
+
+    loaded, start, calibration = load(model), config or Config(), replayed(calibration)
+    fed = _inputs(loaded, inputs, seed)
+    until = time.monotonic() + budget_s
+    current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
+    tried: set[str] = set()
+    ended = "Nothing is left to try."
+    while True:
+        on_step("looking for findings")
+        evidence = gather(loaded, current, fed, calibration=calibration, cancel=cancel, on_step=on_step)
+        here = Findings.made({"A": look(evidence)}, None, Subject(loaded, fed, calibration))
+        candidate = _next(here, tried, skipped, max_accuracy_drop)
+        if candidate is None:
+            break
+        left_s = until - time.monotonic()
+        if left_s < 2 * STEP_S:
+            ended = "The budget is spent."
+            break
+        tried.add(candidate.record.id)
+        on_step(f"trying {candidate.record.title}")
+        result = candidate.try_fix(min(STEP_S, left_s / 2), progress=progress, cancel=cancel, keep=False)
+        result = _with_accuracy(result, max_accuracy_drop, data, progress, cancel)
+        steps.append(_step(result))
+        current = result.config
+    comparison = None
+    if current != start:
+        comparison = compare(
+            loaded, start, current, inputs=fed, calibration=calibration, seed=seed + 1, progress=progress,
+            cancel=cancel, keep=keep,
+        )  # fmt: skip
+    record = ImprovementRecord(
+        model_name=loaded.name,
+        start=start,
+        config=current,
+        steps=tuple(steps),
+        skipped=tuple(skipped.values()),
+        ended=ended,
+        comparison=None if comparison is None else comparison.record,
+    )
+    structure = loaded.structure.SerializeToString()
+    improvement = Improvement(record, origin_of(loaded, start, fed, cancel=cancel), structure=structure)
+    if keep:
+        improvement.keep()
+    return improvement
+
+
+def _next(
+    here: Findings, tried: set[str], skipped: dict[str, str], max_accuracy_drop: float | None
+) -> Finding | None:
+    """The most promising finding that can be tried; why others were not is remembered."""
+    for finding in here:
+        record = finding.record
+        if record.id in tried:
+            continue
+        if record.is_small:
+            skipped[record.id] = f"{record.title}: predicted below the bar"
+        elif record.fix.config is None:
+            skipped[record.id] = f"{record.title}: {record.fix.text}"
+        elif changes_arithmetic(record, finding.config) and max_accuracy_drop is None:
+            skipped[record.id] = (
+                f"{record.title}: it changes the arithmetic; give max_accuracy_drop to try it"
+            )
+        else:
+            skipped.pop(record.id, None)
+            return finding
+    return None
+
+
+def changes_arithmetic(record: FindingRecord, config: Config) -> bool:
+    """Whether the fix computes in other numbers than the config."""
+    return record.fix.config is not None and record.fix.config.precision != config.precision
+
+
+def _with_accuracy(
+    result: FixResult,
+    max_drop: float | None,
+    data: Any,
+    progress: bool | Callable[[Progress], None],
+    cancel: threading.Event | None,
+) -> FixResult:
+    """The same, not kept where the accuracy is not known to hold."""
+    before = result.comparison.runs[0].config
+    if not result.kept or max_drop is None or not changes_arithmetic(result.finding, before):
+        return result
+    record = result.comparison.accuracy(data, progress=progress, cancel=cancel).record
+    score = next((score for score in record.scores if score.label == "B"), None)
+    change = None if score is None else score.against
+    if change is None:
+        return _refused(result, before, "its accuracy is not known: there is no evaluation set; give data=…")
+    if change.within(max_drop) is not True:
+        settled = "" if change.within(max_drop) is False else ", which more examples would settle"
+        lost = f"accuracy {change.value * 100:+.2f} points, at most {-max_drop * 100:+.2f} allowed{settled}"
+        return _refused(result, before, lost)
+    return result
+
+
+def _refused(result: FixResult, config: Config, reason: str) -> FixResult:
+    return FixResult(result.finding, False, f"{result.reason}; {reason}", config, result.comparison)
+
+
+def _step(result: FixResult) -> ImprovementStep:
+    verdict = result.comparison.verdict
+    return ImprovementStep(
+        result.finding, result.kept, result.reason, verdict.ratio, verdict.low, verdict.high
+    )
+
+
+def _inputs(model: Model, inputs: Any, seed: int) -> Inputs:
+    from workbench.models import Inputs
+
+    if isinstance(inputs, Inputs):
+        return inputs
+    return model.inputs(seed=seed) if inputs is None else model.inputs(inputs, seed=seed)

@@ -1,0 +1,186 @@
+"""Findings: what costs time or memory in a model, the evidence, the fix, and the gain that is predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+from workbench.config import Config
+from workbench.errors import BundleError
+from workbench.records.display import to_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Confidence = Literal["sure", "likely", "maybe"]
+Subject = Literal["time", "memory", "load", "correctness"]
+FixKind = Literal["config", "rewrite", "export", "note"]
+
+LEAST_TIME_SHARE = 0.03  # below, a finding stands among the small things; FINDINGS, "When to speak"
+LEAST_MEMORY_SHARE = 0.10
+LEAST_LOAD_SHARE = 0.20
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What a fix is predicted to save: seconds of a run or of the load, or bytes; `share` of the whole."""
+
+    subject: Subject
+    saved: float | None  # None: only a measurement can tell
+    low: float | None
+    high: float | None
+    share: float | None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is below the bar for its subject; correctness never is."""
+        least = {"time": LEAST_TIME_SHARE, "memory": LEAST_MEMORY_SHARE, "load": LEAST_LOAD_SHARE}
+        return self.subject in least and self.share is not None and self.share < least[self.subject]
+
+    @property
+    def speed_up(self) -> float | None:
+        """The predicted ratio of run times; None where it is not about time or not known."""
+        if self.subject != "time" or self.share is None or self.share >= 1:
+            return None
+        return 1 / (1 - self.share)
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What to do about a finding. `config`: the whole changed config, where a change of it is the fix."""
+
+    kind: FixKind
+    text: str
+    config: Config | None = None
+    rewrite: str | None = None  # the name of a model rewrite
+    code: str = ""  # for an exporter or a server, where neither applies
+    least_sqnr_db: float | None = None  # what the outputs must hold; None: what the precision asks for
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """One observation. Names of nodes come from the model and are untrusted text."""
+
+    id: str
+    title: str
+    evidence: tuple[str, ...]
+    nodes: tuple[str, ...]
+    confidence: Confidence
+    gain: Gain
+    fix: Fix
+    caution: str = ""  # why it might be wrong, or what the fix costs
+    source: str = ""  # where the rule is known from
+
+    @property
+    def is_small(self) -> bool:
+        return self.gain.is_small
+
+    @property
+    def headline(self) -> str:
+        """The title with the predicted gain."""
+        speed_up = self.gain.speed_up
+        if speed_up is None:
+            return self.title
+        return f"{self.title}: about {speed_up:.2f}× faster ({self.confidence})"
+
+    def __str__(self) -> str:
+        lines = [self.headline, *(f"  {text}" for text in self.evidence), f"  Fix: {self.fix.text}"]
+        return "\n".join([*lines, *([f"  Caution: {self.caution}"] if self.caution else [])])
+
+    def _repr_html_(self) -> str:
+        evidence = "".join(f"<li>{escape(text)}</li>" for text in self.evidence)
+        caution = f"<p>{escape(self.caution)}</p>" if self.caution else ""
+        return f"<b>{escape(self.headline)}</b><ul>{evidence}</ul><p>{escape(self.fix.text)}</p>{caution}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotLooked:
+    """A rule that could not look, and why: what it needs was not there, or it failed."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsRecord:
+    """All findings of one config of one model, those with the largest gain first."""
+
+    model_name: str
+    config: Config
+    run_s: float | None  # the latency that shares are of
+    findings: tuple[FindingRecord, ...]
+    looked: tuple[str, ...]  # ids of the rules that looked
+    not_looked: tuple[NotLooked, ...]
+    fine: tuple[str, ...] = ()  # what is as it should be, so that silence is information
+
+    @property
+    def large(self) -> tuple[FindingRecord, ...]:
+        """Those that are worth a try."""
+        return tuple(finding for finding in self.findings if not finding.is_small)
+
+    @property
+    def small(self) -> tuple[FindingRecord, ...]:
+        """Those below the bar."""
+        return tuple(finding for finding in self.findings if finding.is_small)
+
+    @property
+    def headline(self) -> str:
+        """How many findings there are, and how many rules looked."""
+        looked = f"{len(self.looked)} rules looked"
+        if self.not_looked:
+            looked += f", {len(self.not_looked)} could not"
+        if not self.large:
+            return f"{self.model_name}: nothing found that is worth your time ({looked})"
+        count = len(self.large)
+        return f"{self.model_name}: {count} finding{'s' * (count > 1)} worth a try ({looked})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a finding: id, title, confidence, subject, saved, low, high, share, fix, nodes."""
+        import pandas as pd
+
+        rows = [
+            (
+                finding.id, finding.title, finding.confidence, finding.gain.subject, finding.gain.saved,
+                finding.gain.low, finding.gain.high, finding.gain.share, finding.fix.kind, finding.fix.text,
+                "; ".join(finding.nodes),
+            )
+            for finding in self.findings
+        ]  # fmt: skip
+        columns = [
+            "id",
+            "title",
+            "confidence",
+            "subject",
+            "saved",
+            "low",
+            "high",
+            "share",
+            "fix_kind",
+            "fix",
+            "nodes",
+        ]
+        frame = pd.DataFrame(rows, columns=columns)
+        return frame.astype(dict.fromkeys(("saved", "low", "high", "share"), "float64"))
+
+    def __str__(self) -> str:
+        parts = [self.headline, *(str(finding) for finding in self.large)]
+        if self.small:
+            parts.append("Small things: " + "; ".join(finding.title for finding in self.small))
+        parts += [f"Fine: {text}" for text in self.fine]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (finding.headline, " ".join(finding.evidence), finding.fix.text, finding.confidence)
+            for finding in self.findings
+        ]
+        return to_table(("finding", "evidence", "fix", "confidence"), rows, self.headline)
+
+
+def check_findings(record: FindingsRecord, fix: str) -> None:
+    """Refuse shares that no prediction could have."""
+    for finding in record.findings:
+        share = finding.gain.share
+        if share is not None and not 0 <= share <= 1:
+            raise BundleError(f"findings: {finding.id} has a share of {share}.", fix)

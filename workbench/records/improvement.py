@@ -1,0 +1,77 @@
+"""What became of a config that was improved fix by fix: each step with its prediction and its measurement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.config import Config
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.findings import FindingRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class ImprovementStep:
+    """One fix that was tried."""
+
+    finding: FindingRecord
+    kept: bool
+    reason: str
+    ratio: float | None  # the measured speed-up; None: it was not measured
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ImprovementRecord:
+    """From the config at the start to the one at the end. `comparison`: both on fresh measurements."""
+
+    model_name: str
+    start: Config
+    config: Config
+    steps: tuple[ImprovementStep, ...]
+    skipped: tuple[str, ...]  # findings that were not tried, each with the reason
+    ended: str  # why it ended
+    comparison: ComparisonRecord | None  # None: nothing was kept
+
+    @property
+    def kept(self) -> tuple[ImprovementStep, ...]:
+        """The fixes that are in the final config."""
+        return tuple(step for step in self.steps if step.kept)
+
+    @property
+    def headline(self) -> str:
+        """What was won, in one sentence."""
+        tried = f"{len(self.steps)} fix{'es' * (len(self.steps) != 1)} tried, {len(self.kept)} kept"
+        if self.comparison is None:
+            return f"{self.model_name}: nothing was found that helps ({tried})"
+        verdict = self.comparison.verdict
+        if verdict.ratio is None:
+            return f"{self.model_name}: {verdict.kind} ({tried})"
+        interval = f" ({verdict.low:.3g} to {verdict.high:.3g})" if verdict.low and verdict.high else ""
+        speed_up = f"{verdict.ratio:.3g} times{interval} as fast as before"
+        return f"{self.model_name}: {verdict.kind}, {speed_up} ({tried})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a step: finding, title, kept, predicted, measured, low, high, reason."""
+        import pandas as pd
+
+        rows = [
+            (
+                step.finding.id, step.finding.title, step.kept, step.finding.gain.speed_up, step.ratio,
+                step.low, step.high, step.reason,
+            )
+            for step in self.steps
+        ]  # fmt: skip
+        columns = ["finding", "title", "kept", "predicted", "measured", "low", "high", "reason"]
+        numbers = dict.fromkeys(("predicted", "measured", "low", "high"), "float64")
+        return pd.DataFrame(rows, columns=columns).astype(numbers)
+
+    def __str__(self) -> str:
+        lines = [self.headline]
+        for step in self.steps:
+            lines.append(f"- {'kept' if step.kept else 'not kept'}: {step.finding.title}. {step.reason}")
+        return "\n".join([*lines, *(f"- not tried: {text}" for text in self.skipped), self.ended])

@@ -1,0 +1,224 @@
+"""Findings as notebooks hold them: a list whose entries can be tried."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.advisor.gather import Known, gather
+from workbench.advisor.look import look
+from workbench.config import Config
+from workbench.errors import WorkbenchError
+from workbench.measure.limits import Progress
+from workbench.records.findings import FindingRecord, FindingsRecord, check_findings
+from workbench.records.origin import Origin
+from workbench.results.examining import ExaminedRun
+from workbench.results.per_run import PerRun
+from workbench.results.registry import KINDS, ResultKind
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.models import Inputs, Model
+    from workbench.results.comparison import Comparison
+
+MEMORY_GAIN = 0.05  # a fix for memory or load is kept from this part on
+LOAD_GAIN = 0.20
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a finding is tried on."""
+
+    model: Model
+    inputs: Inputs | None = None
+    calibration: Any = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FixResult:
+    """A fix that was tried: what was measured, and whether it is worth keeping."""
+
+    finding: FindingRecord
+    kept: bool
+    reason: str
+    config: Config  # the changed one where it was kept, else the one before
+    comparison: Comparison
+
+    def __str__(self) -> str:
+        return f"{'Kept' if self.kept else 'Not kept'}: {self.finding.title}. {self.reason}"
+
+    def __repr__(self) -> str:
+        return f"<FixResult: {self}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Finding:
+    """One finding of one config: the facts, the fix, and the way to try it.
+
+    >>> import workbench as wb
+    >>> wb.Finding.__name__
+    'Finding'
+    """
+
+    record: FindingRecord
+    config: Config
+    subject: Subject | None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.record, name)
+
+    def try_fix(
+        self,
+        budget_s: float | None = None,
+        *,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        keep: bool = True,
+    ) -> FixResult:
+        """Apply the fix, compare the outputs, measure both configs, and say whether to keep it."""
+        changed = self.record.fix.config
+        if changed is None:
+            raise WorkbenchError(
+                f"{self.record.title}: its fix is no change of the config",
+                f"do it by hand: {self.record.fix.text}",
+            )
+        if self.subject is None:
+            raise WorkbenchError(
+                "the model is not at hand, so nothing can be tried",
+                "attach it first: result.attach(model).findings(), or wb.findings(model)",
+            )
+        comparison = KINDS.named("comparison").function(
+            self.subject.model, self.config, changed,
+            inputs=self.subject.inputs, calibration=self.subject.calibration, budget_s=budget_s,
+            least_sqnr_db=self.record.fix.least_sqnr_db, progress=progress, cancel=cancel, keep=keep,
+        )  # fmt: skip
+        kept, reason = decide(self.record, comparison)
+        return FixResult(self.record, kept, reason, changed if kept else self.config, comparison)
+
+    def __str__(self) -> str:
+        return str(self.record)
+
+    def __repr__(self) -> str:
+        return f"<Finding {self.record.id}: {self.record.headline}>"
+
+    def _repr_html_(self) -> str:
+        return self.record._repr_html_()
+
+
+def decide(finding: FindingRecord, comparison: Comparison) -> tuple[bool, str]:
+    """Whether what was measured is worth the change, and why."""
+    verdict, (before, after) = comparison.verdict, comparison.runs[:2]
+    words = str(comparison).splitlines()[0]
+    if after.failure is not None:
+        return False, f"It could not be run: {after.failure.problem}"
+    if verdict.kind in ("outputs differ", "slower"):
+        return False, words
+    subject = finding.gain.subject
+    if subject in ("memory", "load"):
+        sizes = (
+            (before.peak_rss_bytes, after.peak_rss_bytes)
+            if subject == "memory"
+            else (before.load_s, after.load_s)
+        )
+        least = MEMORY_GAIN if subject == "memory" else LOAD_GAIN
+        if sizes[0] is None or sizes[1] is None:
+            return False, f"The {subject} could not be measured"
+        share = 1 - sizes[1] / sizes[0]
+        return share >= least, f"{subject}: {share * 100:.0f} % less; {words}"
+    return verdict.kind == "faster", words
+
+
+class Findings(PerRun):
+    """What costs time or memory here, with the evidence and the fix of each. Made by `wb.findings`.
+
+    >>> import workbench as wb
+    >>> wb.Findings.__name__
+    'Findings'
+    """
+
+    kind = "findings"
+    record: FindingsRecord
+    target: Subject | None = None
+
+    @classmethod
+    def made(
+        cls, records: dict[str, FindingsRecord], about: Origin | None = None, subject: Subject | None = None
+    ) -> Findings:
+        """Findings of one or more runs, with what they can be tried on."""
+        findings = cls.of(records, about)
+        findings.target = subject
+        return findings
+
+    def __iter__(self) -> Iterator[Finding]:
+        for record in self.by_label.values():
+            for finding in record.findings:
+                yield Finding(finding, record.config, self.target)
+
+    def __len__(self) -> int:
+        return sum(len(record.findings) for record in self.by_label.values())
+
+    def __getitem__(self, key: int | str) -> Finding:
+        """The finding at this position, or with this id."""
+        if isinstance(key, int):
+            return list(self)[key]
+        matching = next((finding for finding in self if finding.record.id == key), None)
+        if matching is None:
+            raise KeyError(key)
+        return matching
+
+    def figure(self) -> go.Figure | None:
+        """Draw the predicted saving of each finding with its interval."""
+        from workbench.figures.findings import findings_figure
+
+        return findings_figure(self.by_label)
+
+    def still(self) -> Scene:
+        """Draw the predicted saving of each finding with its interval."""
+        from workbench.figures.findings import findings_scene
+
+        return findings_scene(self.by_label)
+
+
+def examine(run: ExaminedRun) -> FindingsRecord:
+    """Look at one run of a comparison; what was examined before is used again."""
+    explained, profile = run.record("explanation"), run.profile()
+    run.announce("findings")
+    known = Known(
+        explained=explained,
+        profile=profile,
+        cold=run.records.get(f"cold start/{run.label}"),
+        memory=run.records.get(f"memory/{run.label}"),
+        scaling=run.records.get(f"thread scaling/{run.label}"),
+        run=run.run,
+        runnable=run.runnable(),
+    )
+    inputs = run.examiner.inputs
+    return look(
+        gather(
+            run.model, run.config, inputs, known=known, calibration=run.calibration, cancel=run.cancel,
+            on_step=run.announce,
+        )
+    )  # fmt: skip
+
+
+KIND = ResultKind(
+    "findings",
+    FindingsRecord,
+    check_findings,
+    None,
+    result=Findings,
+    scope="run",
+    entry="workbench.api.advising:findings",
+    takes=("inputs", "seed", "calibration"),
+    examine=examine,
+    heading="Findings",
+    button="Find improvements",
+    hint="Look for lost time, memory and accuracy under A and B, with a fix and its predicted gain",
+    tabs=("findings",),
+)

@@ -1,0 +1,75 @@
+"""A config that was improved fix by fix, as notebooks hold it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import Config
+from workbench.records.improvement import ImprovementRecord, ImprovementStep
+from workbench.records.kinds import anything
+from workbench.results.comparison import Comparison
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class Improvement(Result):
+    """The steps from a config to a better one, and the final comparison. Made by `wb.improve`.
+
+    >>> import workbench as wb
+    >>> wb.Improvement.__name__
+    'Improvement'
+    """
+
+    record: ImprovementRecord
+
+    @property
+    def steps(self) -> tuple[ImprovementStep, ...]:
+        """Every fix that was tried, in order."""
+        return self.record.steps
+
+    @property
+    def config(self) -> Config:
+        """The config at the end; the first one where nothing helped."""
+        return self.record.config
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The first config against the last one, measured after the choice; None: nothing was kept."""
+        return None if self.record.comparison is None else Comparison(self.record.comparison, self.structure)
+
+    def to_python(self, model: Any = "model.onnx") -> str:
+        """Return plain ONNX Runtime code that runs the final config."""
+        return self.config.to_python(model)
+
+    def figure(self) -> go.Figure | None:
+        """Draw the predicted and the measured speed-up of each step."""
+        from workbench.figures.findings import improvement_figure
+
+        return improvement_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw the predicted and the measured speed-up of each step."""
+        from workbench.figures.findings import improvement_scene
+
+        return improvement_scene(self.record)
+
+
+KIND = ResultKind(
+    "improvement",
+    ImprovementRecord,
+    anything,
+    None,
+    result=Improvement,
+    entry="workbench.api.advising:improve",
+    takes=("inputs", "budget_s", "calibration", "progress", "keep"),
+    heading="What was tried",
+    button="Try all",
+    hint="Try the findings one after the other, keep what was measured better, look again",
+    step="trying the largest finding first",
+    tabs=("findings",),
+)
