@@ -10,9 +10,9 @@ PAGE = Path(__file__).with_suffix(".md")
 HEAD = """# Findings
 
 `wb.findings(model, config)`, `result.findings()` and `workbench findings MODEL` ask each of these rules
-whether time, memory or accuracy is lost, and what would fix it. `finding.try_fix()` measures one fix against the
-config as it is; `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and keep
-what was measured better. A rule that needs a fact nobody made (a cold start, a thread scan) is listed as
+whether time, memory or accuracy is lost, and what would fix it. `finding.try_fix()` measures one fix against
+the config as it is; `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and
+keep what was measured better. A rule that needs a fact nobody made (a cold start, a thread scan) is listed as
 such, never passed over in silence.
 
 A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. *Sure* means

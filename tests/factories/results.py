@@ -25,6 +25,8 @@ from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
+from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
+from workbench.records.improvement import ImprovementRecord, ImprovementStep
 from workbench.records.kinds import Part, about_comparison
 from workbench.records.layers import LayerError, LayerErrorsRecord, TensorError, WeightError
 from workbench.records.origin import Origin
@@ -148,6 +150,23 @@ def why_slower() -> WhySlowerRecord:
     )
 
 
+def findings() -> FindingsRecord:
+    gain = Gain("time", 0.0004, 0.0003, 0.0005, 0.2)
+    fix = Fix("config", HOSTILE, config=CONFIGS[1])
+    large = FindingRecord("skip-layer-norm-slow", HOSTILE, (HOSTILE,), (HOSTILE,), "sure", gain, fix)
+    small = replace(large, id="einsum", gain=replace(gain, share=0.001), fix=Fix("export", "write it so"))
+    missing = NotLooked("slow-load", HOSTILE)
+    return FindingsRecord("tiny", CONFIGS[0], 0.002, (large, small), ("a", "b"), (missing,), ("all is well",))
+
+
+def improvement() -> ImprovementRecord:
+    steps = tuple(
+        ImprovementStep(finding, kept, HOSTILE, 1.2 if kept else None, 1.1 if kept else None, None)
+        for finding, kept in zip(findings().findings, (True, False), strict=True)
+    )
+    return ImprovementRecord("tiny", CONFIGS[0], CONFIGS[1], steps, (HOSTILE,), "the end", ordinary())
+
+
 def further() -> dict[str, Any]:
     """Results that are made beside a comparison, by kind; each about B."""
     return {
@@ -162,6 +181,8 @@ def further() -> dict[str, Any]:
         "memory": wb.Memory(memory_of(profile(fused())), about()),
         "roofline": wb.Roofline(roofline(), about()),
         "cold start": wb.ColdStarts(start("A"), about()),
+        "findings": wb.Findings(findings(), about()),
+        "improvement": wb.Improvement(improvement(), about()),
     }
 
 

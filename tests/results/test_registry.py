@@ -71,5 +71,5 @@ def test_a_tab_offers_its_own_kinds_first() -> None:
 
 
 def test_examinable_kinds_are_about_one_run() -> None:
-    assert KINDS.examinable == ("explanation", "profile", "memory", "cold start", "roofline")
+    assert KINDS.examinable == ("explanation", "profile", "memory", "cold start", "roofline", "findings")
     assert all(KINDS.named(name).scope == "run" for name in KINDS.examinable)

@@ -45,6 +45,8 @@ def made() -> dict[str, Any]:
         "layer errors": wb.LayerErrors(examples.layer_errors(), about),
         "sensitivity": wb.Sensitivity(examples.sensitivity(), about),
         "why slower": wb.WhySlower(examples.why_slower(), about),
+        "findings": wb.Findings(examples.findings(), about),
+        "improvement": wb.Improvement(examples.improvement(), about),
     }
 
 

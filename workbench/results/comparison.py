@@ -21,13 +21,7 @@ from workbench.records.kinds import Part, about_comparison, check_comparison
 from workbench.records.origin import Origin
 from workbench.records.run import Run
 from workbench.results.accuracy import AccuracyTable
-from workbench.results.examining import (
-    Examiner,
-    check_kinds,
-    check_same,
-    inputs_again,
-    missing_model,
-)
+from workbench.results.examining import Examiner, check_kinds, check_same, inputs_again, missing_model
 from workbench.results.findings import Findings, Subject
 from workbench.results.parts import ResultWithParts
 from workbench.results.registry import ResultKind
@@ -209,19 +203,14 @@ class Comparison(ResultWithParts):
         return table
 
     def findings(
-        self,
-        *,
-        cancel: threading.Event | None = None,
-        on_step: Callable[[str], None] | None = None,
+        self, *, cancel: threading.Event | None = None, on_step: Callable[[str], None] | None = None
     ) -> Findings:
         """Return what is lost under each config and what would fix it; examines what is missing."""
-        if self._model is not None:
-            self.examine("findings", cancel=cancel, on_step=on_step)
-        findings = Findings.made(self._records("findings"))
-        if self._model is not None:
-            inputs = self._inputs or inputs_again(self._model, self.record)
-            findings.target = Subject(self._model, inputs, self._calibration)
-        return findings
+        if self._model is None:
+            return Findings.made(self._records("findings"))
+        self.examine("findings", cancel=cancel, on_step=on_step)
+        inputs = self._inputs or inputs_again(self._model, self.record)
+        return Findings.made(self._records("findings"), None, Subject(self._model, inputs, self._calibration))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from workbench.figures.scene import Scene
     from workbench.models import Inputs, Model
-    from workbench.results.comparison import Comparison
 
 MEMORY_GAIN = 0.05  # a fix for memory or load is kept from this part on
 LOAD_GAIN = 0.20
@@ -40,13 +39,18 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FixResult:
-    """A fix that was tried: what was measured, and whether it is worth keeping."""
+    """A fix that was tried: what was measured, and whether it is worth keeping. Made by `finding.try_fix()`.
+
+    >>> import workbench as wb
+    >>> wb.FixResult.__name__
+    'FixResult'
+    """
 
     finding: FindingRecord
     kept: bool
     reason: str
     config: Config  # the changed one where it was kept, else the one before
-    comparison: Comparison
+    comparison: Any  # a wb.Comparison
 
     def __str__(self) -> str:
         return f"{'Kept' if self.kept else 'Not kept'}: {self.finding.title}. {self.reason}"
@@ -111,7 +115,7 @@ class Finding:
         return self.record._repr_html_()
 
 
-def decide(finding: FindingRecord, comparison: Comparison) -> tuple[bool, str]:
+def decide(finding: FindingRecord, comparison: Any) -> tuple[bool, str]:
     """Whether what was measured is worth the change, and why."""
     verdict, (before, after) = comparison.verdict, comparison.runs[:2]
     words = str(comparison).splitlines()[0]
