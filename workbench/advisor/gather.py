@@ -13,8 +13,8 @@ from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.analysis.explanation import Explained, explain
 from workbench.analysis.memory.by_node import MemoryRecord
-from workbench.analysis.profile.profile import Profile
 from workbench.analysis.profile.running import Execution, profile_execution
+from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.slower.profiled_config import profiled_config
 from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.config import Config

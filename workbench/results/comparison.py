@@ -228,15 +228,13 @@ class Comparison(ResultWithParts):
         """
         return precision_frame(self.record, self._kept_accuracy())
 
-    def figure(self) -> go.Figure:
-        """Draw every sample, the median and its interval, before and after."""
-        return self.latency_figure()
-
     def latency_figure(self) -> go.Figure:
         """Draw every sample, the median and its interval, before and after."""
         from workbench.figures.latency import latency_figure
 
         return latency_figure(self.record)
+
+    figure = latency_figure
 
     def timeline_figure(self) -> go.Figure:
         """Draw block medians in the order measured, so that drift and disturbance are visible."""
@@ -293,11 +291,6 @@ class Comparison(ResultWithParts):
 
 
 KIND = ResultKind(
-    "comparison",
-    ComparisonRecord,
-    check_comparison,
-    about_comparison,
-    result=Comparison,
-    scope="runs",
+    "comparison", ComparisonRecord, check_comparison, about_comparison, result=Comparison, scope="runs",
     entry="workbench.api.comparing:compare",
-)
+)  # fmt: skip

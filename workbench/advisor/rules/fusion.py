@@ -230,7 +230,9 @@ def _missed(
     counted: tuple[str, ...] = (),
 ) -> Iterator[FindingRecord]:
     """A finding for all places where this pattern was missed for a reason that is not the config's."""
-    misses = [miss for miss in _misses(evidence) if miss.pattern == pattern and miss.said_by != "the config"]
+    misses = [
+        miss for miss in _misses(evidence) if miss.pattern == pattern and miss.reason_from != "the config"
+    ]
     nodes: tuple[NodeRun, ...] = evidence.named(name for miss in misses for name in miss.stopped_at)
     nodes = tuple(node for node in nodes if not only or node.op_type in only)
     cost_s = evidence.cost_s(node for node in nodes if not counted or node.op_type in counted)
