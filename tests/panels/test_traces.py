@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
+from tests.analysis.profile import traces
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import fused
 from tests.factories.results import parts
@@ -55,3 +56,15 @@ def test_each_profile_opens_in_speedscope_and_can_be_downloaded(bench: wb.Workbe
     assert asked["name"].endswith("-B.trace.json")
     assert "/" not in asked["name"]
     assert json.loads(data)[0]["ph"] == "X"
+
+
+def test_the_graph_shows_the_times_of_the_flame(tmp_path: Path) -> None:
+    """A run that something interrupted is in neither; the graph counted it, and even the order of A and B flipped."""
+    events, starts = [], (0, 1_000, 2_000, 3_000, 10_000)
+    for start, spent in zip(starts, (10, 10, 10, 10, 5_000), strict=True):
+        events += [
+            traces.node("first", start + 1, spent),
+            traces.event("model_run", start, spent + 2, "Session"),
+        ]
+    profile = wb.read_profile(traces.write(tmp_path, events), warmup_runs=0)
+    assert profile.node_times_s() == {"first": pytest.approx(10e-6)}

@@ -129,11 +129,7 @@ class ResultWithParts(Result):
         if all(part.name != f"profile/{label}" for part in self.parts):
             return None
         profile, explained = self.profile(label), self._explained(label)
-        named = profile if explained is None else in_the_names_of(explained, profile)
-        table, runs = named.to_frame(), len(named.runs_s) or 1
-        return {
-            str(node): float(own_s) / runs for node, own_s in zip(table["node"], table["self_s"], strict=True)
-        }
+        return (profile if explained is None else in_the_names_of(explained, profile)).node_times_s()
 
     def _update_history(self) -> None:
         """Update the entry of this result, if the history has one."""

@@ -143,6 +143,13 @@ class Profile:
         """A row an executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s, share."""
         return node_table(self.measured)
 
+    def node_times_s(self) -> dict[str, float]:
+        """Return the own time of each node in one run, over the steady runs: the times that flames show."""
+        table, runs = node_table(self.steady), self.steady.runs or 1
+        return {
+            str(node): float(own_s) / runs for node, own_s in zip(table["node"], table["self_s"], strict=True)
+        }
+
     def by(self, group: Grouping) -> pd.DataFrame:
         """A row a group (op_type, node, scope, provider, thread); gaps are rows, so shares sum to one."""
         return group_table(self.measured, group)

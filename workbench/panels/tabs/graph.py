@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from workbench.analysis.difference.joining import in_the_names_of
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
@@ -40,13 +41,13 @@ def summary_of(parts: dict[str, Any]) -> str:
 
 
 def times_s(state: BenchState) -> dict[str, dict[str, float]]:
-    """Return the mean seconds of a run by node, of each profiled config."""
-    times = {}
-    for label, profile in state.held_parts("profile").items():
-        table, runs = profile.to_frame(), len(profile.runs_s) or 1
-        rows = zip(table["node"], table["self_s"], strict=True)
-        times[label] = {str(node): float(seconds) / runs for node, seconds in rows}
-    return times
+    """Return the seconds of a run by node, of each profiled config: those that the flame shows."""
+    explanations = state.held_parts("explanation")
+    return {
+        label: in_the_names_of(explanations[label].explained, profile).node_times_s()
+        for label, profile in state.held_parts("profile").items()
+        if label in explanations
+    }
 
 
 GRAPH = Tab(
