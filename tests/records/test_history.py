@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -241,3 +242,14 @@ def test_in_a_plain_console_the_newest_stand_under_one_another(history: History)
     assert "\x1b" not in repr(history), "what a terminal obeys is shown"
     assert "faster (1.83×)" in lines[0]
     assert "open" in last
+
+
+@pytest.mark.parametrize("kind", ["unknown", "outputs differ"])
+def test_a_ratio_that_the_verdict_refuses_is_not_shown(
+    tmp_path: Path, kind: Literal["unknown", "outputs differ"]
+) -> None:
+    verdict = replace(comparison().verdict, kind=kind, low=5.6e-19, high=1.75e15)
+    history = History(tmp_path / "history.sqlite")
+    history.add(replace(comparison(), verdicts=(verdict,)))
+    (entry,) = history.entries()
+    assert (entry.verdict, entry.ratio, entry.low, entry.high) == (kind, None, None, None)

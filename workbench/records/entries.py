@@ -22,7 +22,7 @@ class Entry:
     model: str
     model_sha256: str
     verdict: str | None  # of the first candidate, as ratio, low and high
-    ratio: float | None
+    ratio: float | None  # None also where the verdict refuses one
     low: float | None
     high: float | None
     cpu: str
@@ -30,12 +30,14 @@ class Entry:
     bundle_bytes: int
 
 
+SETTLED = ("faster", "slower", "tie")  # verdicts whose ratio stands; the other kinds refuse one
 COLUMNS = tuple(Entry.__dataclass_fields__)
 
 
 def entry_of(record: object, kind: str, about: Origin, note: str, bundle_bytes: int) -> Entry:
     """The row of `record`; only a comparison has a verdict."""
     verdict = record.verdict if isinstance(record, ComparisonRecord) else None
+    settled = verdict if verdict is not None and verdict.kind in SETTLED else None
     model, machine = about.model, about.machine
     return Entry(
         id=about.id,
@@ -44,9 +46,9 @@ def entry_of(record: object, kind: str, about: Origin, note: str, bundle_bytes: 
         model="" if model is None else _storable(model.name),
         model_sha256="" if model is None else model.sha256,
         verdict=None if verdict is None else verdict.kind,
-        ratio=None if verdict is None else _present(verdict.ratio),
-        low=None if verdict is None else _present(verdict.low),
-        high=None if verdict is None else _present(verdict.high),
+        ratio=None if settled is None else _present(settled.ratio),
+        low=None if settled is None else _present(settled.low),
+        high=None if settled is None else _present(settled.high),
         cpu="" if machine is None else _storable(machine.cpu),
         note=_storable(note),
         bundle_bytes=bundle_bytes,
