@@ -59,7 +59,7 @@ def test_each_profile_opens_in_speedscope_and_can_be_downloaded(bench: wb.Workbe
 
 
 def test_the_graph_shows_the_times_of_the_flame(tmp_path: Path) -> None:
-    """A run that something interrupted is in neither; the graph counted it, and even the order of A and B flipped."""
+    """Neither counts an interrupted run; the graph did, so that even the order of A and B flipped."""
     events, starts = [], (0, 1_000, 2_000, 3_000, 10_000)
     for start, spent in zip(starts, (10, 10, 10, 10, 5_000), strict=True):
         events += [
