@@ -113,18 +113,18 @@ def test_each_question_to_a_process_can_be_cancelled(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, cancel = tiny.save(tiny.mlp(), tmp_path), threading.Event()
-    seen: list[tuple[str, Any]] = []
+    waits: list[tuple[str, Any]] = []
     ask = Worker._wait
 
     def watched(self: Worker, stage: str, timeout_s: float, given: threading.Event | None) -> Any:
-        seen.append((stage, given))
+        waits.append((stage, given))
         return ask(self, stage, timeout_s, given)
 
     asked = WHOLE[what](path)
     monkeypatch.setattr(Worker, "_wait", watched)
     asked(cancel)
-    assert seen
-    assert [stage for stage, given in seen if given is not cancel] == []
+    assert waits
+    assert [stage for stage, given in waits if given is not cancel] == []
 
 
 @pytest.mark.real

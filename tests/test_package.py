@@ -87,11 +87,11 @@ def test_exactly_one_build_of_onnxruntime_is_installed(system: str, processor: s
         if requirement.name.startswith("onnxruntime")
     ]
     where = {"sys_platform": system, "platform_machine": processor, "python_version": "3.12"}
-    chosen = [each.name for each in builds if each.marker is None or each.marker.evaluate(where)]
+    chosen = [build.name for build in builds if build.marker is None or build.marker.evaluate(where)]
     assert len(chosen) == 1
     gpu = [Requirement(text) for text in PROJECT["optional-dependencies"]["gpu"]]
-    assert all(each.marker is not None and isinstance(each.marker, Marker) for each in gpu)
-    extra = [each.name for each in gpu if each.marker and each.marker.evaluate(where)]
+    assert all(build.marker is not None and isinstance(build.marker, Marker) for build in gpu)
+    extra = [build.name for build in gpu if build.marker and build.marker.evaluate(where)]
     assert extra in ([], chosen)
 
 

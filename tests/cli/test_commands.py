@@ -91,11 +91,11 @@ def test_json_has_every_sample(
 ) -> None:
     assert asked == {}
     assert main(["compare", model, "--b", "level=disabled", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["id"] == result.record.id
-    assert told["verdicts"][0]["kind"] == result.verdict.kind
-    assert told["runs"][1]["config"] == {"level": "disabled"} | told["runs"][1]["config"]
-    blocks = [block for process in told["runs"][0]["processes"] for block in process["blocks"]]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["id"] == result.record.id
+    assert printed["verdicts"][0]["kind"] == result.verdict.kind
+    assert printed["runs"][1]["config"] == {"level": "disabled"} | printed["runs"][1]["config"]
+    blocks = [block for process in printed["runs"][0]["processes"] for block in process["blocks"]]
     expected = [block for process in result.runs[0].processes for block in process.blocks]
     assert [block["samples_s"] for block in blocks] == [list(block.samples_s) for block in expected]
 
@@ -151,8 +151,8 @@ def test_errors_name_the_fault_and_the_fix(
 
 @pytest.mark.parametrize("gap", ["--c level=all", "--b level=all --d level=basic"])
 def test_a_candidate_keeps_its_letter(model: str, gap: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = refused(capsys, "compare", model, *gap.split())
-    assert f"--{gap.split()[-2][2:]} was given without --" in told
+    message = refused(capsys, "compare", model, *gap.split())
+    assert f"--{gap.split()[-2][2:]} was given without --" in message
 
 
 @pytest.mark.parametrize("seed", ["-1", str(2**63)])

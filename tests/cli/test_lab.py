@@ -90,9 +90,9 @@ def test_what_only_looks_like_a_notebook_is_compared_as_it_is(
 
 
 def test_the_cell_that_opens_by_itself_shows_the_workbench() -> None:
-    told = tour()
-    assert told["path"] == TOUR
-    assert "wb.Workbench(" in told["source"]
+    settings = tour()
+    assert settings["path"] == TOUR
+    assert "wb.Workbench(" in settings["source"]
 
 
 def test_a_damaged_list_loses_no_work(shipped: Path, tmp_path: Path) -> None:
@@ -116,23 +116,23 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(shipped: Path, tmp_path: 
 
 
 def test_the_server_is_for_this_user_only(tmp_path: Path) -> None:
-    told = dict(
+    settings = dict(
         option.removeprefix("--").split("=", 1) for option in options(tmp_path, "127.0.0.1", 8888, False)
     )
-    assert told["ServerApp.ip"] == "127.0.0.1"
-    assert told["ServerApp.open_browser"] == "False"
-    assert len(told["IdentityProvider.token"]) >= 32
+    assert settings["ServerApp.ip"] == "127.0.0.1"
+    assert settings["ServerApp.open_browser"] == "False"
+    assert len(settings["IdentityProvider.token"]) >= 32
     again = options(tmp_path, "127.0.0.1", 8888, False)
-    assert f"--IdentityProvider.token={told['IdentityProvider.token']}" not in again
-    assert TOUR in told["LabApp.default_url"]
+    assert f"--IdentityProvider.token={settings['IdentityProvider.token']}" not in again
+    assert TOUR in settings["LabApp.default_url"]
     assert (shipped_folder() / TOUR).is_file()
 
 
 def test_kernels_find_a_checkout_and_users_settings_stay() -> None:
     given = {"PYTHONPATH": "theirs", "JUPYTER_CONFIG_PATH": "theirs too"}
-    told = surroundings(Path("/src/clone"), given)
-    assert told["PYTHONPATH"] == os.pathsep.join([str(Path("/src/clone")), "theirs"])
-    assert told["JUPYTER_CONFIG_PATH"].endswith(os.pathsep + "theirs too")
+    settings = surroundings(Path("/src/clone"), given)
+    assert settings["PYTHONPATH"] == os.pathsep.join([str(Path("/src/clone")), "theirs"])
+    assert settings["JUPYTER_CONFIG_PATH"].endswith(os.pathsep + "theirs too")
     installed = surroundings(Path("/env/lib/python3.11/site-packages"), {})
     assert list(installed) == ["JUPYTER_CONFIG_PATH"]
     overrides = Path(installed["JUPYTER_CONFIG_PATH"], "labconfig", "default_setting_overrides.json")

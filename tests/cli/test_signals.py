@@ -40,9 +40,9 @@ def command(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def workers_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     """Waits until there are two."""
     while process.poll() is None:
-        found = [child for child in psutil.Process(process.pid).children() if is_worker(child)]
-        if len(found) >= 2:
-            return found
+        workers = [child for child in psutil.Process(process.pid).children() if is_worker(child)]
+        if len(workers) >= 2:
+            return workers
     raise AssertionError("it ended before it measured")
 
 

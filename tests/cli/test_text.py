@@ -65,9 +65,9 @@ def test_the_history_shows_no_speed_beside_outputs_that_differ(capsys: pytest.Ca
     wb.history().delete(record.id)
     wb.history().add(replace(record, verdicts=(replace(record.verdict, kind="outputs differ"),)))
     assert main(["history"]) == 0
-    told = capsys.readouterr().out
-    assert "outputs differ" in told
-    assert not any(figure in told for figure in ("1.83", "1.79", "1.88"))
+    printed = capsys.readouterr().out
+    assert "outputs differ" in printed
+    assert not any(figure in printed for figure in ("1.83", "1.79", "1.88"))
 
 
 def test_errors_are_harmless(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

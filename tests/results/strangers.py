@@ -32,11 +32,11 @@ class Taken(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
-        leaves = [told[name] or "" for name in ("src", "href") if name in told]
+        values = dict(attrs)
+        leaves = [values[name] or "" for name in ("src", "href") if name in values]
         if any(not where.startswith(("#", "data:")) for where in leaves):
             self.found.append(str(self.get_starttag_text()))
-        self.found += [f"{tag} {name}" for name in told if name.startswith("on")]
+        self.found += [f"{tag} {name}" for name in values if name.startswith("on")]
 
 
 def texts_of(data: Any) -> Iterator[str]:
@@ -44,8 +44,8 @@ def texts_of(data: Any) -> Iterator[str]:
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict | list):
-        for one in data.values() if isinstance(data, dict) else data:
-            yield from texts_of(one)
+        for value in data.values() if isinstance(data, dict) else data:
+            yield from texts_of(value)
 
 
 def poisoned(path: Path) -> tuple[Bundle, bytes]:
@@ -56,31 +56,31 @@ def poisoned(path: Path) -> tuple[Bundle, bytes]:
     """
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    told = {name: json.loads(blob) for name, blob in members.items() if name.endswith(".json")}
+    documents = {name: json.loads(blob) for name, blob in members.items() if name.endswith(".json")}
     accepted: set[str] = set()
-    waiting = [sorted({text for data in told.values() for text in texts_of(data)})]
+    waiting = [sorted({text for data in documents.values() for text in texts_of(data)})]
     while waiting:
         asked = waiting.pop()
-        if _opens(members, told, accepted | set(asked)):
+        if _opens(members, documents, accepted | set(asked)):
             accepted |= set(asked)
         elif len(asked) > 1:
             half = len(asked) // 2
             waiting += [asked[half:], asked[:half]]
     assert accepted
-    blob = _with(members, told, accepted)
+    blob = _with(members, documents, accepted)
     return unpack_record(blob, KINDS), blob
 
 
-def _opens(members: dict[str, bytes], told: dict[str, Any], texts: set[str]) -> bool:
+def _opens(members: dict[str, bytes], documents: dict[str, Any], texts: set[str]) -> bool:
     try:
-        unpack_record(_with(members, told, texts), KINDS)
+        unpack_record(_with(members, documents, texts), KINDS)
     except WorkbenchError:
         return False
     return True
 
 
-def _with(members: dict[str, bytes], told: dict[str, Any], texts: set[str]) -> bytes:
-    made = {name: json.dumps(_replaced(data, texts)).encode() for name, data in told.items()}
+def _with(members: dict[str, bytes], documents: dict[str, Any], texts: set[str]) -> bytes:
+    made = {name: json.dumps(_replaced(data, texts)).encode() for name, data in documents.items()}
     return zipped(signed({**members, **made}))
 
 

@@ -62,10 +62,10 @@ def test_a_page_of_every_result(kind: str, tmp_path: Path) -> None:
     assert read.loading == []
     assert read.handlers == []
     assert len(page.encode()) < MOST_BYTES
-    told = re.search(r"script-src ([^;]*);", page)
-    assert told is not None
+    policy = re.search(r"script-src ([^;]*);", page)
+    assert policy is not None
     allowed = {f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in read.running}
-    assert set(told[1].split()) == (allowed or {"'none'"})
+    assert set(policy[1].split()) == (allowed or {"'none'"})
     assert "default-src 'none'" in page
     assert "<h2>" in page
 
@@ -104,8 +104,8 @@ def test_a_long_table_says_what_it_leaves_out() -> None:
 
     from workbench.report.pieces import table
 
-    told = table(pd.DataFrame({HOSTILE: [None, 1.5, 3]}), HOSTILE, most=2)
-    assert "The first 2 of 3 rows." in told
-    assert "not known" in told
-    assert "<script" not in told
-    assert "<img" not in told
+    html = table(pd.DataFrame({HOSTILE: [None, 1.5, 3]}), HOSTILE, most=2)
+    assert "The first 2 of 3 rows." in html
+    assert "not known" in html
+    assert "<script" not in html
+    assert "<img" not in html

@@ -26,8 +26,8 @@ SECTIONS = {kind.name for kind in KINDS if kind.heading}
 def whole() -> wb.Comparison:
     """A comparison with one of each, about B."""
     result = wb.Comparison(ordinary())
-    for found in MADE.values():
-        result.add(found, "B")
+    for further in MADE.values():
+        result.add(further, "B")
     return result
 
 
@@ -39,15 +39,15 @@ def test_the_examples_are_all_that_can_be_made() -> None:
 def test_what_is_added_is_saved_and_reopened_as_it_was(kind: str, tmp_path: Path) -> None:
     label = None if kind == "accuracy" else "B"
     opened = wb.open(whole().save(tmp_path / "one.ortbench"))
-    found = opened.made(kind, label)
-    assert type(found) is type(MADE[kind])
+    result = opened.made(kind, label)
+    assert type(result) is type(MADE[kind])
     assert (
-        found.to_frame()
+        result.to_frame()
         .drop(columns="label", errors="ignore")
         .equals(MADE[kind].to_frame().drop(columns="label", errors="ignore"))
     )
-    assert found.about.model == MADE[kind].about.model
-    assert found.still().to_svg()
+    assert result.about.model == MADE[kind].about.model
+    assert result.still().to_svg()
 
 
 def test_a_run_keeps_its_label() -> None:
@@ -85,11 +85,11 @@ def test_the_history_gets_it_too() -> None:
 
 def test_the_page_holds_each_of_them_and_no_strangers_script() -> None:
     page = whole().page_html()
-    told: dict[str, Any] = {
+    sections: dict[str, Any] = {
         name: page.partition(f'<section id="{name.replace(" ", "-")}">')[2].partition("</section>")[0]
         for name in SECTIONS
     }
-    for name, section in told.items():
+    for name, section in sections.items():
         assert "<table>" in section, name
         assert re.search(r'class="(plot|picture)"', section), name
     assert SECTIONS | {"accuracy", "memory", "roofline", "cold start"} == {*MADE}

@@ -28,14 +28,14 @@ from workbench.results.registry import KINDS
 def made() -> dict[str, Any]:
     """One result of each kind."""
     about, two = examples.about(), {"A": examples.start("A"), "B": examples.start("B")}
-    seen = examples.profile(fused())
+    profile = examples.profile(fused())
     return {
         "comparison": wb.Comparison(ordinary(), b"graph", parts=examples.parts()),
-        "explanation": wb.Explanation(fused(), about, profile=seen),
+        "explanation": wb.Explanation(fused(), about, profile=profile),
         "ablation": wb.Ablation(examples.ablation()),
         "levels": wb.Levels(examples.levels()),
-        "profile": wb.Profile.of(seen, about),
-        "memory": wb.Profile.of(seen, about).memory(),
+        "profile": wb.Profile.of(profile, about),
+        "memory": wb.Profile.of(profile, about).memory(),
         "roofline": wb.Roofline(examples.roofline(), about),
         "peaks": wb.Peaks(examples.peaks(), about),
         "cold start": wb.ColdStarts.of(two, about=about),
@@ -97,9 +97,9 @@ def test_every_kind_opens_as_something() -> None:
 
 @pytest.mark.parametrize("name", ["float32_flops", "int8_flops", "bytes_per_s"])
 def test_a_peak_of_zero_is_refused(name: str) -> None:
-    found = examples.roofline()
+    roofline = examples.roofline()
     for record in (
-        replace(found, peaks=replace(found.peaks, **{name: 0.0})),
+        replace(roofline, peaks=replace(roofline.peaks, **{name: 0.0})),
         replace(examples.peaks(), rows=(replace(examples.peaks().rows[0], **{name: 0.0}),)),
     ):
         with pytest.raises(WorkbenchError, match=f"{name}: expected a rate above 0"):
@@ -114,10 +114,10 @@ def test_a_time_of_zero_is_refused(name: str) -> None:
 
 
 def test_a_limit_that_is_not_known_is_said_to_be() -> None:
-    found = examples.roofline()
-    (point, *_) = wb.Roofline(found, examples.about()).figure().data
+    roofline = examples.roofline()
+    (point, *_) = wb.Roofline(roofline, examples.about()).figure().data
     assert point.customdata[0][3].endswith("of its limit, bound by compute")
-    unknown = replace(found, nodes=(replace(found.nodes[0], limit_s=None, bound=None),))
+    unknown = replace(roofline, nodes=(replace(roofline.nodes[0], limit_s=None, bound=None),))
     (point, *_) = wb.Roofline(unknown, examples.about()).figure().data
     assert point.customdata[0][3] == "its limit is not known"
 
@@ -131,7 +131,7 @@ def test_views_and_results_of_a_reopened_comparison(tmp_path: Path) -> None:
     assert set(again.fusions().to_frame().columns) == {"pattern", "into", "passes", "A", "B"}
     assert again.memory().to_frame()["label"].unique().tolist() == ["A", "B"]
     assert list(again.roofline().by_label) == ["A", "B"]
-    assert [one.label for one in again.cold_start().starts] == ["A", "B"]
+    assert [start.label for start in again.cold_start().starts] == ["A", "B"]
 
 
 def test_what_is_missing_says_which_and_how_to_get_it() -> None:
@@ -177,7 +177,7 @@ def test_several_runs_are_one_result() -> None:
 
 
 def labels_drawn(figure: Any) -> set[str]:
-    return {each.text for each in figure.layout.annotations}
+    return {note.text for note in figure.layout.annotations}
 
 
 def remembering() -> Any:
@@ -191,16 +191,16 @@ def test_runs_stand_side_by_side_on_the_same_axes_also_when_reopened(kind: str, 
     made = {"memory": remembering, "roofline": examples.roofline}[kind]
     parts = tuple(Part(f"{kind}/{label}", made(), examples.about()) for label in "AB")
     result = getattr(wb.Comparison(ordinary(), parts=parts), kind)()
-    for one in (result, wb.open(result.save(tmp_path / "both.ortbench"))):
-        assert list(one.by_label) == ["A", "B"]
-        assert set(one.to_frame()["label"]) == {"A", "B"}
-        figure = one.figure()
+    for shown in (result, wb.open(result.save(tmp_path / "both.ortbench"))):
+        assert list(shown.by_label) == ["A", "B"]
+        assert set(shown.to_frame()["label"]) == {"A", "B"}
+        figure = shown.figure()
         assert labels_drawn(figure) == {"<b>A</b>", "<b>B</b>"}
         assert {trace.xaxis for trace in figure.data} == {"x", "x2"}
         assert figure.layout.yaxis2.matches == "y"
         names = [trace.name for trace in figure.data if trace.showlegend]
         assert len(names) == len(set(names)) == len(figure.data) / 2  # the legend says each once
-        texts = [mark.text for mark in one.still().shapes if isinstance(mark, Text)]
+        texts = [mark.text for mark in shown.still().shapes if isinstance(mark, Text)]
         assert [text for text in texts if text == "B" or text.startswith("B: ")]
 
 
@@ -241,9 +241,9 @@ def test_twelve_thousand_nodes_are_saved_and_opened_quickly_enough_to_wait_for()
 def test_examine_makes_the_missing_and_keeps_it(tmp_path: Path) -> None:
     model = wb.load("digits-conv")
     result = wb.compare(model, wb.Config(level="disabled"), wb.Config(), budget_s=1.0, progress=False)
-    said: list[str] = []
-    assert result.examine("explanation", "memory", on_step=said.append) is result
-    assert said[:3] == ["A: explanation", "A: preparation", "A: profile"]
+    steps: list[str] = []
+    assert result.examine("explanation", "memory", on_step=steps.append) is result
+    assert steps[:3] == ["A: explanation", "A: preparation", "A: profile"]
     names = {part.name for part in result.parts}
     assert names == {f"{kind}/{label}" for kind in ("explanation", "profile", "memory") for label in "AB"}
     assert {part.name for part in wb.history().open(result.record.id).parts} == names
@@ -252,9 +252,9 @@ def test_examine_makes_the_missing_and_keeps_it(tmp_path: Path) -> None:
             "each node's own, without the memory pattern"
         )
         assert record.arena_peak_bytes == memory_of(result.profile(label)).arena_peak_bytes, "as configured"
-    said.clear()
-    result.examine("explanation", "profile", on_step=said.append)
-    assert said == [], "what is there is not made again"
+    steps.clear()
+    result.examine("explanation", "profile", on_step=steps.append)
+    assert steps == [], "what is there is not made again"
     again = wb.open(result.save(tmp_path / "one.ortbench"))
     again.attach(model).examine("cold start")
     assert len(again.cold_start().starts) == 2

@@ -60,13 +60,13 @@ def test_a_page_shows_no_path_of_this_machine(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_what_a_reopened_bundle_draws_needs_no_weight(tmp_path: Path) -> None:
-    told = wb.compare("digits-conv", wb.Config(level="disabled"), wb.Config(), budget_s=0.5, progress=False)
-    told.examine("explanation", "profile", "memory", "roofline")
-    again = wb.open(told.save(tmp_path / "a.ortbench"))
+    result = wb.compare("digits-conv", wb.Config(level="disabled"), wb.Config(), budget_s=0.5, progress=False)
+    result.examine("explanation", "profile", "memory", "roofline")
+    again = wb.open(result.save(tmp_path / "a.ortbench"))
     for table in ("memory", "roofline"):
-        assert getattr(again, table)().to_frame().equals(getattr(told, table)().to_frame())
+        assert getattr(again, table)().to_frame().equals(getattr(result, table)().to_frame())
     for label in "AB":
-        before, after = told.profile(label), again.profile(label)
+        before, after = result.profile(label), again.profile(label)
         assert after.to_frame().equals(before.to_frame())
         assert after.memory().to_frame().equals(before.memory().to_frame())
-    assert again.fusions().to_frame().equals(told.fusions().to_frame())
+    assert again.fusions().to_frame().equals(result.fusions().to_frame())

@@ -35,11 +35,11 @@ def shown(value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, str, str
     elif isinstance(value, str) and name.endswith("html"):
         yield name, "html", value
     elif isinstance(value, tuple | list):
-        for one in value[:2]:
-            yield from shown(one, f"{name}[]", depth)
+        for item in value[:2]:
+            yield from shown(item, f"{name}[]", depth)
     elif type(value).__module__.startswith("workbench") and depth < DEPTH:
         yield from _of_cell(value, name)
-        for method in (one for one in dir(type(value)) if not one.startswith("_")):
+        for method in (name for name in dir(type(value)) if not name.startswith("_")):
             if method not in NOT_CALLED:
                 yield from shown(_asked(value, method), f"{name}.{method}", depth + 1)
 
@@ -58,12 +58,16 @@ def _of_cell(value: Any, name: str) -> Iterator[tuple[str, str, str]]:
 def _asked(value: Any, method: str) -> Any:
     """What a property or a method without arguments gives; None where it says that there is none."""
     try:
-        found = getattr(value, method)
-        if not callable(found):
-            return found
-        asked = inspect.signature(found).parameters.values()
-        needed = [one for one in asked if one.default is one.empty and one.kind not in MANY]
-        return None if needed else found()
+        member = getattr(value, method)
+        if not callable(member):
+            return member
+        parameters = inspect.signature(member).parameters.values()
+        needed = [
+            parameter
+            for parameter in parameters
+            if parameter.default is parameter.empty and parameter.kind not in MANY
+        ]
+        return None if needed else member()
     except WorkbenchError:
         return None
 
@@ -74,11 +78,11 @@ def _asked(value: Any, method: str) -> Any:
 def test_no_text_is_taken_for_markup(path: Path) -> None:
     bundle, _ = poisoned(path)
     result = KINDS.result(bundle)
-    told = [*shown(result, bundle.kind), ("the page", "html", result.page_html())]
-    assert any("onerror=window.hacked" in text for _, _, text in told), "the attempts are there to be seen"
-    for name, kind, text in told:
+    texts = [*shown(result, bundle.kind), ("the page", "html", result.page_html())]
+    assert any("onerror=window.hacked" in text for _, _, text in texts), "the attempts are there to be seen"
+    for name, kind, text in texts:
         if kind == "html":
             assert Taken(text).found == [], name
         else:
-            read = [one for each in texts_of(json.loads(text)) for one in FOR_PLOTLY if one in each]
+            read = [mark for part in texts_of(json.loads(text)) for mark in FOR_PLOTLY if mark in part]
             assert read == [], name
