@@ -201,7 +201,7 @@ def test_runs_stand_side_by_side_on_the_same_axes_also_when_reopened(kind: str, 
         names = [trace.name for trace in figure.data if trace.showlegend]
         assert len(names) == len(set(names)) == len(figure.data) / 2  # the legend says each once
         texts = [mark.text for mark in shown.still().shapes if isinstance(mark, Text)]
-        assert [text for text in texts if text == "B" or text.startswith("B: ")]
+        assert [text for text in texts if text == "B" or text.startswith("B: ") or text.endswith("(B)")]
 
 
 def test_labels_survive_where_the_baseline_failed(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.iostream import StreamClosedError
 
-import workbench
+from workbench._version import __version__
 from workbench.server import published_files
 from workbench.server.files import MODEL, TRACE, netron_page, packed, speedscope_page, viewer_file
 from workbench.server.published_files import Kind, PublishedError
@@ -69,7 +69,7 @@ class Status(Served):
     @web.authenticated
     @authorized
     def get(self) -> None:
-        self.finish({"workbench": workbench.__version__})
+        self.finish({"workbench": __version__})
 
 
 class Viewer(Served):
