@@ -121,7 +121,7 @@ def accuracy() -> AccuracyRecord:
         Score("B", mean, Paired(-0.01, -0.02, 0.0, 0, 1, 0.5, "Tango"), None),
     )
     data = DataRecord("the evaluation set of tiny", 100, 100, 1, True)
-    configs, note = ("ORT told nothing", "static int8"), "a note"
+    configs, note = ("ORT defaults", "static int8"), "a note"
     return AccuracyRecord("tiny", ("A", "B"), configs, data, "top-1 accuracy", scores, (output,), (note,))
 
 
@@ -146,7 +146,7 @@ def why_slower() -> WhySlowerRecord:
     reason = Reason("casts", "it casts in 1 place", 1e-3, 0.5, 1, ("/conv/Cast",), "leave it out")
     times = (1e-3, 2e-3, "verdict: slower")
     return WhySlowerRecord(
-        "tiny", "ORT told nothing", "static int8", *times, 1, 0.2, 3, (reason,), "B differs", None
+        "tiny", "ORT defaults", "static int8", *times, 1, 0.2, 3, (reason,), "B differs", None
     )
 
 

@@ -46,7 +46,7 @@ def record(*, labelled=True, config="level basic"):
     return AccuracyRecord(
         model_name="net",
         labels=("A", "B", "C"),
-        configs=("ORT told nothing", config, "broken"),
+        configs=("ORT defaults", config, "broken"),
         data=DataRecord("the evaluation set of net", 100, 100, 1, True),
         metric="top-1 accuracy" if labelled else None,
         scores=scores if labelled else (),
@@ -59,7 +59,7 @@ def test_values_are_percent_and_decibels():
     a, b, c = (run_look(index) for index in range(3))
     assert accuracy_chart(record()).rows == (
         ChartRow(
-            "A ORT told nothing",
+            "A ORT defaults",
             ((Value(99.0, "99 % (98 to 100)", a, 98.0, 100.0),), (Value(None, "baseline", a),)),
         ),
         ChartRow(

@@ -16,7 +16,7 @@ from workbench.text import in_mib, in_ms
 def test_a_row_a_run() -> None:
     frame = comparison().to_frame()
     assert frame.label.tolist() == ["A", "B"]
-    assert frame.config.tolist()[0] == "ORT told nothing"
+    assert frame.config.tolist()[0] == "ORT defaults"
     assert "intra-op threads 2" in frame.config[1]
     assert frame.samples.tolist() == [12, 12]
     assert frame.median_s.tolist() == [0.001, 0.001]

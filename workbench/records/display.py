@@ -28,7 +28,7 @@ def to_table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: st
 def config_in_words(config: Config) -> str:
     """What was set, shortly."""
     changes = type(config)().diff(config).changes
-    return ", ".join(f"{change.what} {change.after}" for change in changes) or "ORT told nothing"
+    return ", ".join(f"{change.what} {change.after}" for change in changes) or "ORT defaults"
 
 
 def _cell(value: object) -> str:
