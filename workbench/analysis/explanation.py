@@ -71,7 +71,7 @@ class Provenance:
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """All of it, with the graphs that it speaks of."""
+    """Placement, provenance and passes of one config of a model, with the graphs that they are about."""
 
     model_name: str
     config: Config
@@ -86,14 +86,14 @@ class Explained:
 
     @property
     def fused_time_share(self) -> float | None:
-        """Of the time of a run, what nodes take that do the work of several; None without a profile."""
+        """The share of a run in nodes that do the work of several; None without a profile."""
         if not self.placement.profiled:
             return None
         times_s = {node.node: node.time_s for node in self.placement.nodes if node.time_s is not None}
         return fused_time_share(self.provenance.account, times_s)
 
     def with_profile(self, profile: Profile) -> Explained:
-        """With the times and sizes of a profile of this config of this model, joined by name."""
+        """Return the same with the times and sizes of a profile of this config, joined by name."""
         return replace(self, placement=with_profile(self.placement, self.optimized, profile))
 
 
@@ -107,7 +107,7 @@ def explain(
     cancel: threading.Event | None = None,
     on_first: Callable[[Explained], None] | None = None,
 ) -> Explained:
-    """Observe in a worker, then conclude here; `on_first` gets what is known before the passes are."""
+    """Observe in a worker, then conclude here; call `on_first` with what is known before the passes are."""
 
     def early(observation: Observation) -> None:
         if on_first is not None:
@@ -126,7 +126,7 @@ def explain(
 
 
 def conclude(model_name: str, config: Config, observation: Observation) -> Explained:
-    """No process, no clock: the same observation always gives the same conclusion."""
+    """Conclude from an observation, without a process or a clock."""
     chain = [(shot.name, shot.level, shot.graph) for shot in observation.chain]
     steps = steps_of(observation.source, chain)
     whole = account(observation.source, chain, steps)

@@ -80,13 +80,13 @@ class Observation:
 
     @property
     def prepared(self) -> Graph:
-        """What ORT was given: the source graph, unless a config had it quantized or fused before."""
+        """The graph that ORT loaded: the source, unless the config quantizes or fuses it before."""
         shots = [shot.graph for shot in self.chain if shot.level == PREPARED]
         return shots[-1] if shots else self.source
 
     @property
     def basic(self) -> Graph:
-        """After the basic level: what ORT divides among providers."""
+        """The graph after the basic level, which ORT divides among providers."""
         shots = [shot.graph for shot in self.chain if shot.level <= 1]
         return shots[-1] if shots else self.source
 
@@ -135,12 +135,12 @@ def observe(
 
 
 def follows(passes: Follow, source: Graph) -> bool:
-    """Whether to look at each pass: on a large graph it costs ORT's time to load it once a pass."""
+    """Decide whether to look at each pass, which costs a load of the model a pass."""
     return len(source.nodes) <= LARGE_NODES if passes == "auto" else passes
 
 
 def named_structure(model: Model) -> ModelProto:
-    """The model without its weights, every node named."""
+    """Return the model without its weights, every node named."""
     if not unnamed(model.structure):
         return model.structure
     structure = ModelProto()
@@ -175,7 +175,7 @@ def chain_question(
     first: Mapping[str, Any],
     budget_s: float,
 ) -> dict[str, Any]:
-    """What it is asked then: the snapshots, of the model without its weights."""
+    """Return the arguments of the second job: the snapshots, of the model without its weights."""
     fired = [
         {key: application[key] for key in ("name", "level", "fired")} for application in first["applied"]
     ]
@@ -202,7 +202,7 @@ def _named(model: Model, folder: Path, cancel: threading.Event | None) -> Path:
 
 
 def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ...] = ()) -> Observation:
-    """From the first answer; the files that it names are read now."""
+    """Make the observation of the first answer, and read the files that it names."""
     chain = []
     if answer["basic"]:
         chain.append(Snapshot(TOGETHER, min(answer["level"], 1), _graph(answer["basic"], source)))
@@ -238,7 +238,7 @@ def read_first(answer: Mapping[str, Any], source: Graph, disabled: tuple[str, ..
 
 
 def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
-    """The first observation with the passes one by one in place of one large step."""
+    """Return the first observation with the passes one by one in place of one large step."""
     chain = [
         Snapshot(
             row["name"] or REQUIRED if row["level"] else REQUIRED,
@@ -259,12 +259,12 @@ def read_chain(first: Observation, answer: Mapping[str, Any]) -> Observation:
 
 
 def _graph(file: str, source: Graph) -> Graph:
-    """A graph that ORT saved without its weights; it names what the source names by the same names."""
+    """Read a graph that ORT saved without its weights; tensors of the source keep their names."""
     return informed(read_graph(ModelProto.FromString(Path(file).read_bytes())), source)
 
 
 def _check_names(config: Config, observation: Observation, registered: Iterable[Sequence[Any]]) -> None:
-    """ORT ignores a name that it does not know; whoever gave one believes that the pass is off.
+    """Refuse names of passes that this ORT does not have, since ORT ignores them without a word.
 
     The transformers are those that this ORT itself names; of its rules the log says nothing.
     """

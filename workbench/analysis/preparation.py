@@ -33,7 +33,7 @@ def observe_prepared(
     cancel: threading.Event | None = None,
     on_first: Callable[[Observation], None] | None = None,
 ) -> Observation:
-    """As `observe`, of the file that the config has made of the model."""
+    """Observe the file that the config makes of the model, as `observe` does."""
     if not config.changes_model:
         return observe(model, config, passes=passes, budget_s=budget_s, cancel=cancel, on_first=on_first)
     made = prepare(model, config, calibration=calibration, cancel=cancel)
@@ -51,7 +51,7 @@ def observe_prepared(
 
 
 def _behind(source: Graph, made: Prepared, observation: Observation) -> Observation:
-    """The same observation, seen from the source; the last stage is the graph that ORT was given."""
+    """Return the observation with the steps of preparation before the passes."""
     graphs = [informed(read_graph(named_structure(stage)), source) for stage in made.stages[:-1]]
     shots = [
         Snapshot(step.name, PREPARED, graph)

@@ -27,7 +27,7 @@ _OPAQUE = frozenset({"bfloat16", "float8", "int4", "uint4", "float4", "int2", "u
 
 
 def check_feed(feed: Mapping[str, Any], model: ModelProto, guesses: list[str]) -> dict[str, Any]:
-    """The feed with every value as the array or list that ORT takes; `guesses` gains what was converted."""
+    """Return the feed with every value as ORT takes it; add conversions to `guesses`."""
     if not isinstance(feed, Mapping):
         raise InputError(
             f"A feed is a dict, not a {type(feed).__name__}", "Give a dict from input name to value"
@@ -129,7 +129,7 @@ class _Checker:
         )
 
     def _converted(self, value: Any, declared: Declared, wanted: np.dtype[Any]) -> Array:
-        """Python numbers and lists have no type of their own: they take the declared one if it holds them."""
+        """Convert Python numbers and lists, which have no type, to the declared type if it holds them."""
         try:
             loose = np.asarray(value)
             kinds = {"b": "b", "i": "iufc", "u": "iufc", "f": "fc", "c": "c"}.get(loose.dtype.kind, "")

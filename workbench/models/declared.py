@@ -89,30 +89,30 @@ class Declared:
 
 
 def element_name(element: int) -> str:
-    """float32, int64, bfloat16, string…"""
+    """Return the name of an element type: float32, int64, bfloat16, string…"""
     return _ELEMENTS.get(element, f"element type {element}")
 
 
 def declared_inputs(model: ModelProto) -> tuple[Declared, ...]:
-    """What must be fed: inputs without a default. (Old models list their weights as inputs too.)"""
+    """Return the inputs without a default, which must be fed. (Old models list weights as inputs too.)"""
     defaults = {tensor.name for tensor in model.graph.initializer}
     defaults |= {sparse.values.name for sparse in model.graph.sparse_initializer}
     return _declared(value for value in model.graph.input if value.name not in defaults)
 
 
 def overridable_inputs(model: ModelProto) -> tuple[Declared, ...]:
-    """Inputs that have a default and may be fed all the same."""
+    """Return the inputs that have a default and may be fed as well."""
     needed = {declared.name for declared in declared_inputs(model)}
     return _declared(value for value in model.graph.input if value.name not in needed)
 
 
 def declared_outputs(model: ModelProto) -> tuple[Declared, ...]:
-    """What comes out."""
+    """Return the outputs."""
     return _declared(model.graph.output)
 
 
 def value_type(proto: TypeProto) -> ValueType:
-    """A type as a plain value. Protobuf bounds the nesting to 100 levels."""
+    """Return a type as a plain value. Protobuf bounds the nesting to 100 levels."""
     match proto.WhichOneof("value"):
         case "tensor_type":
             return _tensor(proto.tensor_type)

@@ -48,12 +48,12 @@ class Description:
 
     @property
     def external_bytes(self) -> int:
-        """Of the files of weights beside the model."""
+        """The size of the files of weights beside the model."""
         return sum(file.size_bytes for file in self.external)
 
     @property
     def size_bytes(self) -> int:
-        """On disk, all files together."""
+        """The size on disk, all files together."""
         return self.graph_bytes + self.external_bytes
 
     @property
@@ -69,7 +69,7 @@ class Description:
         )
 
     def rows(self) -> tuple[tuple[str, str], ...]:
-        """What is shown: (field, text), names shortened."""
+        """Return the rows of the table: (field, text), names shortened."""
         inner = f", and {self.inner_nodes:,} in subgraphs and functions" if self.inner_nodes else ""
         files = [
             f"{shorten(f.name)} ({bytes_text(f.size_bytes)}, {f.tensors:,} tensors)" for f in self.external
@@ -123,7 +123,7 @@ class Description:
 def describe(
     structure: ModelProto, name: str, graph_bytes: int, external: tuple[ExternalFile, ...]
 ) -> Description:
-    """Put it together from the structure alone; no weight is read."""
+    """Describe a model from its structure; no weight is read."""
     counted = contents(structure)
     inputs, outputs = declared_inputs(structure), declared_outputs(structure)
     family, reason = guess_family(inputs, outputs, dict(counted.operators))

@@ -83,7 +83,7 @@ def examples(
 
 
 def trained_sample(model: Model) -> str | None:
-    """The name of the shipped, trained sample that this model is; None: it is none."""
+    """Return the name of the trained sample that this model is, or None."""
     from workbench.models.samples import card, sample_names, sample_path
 
     if model.name not in sample_names() or card(model.name).kind != "trained":
@@ -125,7 +125,7 @@ def _of_feeds(
     model: Model, feeds: Iterable[Mapping[str, Any]], labels: Any, made_by: str, most: int | None, *,
     real: bool = True,
 ) -> Examples:  # fmt: skip
-    """Feeds as they are: each is one item, whatever its shapes."""
+    """Make examples of feeds: each is one item, whatever its shapes."""
     guesses: list[str] = []
     checked = tuple(check_feed(feed, model.structure, guesses) for feed in islice(feeds, most))
     if not checked:
@@ -142,7 +142,7 @@ def _of_feeds(
 def _of_arrays(
     model: Model, arrays: Mapping[str, Any], made_by: str, most: int | None, batch: int | None
 ) -> Examples:
-    """Every array holds all items along its first axis."""
+    """Make examples of arrays that hold all items along their first axis."""
     stacked = dict(arrays)
     names = {declared.name for declared in declared_inputs(model.structure)}
     labels = None if LABELS in names else stacked.pop(LABELS, None)
@@ -198,7 +198,7 @@ def _of_arrays(
 
 
 def _part(array: Array, start: int, size: int, rank: int | None) -> Array:
-    """Items along the first axis; an input without an axis for them gets one item as it is."""
+    """Cut items along the first axis; an input without an axis for items gets one item as it is."""
     if rank is not None and array.ndim == rank + 1 and size == 1:
         item: Array = np.asarray(array[start])
         return item
@@ -206,7 +206,7 @@ def _part(array: Array, start: int, size: int, rank: int | None) -> Array:
 
 
 def _run_size(model: Model, batch: int | None) -> int:
-    """The fixed first dimension of the inputs; else what is asked for; else one."""
+    """Return the fixed first dimension of the inputs, else `batch`, else 1."""
     fixed = {
         declared.type.dims[0]
         for declared in declared_inputs(model.structure)
@@ -220,7 +220,7 @@ def _run_size(model: Model, batch: int | None) -> int:
 
 
 def _lacks_batch(label: Array) -> bool:
-    """A label of one item, given without the axis of items."""
+    """Return whether a label of one item lacks the axis of items."""
     return label.ndim == 0 or (label.ndim == 1 and len(label) != 1)
 
 

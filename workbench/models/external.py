@@ -30,7 +30,7 @@ class ExternalFile:
 
 
 def locations(model: ModelProto, label: str) -> Counter[str]:
-    """Where external weights lie, each checked to stay in the model's folder, with its tensors counted."""
+    """Count the tensors of each file of weights; refuse a file outside the model's folder."""
     counts: Counter[str] = Counter()
     for tensor in tensors(model):
         if is_external(tensor):
@@ -61,7 +61,7 @@ def beside_locations(model: ModelProto, own_name: str, label: str) -> tuple[str,
 
 
 def external_files(model: ModelProto, path: Path, label: str) -> tuple[ExternalFile, ...]:
-    """The files of weights of the model at `path`; every one is there, inside, and long enough."""
+    """Return the files of weights of the model at `path`; refuse a missing or short one."""
     sizes: dict[str, int] = {}
     counts = locations(model, label)
     for location in counts:

@@ -1,4 +1,4 @@
-"""Random inputs that a model accepts: each value drawn for what the graph does with it, each guess said."""
+"""Random inputs that a model accepts: values follow their use in the graph, and guesses are listed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _IMAGE = re.compile(r"image|pixel|^img")
 def random_inputs(
     model: ModelProto, name: str, seed: int, dims: Mapping[str, int], usual: Mapping[str, int]
 ) -> Inputs:
-    """One feed for every input without a default. `usual` are sizes that the model's own card gives."""
+    """Draw one feed for every input without a default. `usual`: sizes that the model's card gives."""
     inputs = declared_inputs(model)
     sizes = Sizes(model, inputs, dims, usual)
     sizes.settle()
@@ -156,7 +156,7 @@ class _Maker:
     def _special(
         self, role: Role, known: tuple[int, ...] | None, element: int, dims: tuple[int, ...]
     ) -> tuple[values.Array, str] | None:
-        """The value that an operator's parameter needs; None: the role does not fit."""
+        """Make the value that an operator's parameter needs; None where the role does not fit."""
         number = values.is_integer(element)
         match role:
             case "true" | "false" if element == TensorProto.BOOL:
@@ -211,7 +211,7 @@ class _Maker:
         return {key: self.value(declared, scalar).item() for key in keys}
 
     def _vocabulary(self, name: str, key: int) -> list[Any]:
-        """The keys that the node reading the map knows, else a few small ones."""
+        """Return the keys that the reader of the map knows, else a few small ones."""
         text = key == TensorProto.STRING
         for node, _ in self._scope.readers(name):
             for attribute in node.attribute:

@@ -44,7 +44,7 @@ def fetch(
 
 
 def parse(address: str) -> tuple[str, str, str | None]:
-    """(org/repo, path in it, revision or None)."""
+    """Split an address into org/repo, the path in it, and the revision or None."""
     rest, at, revision = address.removeprefix("hf://").rpartition("@")
     if not at:
         rest, revision = revision, ""

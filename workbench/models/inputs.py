@@ -1,4 +1,4 @@
-"""What a model is fed with, and how it was made."""
+"""The feeds of a model, and how they were made."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Inputs:
 
     @classmethod
     def from_dict(cls, feed: Mapping[str, Any], model: ModelProto) -> Inputs:
-        """One feed of your own, checked against what the model declares."""
+        """Make inputs of one feed, checked against what the model declares."""
         return _given([feed], "dict (given)", model)
 
     @classmethod
     def from_npz(cls, path: str | Path, model: ModelProto) -> Inputs:
-        """One feed from a NumPy archive with an array for every input."""
+        """Make inputs of a NumPy archive with an array for every input."""
         return _given([read_npz(Path(path))], f"{shorten(Path(path).name)} (given)", model)
 
     @classmethod
@@ -60,7 +60,7 @@ class Inputs:
         return _given(taken, f"iterable of {len(taken)} (given)", model)
 
     def record(self) -> InputsRecord:
-        """The same, as records keep it: no data."""
+        """Return the inputs as records keep them: no data."""
         return InputsRecord(self.made_by, self.seed, self.shapes, self.guesses)
 
     def to_frame(self) -> pd.DataFrame:
@@ -88,7 +88,7 @@ def given_inputs(
     model: ModelProto,
     dims: Mapping[str, int],
 ) -> Inputs:
-    """Inputs of the user's own, from whatever they were given as."""
+    """Make inputs of the user's own values, in any of the accepted forms."""
     if dims:
         raise InputError("Dims go with random inputs only", "Leave them out: your data have their own sizes")
     if isinstance(source, (str, Path)):
@@ -113,7 +113,7 @@ def make_inputs(
 
 
 def value_text(value: Any) -> str:
-    """float32[1,128], and likewise for sequences, maps and nothing."""
+    """Describe a value: float32[1,128], and likewise sequences, maps and nothing."""
     if value is None:
         return "absent"
     if isinstance(value, list):
@@ -131,7 +131,7 @@ def _given(feeds: Sequence[Mapping[str, Any]], made_by: str, model: ModelProto) 
 
 
 def _locked(value: Any) -> Any:
-    """A read-only view: the user's own array stays writable to the user."""
+    """Return a read-only view; the user's own array stays writable."""
     if isinstance(value, np.ndarray):
         view = value.view()
         view.flags.writeable = False

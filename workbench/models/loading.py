@@ -1,4 +1,4 @@
-"""From anything that stands for a model to a Model."""
+"""Open a model from a name, a path, an address, bytes or a ModelProto."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _from_proto(proto: ModelProto) -> Model:
 
 
 def _from_bytes(data: bytes, name: str) -> Model:
-    """Keep them in the cache under their hash, since the worker opens a file."""
+    """Write bytes into the cache under their hash, since the worker opens a file."""
     label = f"The {'model in memory' if name == 'model' else f'model {name!r}'}"
     if locations(structure_of_bytes(data, label), label):
         raise ModelError(

@@ -1,4 +1,4 @@
-"""A model that was opened: where it is, what it holds, what to feed it with."""
+"""An opened model: its file, its structure, its inputs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Model:
         return describe(self.structure, self.name, self.graph_bytes, self.external)
 
     def describe(self) -> Description:
-        """What is known of the model before it runs."""
+        """Return what is known of the model before it runs."""
         return self.description
 
     def inputs(
@@ -68,7 +68,7 @@ class Model:
         seed: int = 0,
         **dims: int,
     ) -> Inputs:
-        """Random inputs that the model accepts, or your own: an .npz file, a dict, an iterable of dicts.
+        """Make random inputs that the model accepts, or check your own: an .npz file, a dict, dicts.
 
         Dims are given by symbolic name (`batch=8`) or by input and axis (`**{"x.0": 8}`).
         """

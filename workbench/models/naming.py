@@ -1,4 +1,4 @@
-"""Every node gets a name before ORT sees it: ORT's assignment, profile and saved graph then join by name."""
+"""Names for all nodes, so that ORT's assignment, profile and saved graph join by name."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from workbench.models.structure import graphs
 
 
 def unnamed(model: ModelProto) -> bool:
-    """Whether any node lacks a name, or shares one with another: the profile tells neither apart."""
+    """Return whether any node lacks a name or shares one: a profile cannot tell such nodes apart."""
     names = [node.name for node in _nodes(model)]
     return "" in names or len(set(names)) < len(names)
 
 
 def name_nodes(model: ModelProto) -> int:
-    """Name nodes in place, the same way each time: after the operator and a number. Returns how many."""
+    """Name nodes in place after their operator and a number, the same way each time; return how many."""
     taken = {node.name for node in _nodes(model)}
     used: set[str] = set()
     counts: dict[str, int] = {}

@@ -16,7 +16,7 @@ _FORM = "Give a file that numpy.savez wrote, with one array for every input"
 
 
 def read_npz(path: Path) -> dict[str, Any]:
-    """Every array of the archive by name."""
+    """Read every array of the archive by name."""
     label = path_text(path)
     try:
         with zipfile.ZipFile(path.expanduser()) as archive:

@@ -1,4 +1,4 @@
-"""Counting what a graph is made of: operators, parameters, control flow, quantization."""
+"""Counts of a graph: operators, parameters, control flow, quantization."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Contents:
 
 
 def operator(node: NodeProto) -> str:
-    """`Conv`, or `com.microsoft.Attention` for another domain than the default one."""
+    """Return `Conv`, or `com.microsoft.Attention` for another domain than the default one."""
     return str(node.op_type) if node.domain in _DEFAULT_DOMAINS else f"{node.domain}.{node.op_type}"
 
 
 def contents(model: ModelProto) -> Contents:
-    """Count it all in one walk."""
+    """Count everything in one walk."""
     operators: Counter[str] = Counter()
     elements: Counter[str] = Counter()
     negative: list[str] = []
@@ -60,7 +60,7 @@ def contents(model: ModelProto) -> Contents:
 
 
 def _parameters(nodes: Iterable[NodeProto], initializers: Iterable[TensorProto]) -> Iterable[TensorProto]:
-    """Initializers, and Constant nodes since some exporters keep the weights there."""
+    """Return initializers, and values of Constant nodes, where some exporters keep the weights."""
     yield from initializers
     for node in nodes:
         if node.op_type == "Constant":
@@ -68,7 +68,7 @@ def _parameters(nodes: Iterable[NodeProto], initializers: Iterable[TensorProto])
 
 
 def quantization(operators: Iterable[str]) -> str | None:
-    """The form of quantization seen in the operators, in words; None: none."""
+    """Name the form of quantization by the operators; None: none."""
     names = {name.rpartition(".")[2] for name in operators}
     forms = []
     if names >= _QDQ:
@@ -85,5 +85,5 @@ def quantization(operators: Iterable[str]) -> str | None:
 
 
 def control_flow(operators: Iterable[tuple[str, int]]) -> tuple[str, ...]:
-    """`If × 2` and so on."""
+    """List control flow, as in `If × 2`."""
     return tuple(f"{name} × {count}" for name, count in operators if name in CONTROL_FLOW)

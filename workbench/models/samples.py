@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 @cache
 def sample_names() -> tuple[str, ...]:
-    """Every sample's name, sorted."""
+    """Return the names of all samples, sorted."""
     return tuple(sorted(path.stem for path in CARDS.glob("*.json")))
 
 
 @cache
 def card(name: str) -> Card:
-    """What is known about a sample."""
+    """Return the card of a sample."""
     _check(name)
     return read_card(CARDS / f"{name}.json")
 
@@ -74,7 +74,7 @@ def sample_dims(name: str) -> dict[str, int]:
 
 
 def evaluation_set(name: str) -> EvaluationSet:
-    """The held-out inputs and labels of a trained sample."""
+    """Return the held-out inputs and labels of a trained sample."""
     if card(name).kind != "trained":
         trained = ", ".join(sample for sample in sample_names() if card(sample).kind == "trained")
         raise ModelError(

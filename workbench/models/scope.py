@@ -1,4 +1,4 @@
-"""Who reads and who makes each value of a graph, functions of the model unfolded call by call."""
+"""The makers and readers of each value of a graph, functions of the model unfolded call by call."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Scope:
             waiting.extend(body for node in inner.node for body in bodies(node))
 
     def readers(self, name: str) -> list[tuple[NodeProto, int]]:
-        """The nodes that read a value, each with the position of its input."""
+        """Return the nodes that read a value, each with the position of its input."""
         return self._readers.get(name, [])
 
     def call(self, node: NodeProto) -> Scope | None:
-        """The function that a node calls, as its own scope; None: the node is an operator."""
+        """Return the scope of the function that a node calls, or None for an operator."""
         if self.depth >= _MAX_CALLS:
             return None
         if id(node) not in self._calls:
@@ -57,7 +57,7 @@ class Scope:
         return self._calls.get(id(node))
 
     def shape(self, name: str) -> tuple[int, ...] | None:
-        """The dims of a value where they are fixed, found through nodes that keep them."""
+        """Return the dims of a value where they are fixed, also through nodes that keep them."""
         scope: Scope | None = self
         order: tuple[int, ...] | None = None
         for _ in range(_MAX_STEPS):
@@ -85,7 +85,7 @@ class Scope:
         return None
 
     def stored(self, name: str) -> TensorProto | None:
-        """An initializer or the value of a Constant node."""
+        """Return an initializer or the value of a Constant node."""
         return self._stored.get(name)
 
     def _direct_shape(self, name: str) -> tuple[int, ...] | None:
@@ -113,14 +113,14 @@ class Scope:
 
 
 def carried(node: NodeProto, position: int) -> Iterator[str]:
-    """The names under which a Loop or Scan hands its input on to its body."""
+    """Return the names under which a Loop or Scan hands its input on to its body."""
     for body in bodies(node):
         if node.op_type in ("Loop", "Scan") and position < len(body.input):
             yield body.input[position].name
 
 
 def integer(node: NodeProto, name: str, default: int) -> int:
-    """An integer attribute."""
+    """Return an integer attribute."""
     return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), default)
 
 

@@ -1,4 +1,4 @@
-"""How large a free dim is made when the user does not say: by its name, else by where it stands."""
+"""Sizes for free dims that the user leaves open: by their name, else by their position."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Sizes:
                 self.guesses.append(f"dim {shorten(dim)} made {usual[dim]} (the sample's usual size)")
 
     def of(self, declared: Declared, kind: TensorType) -> tuple[int, ...]:
-        """The dims to make a tensor of one input with."""
+        """Return the dims to make a tensor of one input with."""
         if kind.dims is None:
             self.guesses.append(f"{shorten(declared.name)}: its rank is not declared; made one-dimensional")
             return (OTHER,)
@@ -96,7 +96,7 @@ class Sizes:
                 self.of(declared, kind)
 
     def past(self) -> int:
-        """How many tokens the cache holds already: where the positions begin."""
+        """Return how many tokens the cache holds, where positions begin."""
         return self._settled(past=True) or 0
 
     def _size(self, declared: Declared, kind: TensorType, axis: int, dim: Dim) -> int:
@@ -150,7 +150,7 @@ class Sizes:
         return OTHER, "nothing says how large"
 
     def _settled(self, *, past: bool) -> int | None:
-        """A size that the user or an earlier input gave to the dim in question, whatever its exact name."""
+        """Return a size that the user or an earlier input gave to a dim of this kind."""
         for symbol, size in self._symbols.items():
             low = folded(symbol)
             is_past = bool(_PAST.search(low))
@@ -174,7 +174,7 @@ class Sizes:
         return max(whole - 1, 1) if self._has_past else 0
 
     def _computed(self, dim: str) -> int | None:
-        """The value of a dim like `past_sequence_length + 1`; None: it is a plain name."""
+        """Return the value of a dim like `past_sequence_length + 1`; None for a plain name."""
         if len(dim) > _MAX_EXPRESSION or not re.search(r"[-+*/]", dim):
             return None
         try:
@@ -200,7 +200,7 @@ class Sizes:
 
 
 def tensor_of(kind: ValueType) -> TensorType | None:
-    """The tensor inside sequences, optionals and maps."""
+    """Return the tensor type inside sequences, optionals and maps."""
     while isinstance(kind, (SequenceType, OptionalType)):
         kind = kind.item
     if isinstance(kind, MapType):
@@ -209,7 +209,7 @@ def tensor_of(kind: ValueType) -> TensorType | None:
 
 
 def free_dims(inputs: Sequence[Declared]) -> Iterator[tuple[str, int, str | None]]:
-    """(input, axis, symbol or None) of every dim that is not fixed."""
+    """Return (input, axis, symbol or None) of every dim that is not fixed."""
     for declared in inputs:
         kind = tensor_of(declared.type)
         for axis, dim in enumerate((kind.dims or ()) if kind else ()):
@@ -243,7 +243,7 @@ def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, 
 
 
 def _positions(model: ModelProto) -> int | None:
-    """The rows of the smallest table of positions: a longer sequence would not fit."""
+    """Return the rows of the smallest table of positions: a longer sequence would not fit."""
     rows = [
         int(tensor.dims[0])
         for tensor in model.graph.initializer
@@ -258,7 +258,7 @@ def _positions(model: ModelProto) -> int | None:
 
 
 def _image_side(model: ModelProto) -> int | None:
-    """The side that fits the position table of a vision transformer."""
+    """Return the side that fits the position table of a vision transformer."""
     patches = [
         int(next((a.ints[0] for a in node.attribute if a.name == "kernel_shape" and len(a.ints) == 2), 0))
         for node in model.graph.node

@@ -1,4 +1,4 @@
-"""What a file that is no ONNX model looks like, so that the refusal can say what to do."""
+"""Signs of files that are no ONNX models, with what to do about each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PICKLES = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
 
 
 def not_onnx(head: bytes) -> tuple[str, str] | None:
-    """(what it is, what to do) when the first bytes say that a file is something else; None: may be ONNX."""
+    """Return what the file is and what to do, by its first bytes; None where it may be ONNX."""
     for offset, magic, what, fix in _MAGICS:
         if head[offset : offset + len(magic)] == magic:
             return what, fix

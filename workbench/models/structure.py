@@ -20,7 +20,7 @@ _AGAIN = "Download, copy or export the model again"
 
 
 def read_structure(path: Path) -> ModelProto:
-    """The model in a file, without the payload of its large tensors."""
+    """Read the model in a file, without the payload of its large tensors."""
     label = path_text(path)
     try:
         status = path.stat()
@@ -39,12 +39,12 @@ def read_structure(path: Path) -> ModelProto:
 
 
 def structure_of_bytes(data: bytes, label: str) -> ModelProto:
-    """The model in memory, without the payload of its large tensors."""
+    """Read the model in memory, without the payload of its large tensors."""
     return structure_of(io.BytesIO(data), len(data), label)
 
 
 def structure_of(file: BinaryIO, size: int, label: str) -> ModelProto:
-    """The model in an open file of `size` bytes; `label` names it in errors."""
+    """Read the model in an open file of `size` bytes; `label` names it in errors."""
     if size == 0:
         raise ModelError(f"{label} is empty (0 bytes)", _AGAIN)
     head = file.read(HEAD_BYTES)
@@ -65,7 +65,7 @@ def structure_of(file: BinaryIO, size: int, label: str) -> ModelProto:
 
 
 def graphs(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
-    """The main graph, every subgraph, and every function of the model with its subgraphs."""
+    """Yield the main graph, every subgraph, and every function of the model with its subgraphs."""
     waiting: list[GraphProto | FunctionProto] = [*reversed(model.functions), model.graph]
     while waiting:
         graph = waiting.pop()
@@ -74,7 +74,7 @@ def graphs(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
 
 
 def bodies(node: NodeProto) -> Iterator[GraphProto]:
-    """The subgraphs of one node: the branches of an If, the body of a Loop or Scan."""
+    """Yield the subgraphs of one node: the branches of an If, the body of a Loop or Scan."""
     for attribute in node.attribute:
         if attribute.HasField("g"):
             yield attribute.g
@@ -82,7 +82,7 @@ def bodies(node: NodeProto) -> Iterator[GraphProto]:
 
 
 def tensors(model: ModelProto) -> Iterator[TensorProto]:
-    """Every stored tensor: initializers and the values of attributes, subgraphs and functions included."""
+    """Yield every stored tensor: initializers and values of attributes, in subgraphs and functions too."""
     for graph in graphs(model):
         if isinstance(graph, GraphProto):
             yield from graph.initializer
@@ -109,7 +109,7 @@ def _reason(error: DecodeError) -> str:
 
 
 def _check_text(model: ModelProto, label: str) -> None:
-    """The protobuf library hands out bytes where a name is not UTF-8: everything later relies on str."""
+    """Refuse a name that is not UTF-8: the protobuf library returns bytes for it."""
     for text in _texts(model):
         if isinstance(text, bytes):
             raise ModelError(f"{label} is damaged: the name {text[:40]!r} is not UTF-8 text", _AGAIN)

@@ -13,7 +13,7 @@ MAX_FILE_BYTES = 2**31 - 1  # what protobuf takes in one message
 
 
 def check_supported(model: ModelProto, max_ir: int = MAX_IR, max_opset: int = MAX_OPSET) -> tuple[str, ...]:
-    """Reasons, with their fix, why an ORT of these limits will refuse the model; empty: none is known."""
+    """Return the reasons, with their fix, why an ORT of these limits refuses the model."""
     reasons: list[str] = []
     if model.ir_version > max_ir:
         reasons.append(

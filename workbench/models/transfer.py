@@ -1,4 +1,4 @@
-"""What bounds a download beside its bytes: time, a least rate, a request to cancel, connections to close."""
+"""Bounds of a download beside its bytes: time, a least rate, and connections that can be closed."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Watch:
         self._window = time.monotonic(), self._received
 
     def note(self, added: int, done: int, total: int | None) -> None:
-        """Take down how many bytes have come, and how many of the current file are there."""
+        """Count the bytes that have come, in all and of the current file."""
         self._received += added
         self._latest = done, total
 
     def end(self) -> None:
-        """The file is there; what follows is no work of the server's."""
+        """Expect no more bytes: the file is complete."""
         self._window = None
 
     def report(self) -> None:

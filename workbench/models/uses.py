@@ -1,4 +1,4 @@
-"""What an input's values are used for, followed through the nodes that pass them on unchanged."""
+"""The uses of an input's values, through the nodes that pass them on unchanged."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def uses(scope: Scope, name: str) -> Uses:
 
 
 def _readers(scope: Scope, name: str) -> Iterator[tuple[Scope, NodeProto, int]]:
-    """Every reader of the values, in any scope."""
+    """Yield every reader of the values, in any scope."""
     waiting = [(scope, name)]
     visited = {(id(scope), name)}
     while waiting and len(visited) < _MAX_VISITS:
@@ -165,7 +165,7 @@ def _passed_on(where: Scope, node: NodeProto, position: int) -> Iterator[tuple[S
 
 
 def _extent(where: Scope, node: NodeProto, position: int) -> tuple[int, str | None] | None:
-    """(how many rows the table has, its name) where the reader takes the value as an index into it."""
+    """Return the rows and the name of the table that the reader indexes with the value, or None."""
     key = (node.op_type, position)
     if key in _EVERY_AXIS:
         dims = where.shape(node.input[0])
@@ -195,7 +195,7 @@ def _role_dims(where: Scope, node: NodeProto, role: Role) -> tuple[int, ...] | N
 
 
 def _parts(where: Scope, node: NodeProto) -> tuple[int, ...] | None:
-    """The sizes that a Split's outputs are declared to have along its axis."""
+    """Return the declared sizes of a Split's outputs along its axis."""
     axis = integer(node, "axis", 0)
     shapes = [where.shape(name) for name in node.output]
     if not all(shape is not None and -len(shape) <= axis < len(shape) for shape in shapes):

@@ -43,7 +43,7 @@ def is_integer(element: int) -> bool:
 
 
 def dtype_of(element: int, what: str) -> np.dtype[Any]:
-    """The numpy (or ml_dtypes) type of an element type."""
+    """Return the numpy (or ml_dtypes) type of an element type."""
     try:
         return np.dtype(tensor_dtype_to_np_dtype(element))
     except (KeyError, TypeError, ValueError) as error:
@@ -54,7 +54,7 @@ def dtype_of(element: int, what: str) -> np.dtype[Any]:
 
 
 def nbytes(element: int, dims: tuple[int, ...], what: str) -> int:
-    """What a tensor would take in memory."""
+    """Return the bytes that a tensor takes in memory."""
     if len(dims) > _MAX_RANK:
         raise InputError(
             f"{what} has {len(dims)} dims", f"NumPy holds at most {_MAX_RANK}: give another model"
@@ -64,7 +64,7 @@ def nbytes(element: int, dims: tuple[int, ...], what: str) -> int:
 
 
 def refuse_above(total: int, what: str) -> None:
-    """Say no to inputs that would fill the memory, before anything is allocated."""
+    """Refuse inputs that would fill the memory, before anything is allocated."""
     if total > MAX_BYTES:
         raise InputError(
             f"{what} would take {bytes_text(total)} of inputs, above the bound of {bytes_text(MAX_BYTES)}",
@@ -73,14 +73,14 @@ def refuse_above(total: int, what: str) -> None:
 
 
 def integers(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: int, high: int) -> Array:
-    """Whole numbers from low to high - 1, within what the element type holds."""
+    """Draw whole numbers from low to high - 1, within what the element type holds."""
     high = min(high, _LARGEST.get(element, high))
     drawn = rng.integers(low, max(high, low + 1), size=dims, dtype=np.int64)
     return drawn.astype(tensor_dtype_to_np_dtype(element))
 
 
 def constant(element: int, dims: tuple[int, ...], value: float | int) -> Array:
-    """The same value everywhere."""
+    """Fill an array with one value."""
     dtype = tensor_dtype_to_np_dtype(element)
     if dtype == np.dtype(object):
         return np.full(dims, str(value), dtype=object)
@@ -88,7 +88,7 @@ def constant(element: int, dims: tuple[int, ...], value: float | int) -> Array:
 
 
 def along_last_axis(element: int, dims: tuple[int, ...], start: int, bound: int | None) -> Array:
-    """start, start + 1, … along the last axis, never beyond bound - 1."""
+    """Count start, start + 1, … along the last axis, never beyond bound - 1."""
     count = dims[-1] if dims else 1
     line = np.arange(start, start + count, dtype=np.int64)
     if bound is not None:
@@ -97,7 +97,7 @@ def along_last_axis(element: int, dims: tuple[int, ...], start: int, bound: int 
 
 
 def normal(rng: np.random.Generator, element: int, dims: tuple[int, ...]) -> Array:
-    """Normally distributed numbers of any floating or complex type."""
+    """Draw normally distributed numbers of any floating or complex type."""
     drawn = rng.standard_normal(dims, dtype=np.float32)
     if element in _COMPLEX:
         drawn = drawn + 1j * rng.standard_normal(dims, dtype=np.float32)
@@ -105,7 +105,7 @@ def normal(rng: np.random.Generator, element: int, dims: tuple[int, ...]) -> Arr
 
 
 def uniform(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: float, high: float) -> Array:
-    """Evenly distributed numbers."""
+    """Draw evenly distributed numbers."""
     return _as(rng.random(dims, dtype=np.float32) * (high - low) + low, element)
 
 
@@ -121,6 +121,6 @@ def booleans(rng: np.random.Generator, dims: tuple[int, ...]) -> Array:
 
 
 def words(rng: np.random.Generator, dims: tuple[int, ...]) -> Array:
-    """Short English words as an array of Python strings."""
+    """Draw short English words as an array of Python strings."""
     drawn = np.array(_WORDS, dtype=object)[rng.integers(0, len(_WORDS), size=dims)]
     return np.asarray(drawn, dtype=object).reshape(dims)

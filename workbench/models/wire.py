@@ -40,7 +40,7 @@ class Malformed(ValueError):
 
 
 def without_weights(file: BinaryIO, size: int) -> bytes:
-    """The model in `file`, from its current position on, without the payload of its large tensors."""
+    """Return the model in `file`, from its current position on, without the payload of its large tensors."""
     return _Walker(file).message("model", size, 0)
 
 

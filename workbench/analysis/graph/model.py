@@ -16,14 +16,14 @@ ELEMENT_BYTES = {  # of onnx.TensorProto's data types; 4-bit types count as half
 
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
-    """Declared or inferred of a tensor: None where it is not known, a text where a dim is symbolic."""
+    """The declared or inferred type and dims of a tensor: None where unknown, a text where symbolic."""
 
     element: int | None
     dims: tuple[int | str | None, ...] | None
 
     @property
     def size_bytes(self) -> int | None:
-        """None where the type or any dim is not known."""
+        """The size in bytes; None where the type or any dim is not known."""
         if self.dims is None or self.element not in ELEMENT_BYTES:
             return None
         count = 1
@@ -67,7 +67,7 @@ class Graph:
     opsets: tuple[tuple[str, int], ...] = ()  # domain → version
 
     def opset(self, domain: str) -> int | None:
-        """The version of a domain's operators; None where the model does not tell."""
+        """Return the version of a domain's operators; None where the model does not tell."""
         return next((version for name, version in self.opsets if name == domain), None)
 
     @cached_property
@@ -76,12 +76,12 @@ class Graph:
 
     @cached_property
     def producers(self) -> Mapping[str, Node]:
-        """Which node makes a tensor."""
+        """The node that makes each tensor."""
         return {name: node for node in self.nodes for name in node.outputs if name}
 
     @cached_property
     def readers(self) -> Mapping[str, tuple[Node, ...]]:
-        """Which nodes use a tensor, each once."""
+        """The nodes that read each tensor, each once."""
         readers: dict[str, list[Node]] = {}
         for node in self.nodes:
             for name in dict.fromkeys(node.reads):
@@ -99,6 +99,6 @@ class Graph:
 
 
 def informed(graph: Graph, source: Graph) -> Graph:
-    """With what is known of the tensors that the source has too: ORT saves neither types nor shapes."""
+    """Return the graph with types and shapes of the tensors that the source has too: ORT saves neither."""
     infos = {name: source.infos[name] for name in graph.producers if name in source.infos}
     return replace(graph, infos=infos | dict(graph.infos))

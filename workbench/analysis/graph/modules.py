@@ -12,7 +12,7 @@ MOST_LETTERS = 1 << 16
 
 
 def module_of(node: NodeProto) -> str:
-    """Such as "model.encoder.layer.0", from a list that ends in it and the node; "" where not told."""
+    """Return the module path, such as "model.encoder.layer.0"; "" where the metadata has none."""
     text = next((entry.value for entry in node.metadata_props if entry.key == NAME_SCOPES), "")
     if not text or len(text) > MOST_LETTERS:
         return ""
@@ -28,7 +28,7 @@ def module_of(node: NodeProto) -> str:
 
 
 def dotted(text: str) -> list[str]:
-    """`encoder.layer.0.attention` as encoder, layer.0, attention: a number belongs to what it counts."""
+    """Split `encoder.layer.0.attention` into encoder, layer.0, attention: a number stays with its name."""
     parts: list[str] = []
     for part in text.split("."):
         if part.isdecimal() and parts:

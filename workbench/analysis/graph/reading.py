@@ -12,7 +12,7 @@ from workbench.analysis.graph.modules import module_of
 
 
 def read_graph(model: ModelProto) -> Graph:
-    """The main graph with its subgraphs; calls of the model's own functions stay calls."""
+    """Read the main graph with its subgraphs; calls of the model's own functions stay calls."""
     reader = _Reader()
     outputs = reader.graph(model.graph, "", {})
     inputs = tuple(value.name for value in model.graph.input if value.name not in reader.constants)
@@ -34,7 +34,7 @@ class _Reader:
         self._keys: set[str] = set()
 
     def graph(self, graph: GraphProto, scope: str, outer: Mapping[str, str]) -> tuple[str, ...]:
-        """Read one graph; gives the keys of its outputs. `outer`: names of the enclosing graphs, as keys."""
+        """Read one graph and return the keys of its outputs. `outer`: keys of names outside."""
         visible = dict(outer)
         self._declare(graph, scope, visible)
         for node in graph.node:
@@ -90,7 +90,7 @@ class _Reader:
         )
 
     def _unique(self, key: str) -> str:
-        """Two nodes of one name can stand in a damaged model; the account needs both."""
+        """Return a key that no other node has: a damaged model may hold two nodes of one name."""
         unique, number = key, 1
         while unique in self._keys:
             number += 1

@@ -1,4 +1,4 @@
-"""Why ORT's AttentionFusion passes an attention by: conditions that tests try on it, one broken at a time.
+"""Conditions of ORT's AttentionFusion that an attention fails; tests break one at a time.
 
 It looks after the basic level, so the graph of that moment counts: computed shapes may be constants by
 then, and projections a Gemm.
@@ -25,7 +25,7 @@ PASSED = (
 
 
 def attention(graph: Graph, keys: tuple[str, str, str]) -> str | None:
-    """All that fails, the broadest first; None: nothing that we see. `keys`: product, Softmax, product."""
+    """List the failed conditions, the broadest first, or None. `keys`: product, Softmax, product."""
     product, softmax, after = (graph.by_key[key] for key in keys)
     failed = list(_told(graph, product, softmax, after))
     return "; ".join(dict.fromkeys(failed)) or None
@@ -61,7 +61,7 @@ def _told(graph: Graph, product: Node, softmax: Node, after: Node) -> Iterator[s
 
 
 def _projection(graph: Graph, split: Node, what: str, roots: list[str]) -> Iterator[str]:
-    """MatMul with constant weights, then Add of a constant bias, in this order."""
+    """Check a projection: MatMul with constant weights, then Add of a constant bias, in this order."""
     maker = _maker(graph, split.inputs[0])
     if maker is not None and maker.op_type == "Reshape":
         maker = _maker(graph, maker.inputs[0])
@@ -93,7 +93,7 @@ def _projection(graph: Graph, split: Node, what: str, roots: list[str]) -> Itera
 
 
 def _readers(graph: Graph, root: str) -> Iterator[str]:
-    """The layer norm in front is read by the three projections and by the sum after the attention."""
+    """Check the readers of the layer norm in front: three projections and the sum after the attention."""
     counts = Counter(node.op_type for node in graph.readers.get(root, ()))
     counts.pop("Shape", None)
     if counts == {"MatMul": 3, "Add": 1}:
@@ -106,7 +106,7 @@ def _readers(graph: Graph, root: str) -> Iterator[str]:
 
 
 def _between(graph: Graph, product: Node, softmax: Node) -> tuple[str, ...] | None:
-    """Operators on the shortest way from one to the other, in the order they run."""
+    """Return the operators on the shortest way from the product to the Softmax, in the order they run."""
     waiting: list[tuple[Node, tuple[str, ...]]] = [(softmax, ())]
     while waiting:
         node, path = waiting.pop(0)
@@ -120,7 +120,7 @@ def _between(graph: Graph, product: Node, softmax: Node) -> tuple[str, ...] | No
 
 
 def _before(graph: Graph, name: str) -> Node | None:
-    """The Reshape that splits the heads."""
+    """Find the Reshape that splits the heads."""
     for _ in range(MOST_BETWEEN):
         maker = graph.producers.get(name)
         if maker is None or maker.op_type == "Reshape":
@@ -136,6 +136,6 @@ def _maker(graph: Graph, name: str) -> Node | None:
 
 
 def _is_constant(graph: Graph, name: str) -> bool:
-    """At this moment, Constant nodes are initializers and what could be folded is."""
+    """Return whether a tensor is a constant of the graph."""
     maker = graph.producers.get(name)
     return name in graph.constants or (maker is not None and maker.op_type == "Constant")

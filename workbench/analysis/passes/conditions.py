@@ -6,14 +6,14 @@ from workbench.analysis.graph import Graph, Node
 
 
 def half_first(graph: Graph, mul: Node) -> str | None:
-    """Of a Gelu, the Mul that follows 1 + erf."""
+    """Check the Mul that follows 1 + erf in a Gelu."""
     if not any(is_constant(graph, name) for name in mul.inputs):
         return None
     return "half of 1 + erf is taken before it multiplies x; ORT's fusion wants x × (1 + erf) or x / 2 first"
 
 
 def summands(graph: Graph, add: Node) -> str | None:
-    """Of a skip layer norm: three dims each, known to be the same before the model runs."""
+    """Check the summands of a skip layer norm: three dims each, known to be equal before the model runs."""
     first, second = (_dims(graph, name) for name in add.inputs[:2])
     if first is None or second is None:
         return "the dims of what is added are not known before the model runs"
@@ -28,7 +28,7 @@ def summands(graph: Graph, add: Node) -> str | None:
 
 
 def is_constant(graph: Graph, name: str) -> bool:
-    """Through what exporters put between: Identity, Cast, ConstantOfShape…"""
+    """Return whether a tensor is constant, also through Identity, Cast, ConstantOfShape…"""
     for _ in range(8):
         if name in graph.constants:
             return True
@@ -42,7 +42,7 @@ def is_constant(graph: Graph, name: str) -> bool:
 
 
 def _dims(graph: Graph, name: str) -> tuple[int | str | None, ...] | None:
-    """None in place of a dim that ONNX's inference only made a name for."""
+    """Return the dims, with None for a dim that ONNX's inference only made a name for."""
     info = graph.info(name)
     if info is None or info.dims is None:
         return None

@@ -55,7 +55,7 @@ class Passes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What an ablation can switch off, each once, in order."""
+        """The passes that an ablation can switch off, each once, in order."""
         if not self.followed:
             return tuple(dict.fromkeys(name for name, _ in self.logged))
         return tuple(
@@ -93,7 +93,7 @@ class Passes:
 
 
 def in_words(change: Change) -> str:
-    """As in `12 Add + 12 Gelu → 12 BiasGelu`."""
+    """Write a change as in `12 Add + 12 Gelu → 12 BiasGelu`."""
     return f"{_ops(change.ops_removed)} → {_ops(change.ops_added)}"
 
 
@@ -102,7 +102,7 @@ def _ops(counts: tuple[tuple[str, int], ...]) -> str:
 
 
 def passes_of(observation: Observation, whole: Account, steps: Sequence[Step]) -> Passes:
-    """From the log and the snapshots."""
+    """Conclude the passes from the log and the snapshots."""
     messages: dict[tuple[str, int], list[str]] = {}
     for application in observation.applied:
         messages.setdefault((application.name, application.level), []).extend(application.messages)
@@ -129,7 +129,7 @@ def _names_and_levels(applied: Iterable[Application]) -> tuple[tuple[str, int], 
 
 
 def _since_prepared(observation: Observation, whole: Account, steps: Sequence[Step]) -> Account:
-    """What became of the nodes that ORT was given."""
+    """Return the account of the graph that ORT loaded, after any preparation."""
     first = sum(shot.level == PREPARED for shot in observation.chain)
     if not first:
         return whole

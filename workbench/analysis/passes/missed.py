@@ -30,7 +30,7 @@ class Missed:
 
 
 def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
-    """Patterns of what ORT was given whose nodes did not end in one optimized node."""
+    """Find the patterns of the loaded graph whose nodes did not end in one optimized node."""
     into = {source.node: source.into for source in account.sources}
     kinds = {node.key: node.op_type for node in observation.final.nodes}
     compiled = _compiled(observation)
@@ -48,7 +48,7 @@ def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
 
 
 def _compiled(observation: Observation) -> set[str]:
-    """Nodes that a provider compiled: ORT has no say in what is fused there."""
+    """Return the nodes that a provider compiled: ORT does not fuse there."""
     if observation.final_saved:
         return set()
     taken = {
@@ -101,7 +101,7 @@ def _transformers() -> dict[str, str]:
 
 
 def _then(place: Occurrence, observation: Observation) -> Graph:
-    """The graph after the basic level, where the nodes are still in it."""
+    """Return the graph after the basic level if the nodes are still in it, else the loaded graph."""
     basic = observation.basic
     return basic if all(key in basic.by_key for key in place.nodes) else observation.prepared
 

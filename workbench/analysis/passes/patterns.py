@@ -28,7 +28,7 @@ class Occurrence:
 
 
 def occurrences(graph: Graph) -> Iterator[Occurrence]:
-    """Every place of every pattern."""
+    """Find every place of every pattern."""
     for node in graph.nodes:
         for find in _FINDERS:
             occurrence = find(graph, node)
@@ -37,7 +37,7 @@ def occurrences(graph: Graph) -> Iterator[Occurrence]:
 
 
 def _attention(graph: Graph, node: Node) -> Occurrence | None:
-    """Softmax between two products: the heart of attention, whatever masks and scales stand between."""
+    """Find a Softmax between two products, whatever masks and scales stand between."""
     if node.op_type != "Softmax":
         return None
     after = _next(graph, node, "MatMul", steps=3)
@@ -145,7 +145,7 @@ def _silu(graph: Graph, node: Node) -> Occurrence | None:
 
 
 def _is_gate(graph: Graph, node: Node) -> bool:
-    """A Sigmoid that multiplies what it is of: SiLU, which ORT fuses by itself and not into a Conv."""
+    """Return whether a Sigmoid multiplies its own input (SiLU), which ORT does not fuse into a Conv."""
     return node.op_type == "Sigmoid" and any(
         reader.op_type == "Mul" and node.inputs[0] in reader.inputs
         for reader in graph.readers.get(node.outputs[0], ())

@@ -46,7 +46,7 @@ class Statistics:
 
     @property
     def fused_share(self) -> float | None:
-        """Of the optimized nodes; None where there are none."""
+        """The share of the optimized nodes that are fused; None where there are none."""
         return self.fused_nodes / self.optimized_nodes if self.optimized_nodes else None
 
     def ops_frame(self) -> pd.DataFrame:
@@ -66,7 +66,7 @@ class Statistics:
 
 
 def statistics(observation: Observation, account: Account) -> Statistics:
-    """Of the whole way from source to optimized graph."""
+    """Count from the source to the optimized graph."""
     before = Counter(node.kind for node in observation.source.nodes)
     after = Counter(node.kind for node in observation.final.nodes)
     kinds = {node.key: node.kind for node in observation.source.nodes}
@@ -91,7 +91,7 @@ def statistics(observation: Observation, account: Account) -> Statistics:
 
 
 def fused_time_share(account: Account, times_s: Mapping[str, float]) -> float | None:
-    """The share of time in nodes that do the work of several; None where a profile has no time for any."""
+    """Return the share of time in nodes that do the work of several; None without times."""
     total = sum(times_s.get(target.node, 0.0) for target in account.optimized)
     fused = sum(times_s.get(target.node, 0.0) for target in account.optimized if len(target.sources) > 1)
     return fused / total if total else None

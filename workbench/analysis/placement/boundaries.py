@@ -24,7 +24,7 @@ class Boundary:
 def boundaries(
     graph: Graph, providers: Mapping[str, str | None], partition: Mapping[str, int]
 ) -> tuple[Boundary, ...]:
-    """Each tensor once for each partition that reads it from another."""
+    """Return each tensor once for each partition that reads it from another."""
     crossing: dict[tuple[str, int], Boundary] = {}
     for node in graph.nodes:
         for name in node.reads:

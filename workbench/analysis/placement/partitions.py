@@ -8,7 +8,7 @@ from workbench.analysis.graph import Graph
 
 
 def partitions(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
-    """A number from 0 for each node, in the order of the graph; neighbours on one provider share it."""
+    """Number the partitions from 0 in the order of the graph; neighbours on one provider share a number."""
     parent = {node.key: node.key for node in graph.nodes}
 
     def root(key: str) -> str:
@@ -27,7 +27,7 @@ def partitions(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, i
 
 
 def units(graph: Graph, providers: Mapping[str, str | None]) -> dict[str, int]:
-    """As `partitions`, of providers that compile what they take: a unit waits for nothing that waits for it.
+    """Number the parts of providers that compile: no part waits for another that waits for it.
 
     Where a value leaves a provider and comes back, what is before and what is after cannot be one unit.
     """

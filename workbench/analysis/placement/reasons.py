@@ -1,4 +1,4 @@
-"""Why a node did not get the provider that was asked for first, where anybody says it."""
+"""Why a node did not get the first provider, where ORT or the provider says it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LISTED = re.compile(r"Op type: (\S+)|OpType[: ]+(\S+)|Operator type: \[(\S+?)\]
 
 
 class Reasons:
-    """`left`: what was said of nodes that a provider did not take, in its words or in those of ORT."""
+    """Messages of ORT and providers about nodes that were left to others, found by node and operator."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Reasons:
                 self.by_op.setdefault(next(word for word in match.groups() if word), text)
 
     def of(self, node: Node, provider: str | None) -> str | None:
-        """None where the node runs where it should, or nobody gave a reason."""
+        """Return the reason; None where the node runs on the first provider, or its provider is unknown."""
         if self.first is None or provider in (self.first, None):
             return None
         if self.first in self.not_loaded:

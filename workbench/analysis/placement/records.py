@@ -1,4 +1,4 @@
-"""Every node that runs and where, what a provider compiled into one, and what crosses between: as values."""
+"""Values of a placement: nodes with their provider, compiled parts, boundaries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CompiledPart:
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedTime:
-    """What a profile saw running and no node of the graph stands for."""
+    """The time of an event in a profile that no node of the graph stands for."""
 
     name: str
     provider: str | None
@@ -72,12 +72,12 @@ class Placement:
         return len({node.partition for node in self.nodes})
 
     def counts(self) -> tuple[tuple[str | None, int], ...]:
-        """Nodes a provider, the most first."""
+        """The number of nodes of each provider, the most first."""
         return tuple(Counter(node.provider for node in self.nodes).most_common())
 
     @property
     def time_s(self) -> float | None:
-        """Of a run, in all nodes and compiled parts together; None without a profile."""
+        """The time of a run in all nodes and compiled parts; None without a profile."""
         if not self.profiled:
             return None
         return _sum((*self.nodes, *self.compiled, *self.unplaced))

@@ -50,7 +50,7 @@ def place(
 
 
 def _compiled(observation: Observation, graph: Graph) -> tuple[CompiledPart, ...]:
-    """As ORT recorded them, in the order in which they were compiled."""
+    """Return the compiled parts as ORT recorded them, in the order in which they were compiled."""
     if observation.final_saved:
         return ()
     keys = {node.name: node.key for node in graph.nodes}
@@ -62,7 +62,7 @@ def _compiled(observation: Observation, graph: Graph) -> tuple[CompiledPart, ...
 
 
 def _providers(observation: Observation, steps: Sequence[Step]) -> dict[str, str | None]:
-    """Of each optimized node; None where the record does not tell."""
+    """Return the provider of each optimized node; None where the record does not tell."""
     graph = observation.final
     if len(observation.providers) == 1:  # there is nowhere else to run
         return dict.fromkeys((node.key for node in graph.nodes), observation.providers[0])
@@ -78,13 +78,13 @@ def _providers(observation: Observation, steps: Sequence[Step]) -> dict[str, str
 
 
 def _common(providers: Iterable[str | None]) -> str | None:
-    """The one that all agree on, of those that are known."""
+    """Return the provider that all known entries agree on, or None."""
     known = set(providers) - {None}
     return known.pop() if len(known) == 1 else None
 
 
 def _recorded(observation: Observation) -> dict[str, str]:
-    """Names in bodies of several nodes may repeat: those that disagree are left out."""
+    """Return the recorded provider by node name; repeated names that disagree are left out."""
     recorded: dict[str, str] = {}
     doubtful: set[str] = set()
     for provider, nodes in observation.assignment:
@@ -95,7 +95,7 @@ def _recorded(observation: Observation) -> dict[str, str]:
 
 
 def _settle_transfers(graph: Graph, providers: dict[str, str | None]) -> None:
-    """A node that ORT put in after its record runs where the node runs that reads it."""
+    """Give a node that ORT inserted after its record the provider of the nodes that read it."""
     for node in reversed(graph.nodes):
         if providers[node.key] is None:
             readers = (reader for name in node.outputs for reader in graph.readers.get(name, ()))

@@ -86,7 +86,7 @@ class SupportTable:
 
 @cache
 def support_tables() -> tuple[SupportTable, ...]:
-    """All tables that ship with this package."""
+    """Read all tables that ship with this package."""
     folder = files("workbench.analysis").joinpath("data")
     tables = []
     for file in sorted(folder.iterdir(), key=lambda file: file.name):

@@ -25,7 +25,7 @@ class NodeTime:
 
 
 def node_times(profile: Profile) -> tuple[NodeTime, ...]:
-    """Everything that ran, nodes in bodies too."""
+    """Return the time of everything that ran, nodes in bodies included."""
     measured, runs = profile.measured, len(profile.runs_s)
     times: dict[str, float] = {}
     providers: dict[str, str | None] = {}
@@ -39,7 +39,7 @@ def node_times(profile: Profile) -> tuple[NodeTime, ...]:
 
 
 def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placement:
-    """Each node with its time, each compiled part with its own, each boundary with the bytes that crossed."""
+    """Return the placement with times of nodes and compiled parts, and sizes of what crossed."""
     ran = node_times(profile)
     keys: dict[str, list[str]] = {}
     for node in graph.nodes:
@@ -78,7 +78,7 @@ def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placem
 
 
 def _compiled(parts: tuple[CompiledPart, ...], others: Iterable[NodeTime]) -> dict[int, tuple[NodeTime, ...]]:
-    """Parts are recorded in the order in which a provider compiled them; its names for them count up."""
+    """Join events to compiled parts: both are in the order in which the provider compiled them."""
     times_of: dict[int, tuple[NodeTime, ...]] = {}
     for provider in dict.fromkeys(part.provider for part in parts):
         mine = [index for index, part in enumerate(parts) if part.provider == provider]
@@ -92,7 +92,7 @@ def _compiled(parts: tuple[CompiledPart, ...], others: Iterable[NodeTime]) -> di
 
 
 def sizes_of(graph: Graph, profile: Profile) -> dict[str, int]:
-    """Bytes of the tensors that nodes read and made in their last call, by the graph's names for them."""
+    """Return the bytes of the tensors that nodes read and made in their last call, by name."""
     sizes: dict[str, int] = {}
     nodes = {node.name: node for node in graph.nodes}
     trace = profile.trace
@@ -107,7 +107,7 @@ def sizes_of(graph: Graph, profile: Profile) -> dict[str, int]:
 
 
 def _fed(graph: Graph, node: Node, count: int) -> list[str]:
-    """The inputs that the profiler tells of: prepacked weights are not among them."""
+    """Return the inputs that the profiler reports: prepacked weights are not among them."""
     names = [name for name in node.inputs if name]
     return names if len(names) == count else [name for name in names if name not in graph.constants]
 
