@@ -59,7 +59,7 @@ def latency(name: str, folder: Path) -> dict[str, Any]:
     assert session is not None
     reported, bare = [], []
     for _ in range(BURSTS):
-        _, payload = bench.do_block(BLOCK_S, 3, MAX_RUNS_A_BLOCK, None, 0.0)
+        _, payload = bench.do_block(BLOCK_S, 3, MAX_RUNS_A_BLOCK, None, 0.0, 1)
         samples = np.frombuffer(payload, np.int64)
         reported.append(float(np.median(samples)) / 1e9)
         count = len(samples)

@@ -11,7 +11,7 @@ from workbench.config import Config
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.evidence import Evidence
 from workbench.measure.candidate import Candidate
-from workbench.measure.rounds import Outcome
+from workbench.measure.participant import Outcome
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.records.run import Failure
 from workbench.worker.values import write_values

@@ -20,7 +20,8 @@ from workbench.config import Config
 from workbench.measure.candidate import Candidate
 from workbench.measure.interference import Watch
 from workbench.measure.limits import Limits
-from workbench.measure.rounds import Outcome, Round, Setup
+from workbench.measure.participant import Outcome
+from workbench.measure.rounds import Round, Setup
 from workbench.worker.launch import Worker
 from workbench.worker.values import write_values
 

@@ -16,6 +16,8 @@ from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare import compare as measure_and_judge
 from workbench.judge.compare_request import CompareRequest, check_seed
+from workbench.judge.pairs import Clock
+from workbench.judge.processor_time import at_one_thread
 from workbench.measure.bar import bar
 from workbench.measure.limits import Limits, Progress
 from workbench.models.fit import check_fit
@@ -26,6 +28,7 @@ from workbench.records.trust import untrusted_note
 from workbench.results.comparison import Comparison
 from workbench.results.history import History
 from workbench.results.registry import KINDS
+from workbench.text import quoted
 
 if TYPE_CHECKING:
     from workbench.models import Inputs, Model
@@ -46,6 +49,7 @@ def compare(
     tolerance: float = TOLERANCE,
     least_sqnr_db: float | None = None,
     calibration: Any = None,
+    clock: Clock = "wall",
     seed: int = 0,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
@@ -57,7 +61,9 @@ def compare(
     ends sooner when the answer is known. `pacing_s` leaves that pause before each run, as requests that
     arrive now and then would. `calibration` is what static int8 measures its ranges on (see `wb.prepare`).
     Outputs of configs with other arithmetic must reach `least_sqnr_db` of signal over noise (by default what
-    suits their precision), all others agree within `tolerance`. `keep` adds the result to the history.
+    suits their precision), all others agree within `tolerance`. `clock="cpu"` compares the processor time of
+    each config at one thread in place of its latency, which a busy machine hardly disturbs. `keep` adds the
+    result to the history.
     Ctrl-C or `cancel` stop it and leave no process behind.
 
     >>> import workbench as wb
@@ -74,11 +80,16 @@ def compare(
                 f"{config!r} is no config",
                 "give wb.Config(…) values: wb.compare(model, wb.Config(), wb.Config(…))",
             )
+    configs = (a, b, *more)
+    if clock not in ("wall", "cpu"):
+        raise ConfigError(f"clock={quoted(clock)} is no clock", 'give "wall" or "cpu"')
+    if clock == "cpu":
+        configs = tuple(at_one_thread(config) for config in configs)
     loaded = model if isinstance(model, Model) else load(model)
-    for config in (a, b, *more):
+    for config in configs:
         check_fit(loaded, config)
     calibration = replayed(calibration)
-    fed = _inputs(loaded, inputs, seed, (a, b, *more), calibration)
+    fed = _inputs(loaded, inputs, seed, configs, calibration)
     with (
         bar(progress) as on_progress,
         # A large file is hashed while the first worker starts and loads.
@@ -90,7 +101,7 @@ def compare(
             model_name=loaded.name,
             model_bytes=loaded.graph_bytes + sum(file.size_bytes for file in loaded.external),
             model_record=hashing.result,
-            configs=(a, b, *more),
+            configs=configs,
             feeds=fed.feeds,
             inputs=fed.record(),
             budget_s=budget_s,
@@ -99,6 +110,7 @@ def compare(
             tolerance=tolerance,
             least_sqnr_db=least_sqnr_db,
             calibration=calibration,
+            clock=clock,
             seed=seed,
             limits=limits or Limits(),
             began=began,

@@ -15,12 +15,15 @@ from workbench.judge.continuing import check_same_files, check_same_machine
 from workbench.judge.doubts import doubts_of
 from workbench.judge.load_doubts import Circumstances
 from workbench.judge.measuring import Measuring, Surroundings
+from workbench.judge.processor_time import provisional_answers
+from workbench.judge.verdict import Criteria
 from workbench.measure.counters import Counters, read_counters
 from workbench.measure.interference import Watch
 from workbench.measure.limits import OnProgress, Progress
 from workbench.measure.machine import read_machine
 from workbench.measure.rounds import BLOCK_S, StartWorker
-from workbench.records.comparison import ComparisonRecord, Protocol
+from workbench.records.comparison import ComparisonRecord, Doubt, Protocol
+from workbench.records.run import Run
 from workbench.worker.launch import Worker, WorkerFolder
 
 HUB_VARIABLES = ("JUPYTERHUB_API_URL", "JUPYTERHUB_USER")  # other users measure and work on this machine too
@@ -72,7 +75,6 @@ def _record(
     request: CompareRequest, measuring: Measuring, surroundings: Surroundings, counters: Counters
 ) -> ComparisonRecord:
     now, evidence = datetime.now(UTC), measuring.evidence
-    earlier_s = 0.0 if request.earlier is None else request.earlier.protocol.elapsed_s
     runs = evidence.runs()
     blocks = [block for run in runs for process in run.processes for block in process.blocks]
     return ComparisonRecord(
@@ -96,17 +98,32 @@ def _record(
         runs=runs,
         agreement=evidence.agreement,
         verdicts=measuring.verdicts,
-        doubts=doubts_of(
-            runs,
-            measuring.verdicts,
-            [evidence.pairs(label) for label in request.labels[1:]],
-            evidence.agreement,
-            Circumstances(
-                machine=surroundings.machine,
-                counters=counters,
-                elapsed_s=measuring.elapsed_s - earlier_s,
-                software=evidence.software(),
-                shared=any(name in os.environ for name in HUB_VARIABLES),
-            ),
+        doubts=(
+            *provisional_answers(runs, measuring.verdicts, Criteria(request.smallest_effect)),
+            *_doubts(request, measuring, surroundings, counters, runs),
+        ),
+    )
+
+
+def _doubts(
+    request: CompareRequest,
+    measuring: Measuring,
+    surroundings: Surroundings,
+    counters: Counters,
+    runs: tuple[Run, ...],
+) -> tuple[Doubt, ...]:
+    evidence = measuring.evidence
+    earlier_s = 0.0 if request.earlier is None else request.earlier.protocol.elapsed_s
+    return doubts_of(
+        runs,
+        measuring.verdicts,
+        [evidence.pairs(label) for label in request.labels[1:]],
+        evidence.agreement,
+        Circumstances(
+            machine=surroundings.machine,
+            counters=counters,
+            elapsed_s=measuring.elapsed_s - earlier_s,
+            software=evidence.software(),
+            shared=any(name in os.environ for name in HUB_VARIABLES),
         ),
     )

@@ -12,7 +12,7 @@ from workbench.judge.compare_request import CompareRequest
 from workbench.judge.continuing import check_same_software
 from workbench.judge.pairs import Pair, pairs_of, population_of
 from workbench.measure.candidate import Candidate
-from workbench.measure.rounds import Outcome
+from workbench.measure.participant import Outcome
 from workbench.records.comparison import OutputAgreement
 from workbench.records.machine import Versions
 from workbench.records.run import Failure, LogLine, Population, Run
@@ -75,7 +75,8 @@ class Evidence:
     def population(self) -> Population:
         """Return which blocks count, in all runs alike."""
         candidates = [candidate.label for candidate in self.alive() if candidate.label != "A"]
-        return population_of(self.pairs(label) for label in candidates)
+        baseline = self.run("A")
+        return population_of(pairs_of(baseline, self.run(label)) for label in candidates)
 
     def run(self, label: str, population: Population = "undisturbed") -> Run:
         """Return the record of one config."""

@@ -78,6 +78,7 @@ class Measuring:
             pacing_s=request.pacing_s,
             sampling_s=SAMPLING_S * len(candidates),
             limits=request.limits,
+            waits_for_clean=request.clock == "wall",  # others take no processor time of ours
         )
 
     @property

@@ -6,18 +6,19 @@ import random
 import threading
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from workbench.errors import RunFailed, WorkerError
 from workbench.measure import interference
 from workbench.measure.candidate import Candidate
 from workbench.measure.disturbance import reasons
 from workbench.measure.limits import Limits
+from workbench.measure.participant import Outcome, Participant
 from workbench.records.run import Block, Failure, ProcessRecord, Stage
 from workbench.worker import log
 from workbench.worker.launch import Worker
@@ -25,9 +26,8 @@ from workbench.worker.protocol import Message
 
 _T = TypeVar("_T")
 
-BLOCK_S = 0.020  # short blocks scatter least (MEASURING: 0.24 to 0.9 % at 20 ms, 0.5 to 1.1 % at 100 ms)
-MAX_FLOOR_RUNS_A_BLOCK = 3
-FLOOR_S_A_BLOCK = 0.060  # a slow model gets fewer runs a block: the block is the unit, not the run
+BLOCK_S = 0.005  # the shorter the blocks, the less the ratio scatters: see docs/measuring.md
+LEAD_IN_S = 0.010  # up to here a run is slower by a notable share when the threads were just thawed
 MAX_RUNS_A_BLOCK = 500
 MIN_CYCLES = 3
 PATIENCE = 3  # times the sampling time that a disturbed round waits for clean cycles
@@ -47,23 +47,8 @@ class Setup:
     pacing_s: float | None = None
     sampling_s: float = 0.5  # for all configs together
     block_s: float = BLOCK_S
+    waits_for_clean: bool = True  # sample longer until enough cycles are undisturbed
     limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What one process of a round gave; it grows while the round runs."""
-
-    label: str
-    record: ProcessRecord | None = None
-    failure: Failure | None = None
-    providers: tuple[str, ...] = ()
-    threads: int | None = None
-    io: Literal["run", "binding"] | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-    log_text: str = ""
-    was_frozen: bool = True  # whether the process could be stopped while the others were measured
-    outputs: Path | None = None
 
 
 class Round:
@@ -91,7 +76,7 @@ class Round:
         self._on_step = on_step
         self._clock = clock
         self._start_worker = start_worker
-        self._participants: list[_Participant] = []
+        self._participants: list[Participant] = []
 
     def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
         """Measure these configs together."""
@@ -100,7 +85,7 @@ class Round:
                 self._participants.append(self._participant(stack, candidate))
             for participant in self._participants:
                 self._attempt(participant, "start", self._greet)
-            steps: tuple[tuple[Stage, Callable[[_Participant], None]], ...] = (
+            steps: tuple[tuple[Stage, Callable[[Participant], None]], ...] = (
                 ("load", self._load),
                 ("first run", lambda participant: self._first_run(participant, with_outputs)),
                 ("warm-up", self._warm_up),
@@ -120,7 +105,7 @@ class Round:
                 participant.worker.kill()  # all at once: a large model takes a while to leave memory
         return [participant.outcome for participant in self._participants]
 
-    def _participant(self, stack: ExitStack, candidate: Candidate) -> _Participant:
+    def _participant(self, stack: ExitStack, candidate: Candidate) -> Participant:
         name = f"{candidate.label}-{self._number}-{self._rng.getrandbits(24):06x}"
         worker = self._start_worker(
             self._setup.folder,
@@ -128,15 +113,15 @@ class Round:
             python=candidate.interpreter,
             memory_bytes=self._setup.limits.memory_bytes,
         )
-        return _Participant(stack.enter_context(worker), candidate, Outcome(candidate.label))
+        return Participant(stack.enter_context(worker), candidate, Outcome(candidate.label))
 
-    def _shuffled(self) -> list[_Participant]:
+    def _shuffled(self) -> list[Participant]:
         alive = [participant for participant in self._participants if participant.outcome.failure is None]
         self._rng.shuffle(alive)
         return alive
 
     def _attempt(
-        self, participant: _Participant, stage: Stage, work: Callable[[_Participant], _T]
+        self, participant: Participant, stage: Stage, work: Callable[[Participant], _T]
     ) -> _T | None:
         """Record the failure of a config; the others go on."""
         try:
@@ -148,22 +133,22 @@ class Round:
             participant.worker.close()
             return None
 
-    def _greet(self, participant: _Participant) -> None:
+    def _greet(self, participant: Participant) -> None:
         hello = participant.worker.hello(timeout_s=self._setup.limits.start_s, cancel=self._cancel)
         participant.spawn_s, participant.import_s = hello["spawn_s"], hello["import_s"]
         participant.outcome.versions = hello["versions"]
 
-    def _ask(self, participant: _Participant, kind: str, stage: str, **body: Any) -> Message:
+    def _ask(self, participant: Participant, kind: str, stage: str, **body: Any) -> Message:
         limit_s = self._setup.limits.load_s if kind == "load" else self._setup.limits.run_s
         return participant.worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self._cancel)
 
-    def _load(self, participant: _Participant) -> None:
+    def _load(self, participant: Participant) -> None:
         model, plan = str(participant.candidate.model), dict(participant.candidate.plan)
         participant.loaded = self._ask(participant, "load", "load", model=model, plan=plan).body
         participant.outcome.providers = tuple(participant.loaded["providers"])
         participant.outcome.threads = participant.loaded["threads"]
 
-    def _first_run(self, participant: _Participant, with_outputs: bool) -> None:
+    def _first_run(self, participant: Participant, with_outputs: bool) -> None:
         feeds = str(participant.candidate.feeds)
         first = self._ask(participant, "first_run", "first run", feeds=feeds).body
         participant.first_run_s, participant.outcome.io = first["first_run_s"], first["io"]
@@ -172,7 +157,7 @@ class Round:
             self._ask(participant, "outputs", "outputs", path=str(path))
             participant.outcome.outputs = path
 
-    def _warm_up(self, participant: _Participant) -> None:
+    def _warm_up(self, participant: Participant) -> None:
         answer = self._ask(
             participant,
             "warm_up",
@@ -190,8 +175,7 @@ class Round:
         cycles = clean = 0
         while len(alive := self._shuffled()) > 0:
             cycle = alive + alive[::-1]
-            undisturbed = [self._block(participant) for participant in cycle]
-            clean += all(undisturbed)
+            clean += self._cycle(cycle) or not self._setup.waits_for_clean
             cycles += 1
             spent_s = self._clock() - began
             sampling_s = self._setup.sampling_s
@@ -200,61 +184,77 @@ class Round:
             if spent_s >= PATIENCE * sampling_s and cycles >= MIN_CYCLES:
                 return
 
-    def _block(self, participant: _Participant) -> bool:
-        """Run one block of one process; return whether nothing disturbed it."""
-        if participant.outcome.failure is not None:
-            return False
+    def _cycle(self, cycle: Sequence[Participant]) -> bool:
+        """Run a block of each participant; return whether nothing disturbed the cycle.
+
+        The load is read once a cycle: reading it around each block would take as long as the block.
+        """
         before = self._watch.read()
+        blocks = [(participant, self._block(participant)) for participant in cycle]
+        after = self._watch.read()
+        answered = [(participant, block) for participant, block in blocks if block is not None]
+        if len(answered) < len(cycle):
+            return False
+        wall_s = sum(block.wall_s for _, block in answered)
+        delays_s = [block.run_delay_s for _, block in answered if block.run_delay_s is not None]
+        others_s = interference.others_cpu_s(before, after, self._own_threads())
+        window_s = wall_s if before is None or after is None else max(after.at - before.at, wall_s)
+        disturbed = reasons(
+            wall_s=wall_s,
+            window_s=window_s,
+            run_delay_s=sum(delays_s) if delays_s else None,
+            others_cpu_s=others_s,
+            threads=_most_threads(participant.outcome.threads for participant in cycle),
+            usable_cores=self._setup.usable_cores,
+        )
+        for participant, block in answered:
+            others = None if others_s is None else others_s * block.wall_s / window_s
+            order = sum(len(other.blocks) for other in self._participants)
+            participant.blocks.append(replace(block, order=order, others_cpu_s=others, disturbed=disturbed))
+        return not disturbed
+
+    def _block(self, participant: Participant) -> Block | None:
+        """Run one block of one process; return None if it failed."""
+        if participant.outcome.failure is not None:
+            return None
         start_s = self._clock() - self._began
         answer = self._attempt(participant, "run", self._run_block)
         participant.worker.freeze()
-        after = self._watch.read()
         if answer is None:
-            return False
-        wall_s = answer.body["wall_ns"] / 1e9
+            return None
         delay_ns = answer.body["run_delay_ns"]
-        run_delay_s = None if delay_ns is None else delay_ns / 1e9
-        others_s = interference.others_cpu_s(before, after, self._own_threads())
-        disturbed = reasons(
-            wall_s=wall_s,
-            window_s=after.at - before.at if before is not None and after is not None else wall_s,
-            run_delay_s=run_delay_s,
-            others_cpu_s=others_s,
-            threads=participant.outcome.threads,
-            usable_cores=self._setup.usable_cores,
+        return Block(
+            order=0,
+            start_s=start_s,
+            wall_s=answer.body["wall_ns"] / 1e9,
+            samples_s=_seconds(answer.payload),
+            own_cpu_s=answer.body["cpu_ns"] / 1e9,
+            run_delay_s=None if delay_ns is None else delay_ns / 1e9,
+            others_cpu_s=None,
+            disturbed=(),
         )
-        participant.blocks.append(
-            Block(
-                order=sum(len(other.blocks) for other in self._participants),
-                start_s=start_s,
-                wall_s=wall_s,
-                samples_s=_seconds(answer.payload),
-                own_cpu_s=answer.body["cpu_ns"] / 1e9,
-                run_delay_s=run_delay_s,
-                others_cpu_s=others_s,
-                disturbed=disturbed,
-            )
-        )
-        return not disturbed
 
     def _own_threads(self) -> frozenset[int]:
         """Return the threads of this round's workers (the frozen ones stand still) and this thread."""
         workers = (interference.threads_of(participant.worker.pid) for participant in self._participants)
         return frozenset({interference.this_thread()}).union(*workers)
 
-    def _run_block(self, participant: _Participant) -> Message:
+    def _run_block(self, participant: Participant) -> Message:
+        run_s = median(participant.warmup_s[len(participant.warmup_s) // 2 :])
+        lead_in = run_s <= LEAD_IN_S and self._setup.pacing_s is None
         return self._ask(
             participant,
             "block",
             "run",
-            seconds=self._setup.block_s,
-            min_runs=_runs_a_block(participant.warmup_s),
+            seconds=max(self._setup.block_s, 2 * run_s) if lead_in else self._setup.block_s,
+            min_runs=1,
             max_runs=MAX_RUNS_A_BLOCK,
             pacing_s=self._setup.pacing_s,
             slow_down=participant.candidate.slow_down,
+            lead_in=int(lead_in),
         )
 
-    def _finish(self, participant: _Participant) -> None:
+    def _finish(self, participant: Participant) -> None:
         end = self._ask(participant, "usage", "run").body
         participant.outcome.providers = tuple(end["providers"])
         participant.outcome.record = ProcessRecord(
@@ -273,28 +273,13 @@ class Round:
         )
 
 
-@dataclass(slots=True)
-class _Participant:
-    """The worker of one candidate in this round, with its answers so far."""
-
-    worker: Worker
-    candidate: Candidate
-    outcome: Outcome
-    spawn_s: float = 0.0
-    import_s: float = 0.0
-    loaded: dict[str, Any] = field(default_factory=dict)
-    first_run_s: float = 0.0
-    warmup_s: tuple[float, ...] = ()
-    steady: bool = False
-    blocks: list[Block] = field(default_factory=list)
-
-
 def _seconds(payload: bytes) -> tuple[float, ...]:
     nanoseconds = array("q")
     nanoseconds.frombytes(payload)
     return tuple(sample / 1e9 for sample in nanoseconds)
 
 
-def _runs_a_block(warmup_s: tuple[float, ...]) -> int:
-    run_s = median(warmup_s[len(warmup_s) // 2 :])
-    return max(1, min(MAX_FLOOR_RUNS_A_BLOCK, round(FLOOR_S_A_BLOCK / max(run_s, 1e-9))))
+def _most_threads(counts: Iterable[int | None]) -> int | None:
+    """Return the most threads of any participant; None where one is unknown."""
+    known = list(counts)
+    return max(count for count in known if count is not None) if None not in known else None

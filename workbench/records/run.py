@@ -72,7 +72,6 @@ class ProcessRecord:
     rss_loaded_bytes: int | None
     rss_bytes: int | None  # at the end
     peak_rss_bytes: int | None
-    session: int = 1  # the first session of a fresh process; from 2 on: made anew in the same process
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +139,18 @@ class Run:
     @property
     def load_s(self) -> float | None:
         """The median of its processes; None where no session was made."""
-        return _median(process.load_s for process in self._fresh)
+        return _median(process.load_s for process in self.processes)
 
     @property
     def first_run_s(self) -> float | None:
         """The median of its processes; None where none ran."""
-        return _median(process.first_run_s for process in self._fresh)
+        return _median(process.first_run_s for process in self.processes)
 
     @property
     def peak_rss_bytes(self) -> int | None:
         """The median of its processes; None where the system does not tell."""
-        peaks = [process.peak_rss_bytes for process in self._fresh if process.peak_rss_bytes is not None]
+        peaks = [process.peak_rss_bytes for process in self.processes if process.peak_rss_bytes is not None]
         return int(median(peaks)) if peaks else None
-
-    @property
-    def _fresh(self) -> list[ProcessRecord]:
-        """The first sessions of their processes: load time and memory are theirs."""
-        return [process for process in self.processes if process.session == 1]
 
     def to_frame(self) -> pd.DataFrame:
         """One row a sample; columns label, round, block, order, latency_s, disturbed."""

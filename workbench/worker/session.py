@@ -123,9 +123,17 @@ class SessionHost:
         return sampling.warm_up(self._next_run, floor_s, bound_s, floor_runs, pacing_s)
 
     def do_block(
-        self, seconds: float, min_runs: int, max_runs: int, pacing_s: float | None, slow_down: float
+        self,
+        seconds: float,
+        min_runs: int,
+        max_runs: int,
+        pacing_s: float | None,
+        slow_down: float,
+        lead_in: int = 0,
     ) -> Any:
         """Whole passes over the feeds, from the first: every config is timed on the same mixture."""
+        for _ in range(lead_in):  # threads that were frozen wake up outside of the samples
+            self.calls[0].run()
         self.turn = -1
         return sampling.block(
             self._next_run, seconds, min_runs, max_runs, pacing_s, slow_down, whole=len(self.calls)

@@ -1,0 +1,165 @@
+"""How much the ratio of equal configs scatters, by scheme and estimator: `python -m benchmarks.schemes`.
+
+Each round measures one config in two processes by every scheme, in random order: blocks of a given length,
+A B B A or B A A B, the partner frozen. The table says, for the sampling of one round, the standard deviation
+of the log ratio over the rounds for each estimator, and the share of the time that was sampling. `--series`
+writes the raw times; `--replay` prints the table of such files again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import os
+import random
+import tempfile
+import time
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import fmean, median, stdev
+from typing import Any
+
+from benchmarks.models import MODELS, make
+from workbench import Config, load
+from workbench.judge.pairs import typical_s
+from workbench.worker.launch import Worker
+from workbench.worker.values import write_values
+
+SCHEMES = {  # name: (seconds a block, least runs, runs before the first sample)
+    "20 ms": (0.020, 3, 0),
+    "10 ms, lead-in": (0.010, 2, 1),
+    "5 ms, lead-in": (0.005, 2, 1),
+    "2 ms, lead-in": (0.002, 1, 1),
+    "1 run": (0.0, 1, 0),
+}
+WARM_UP = {"floor_s": 0.06, "bound_s": 1.5, "floor_runs": 4, "pacing_s": None}
+Cycle = tuple[Sequence[Sequence[float]], Sequence[Sequence[float]]]  # blocks of samples, a side each
+
+
+def _pooled(share: float) -> Callable[[Sequence[Cycle]], float]:
+    def log_ratio(cycles: Sequence[Cycle]) -> float:
+        first, second = (
+            typical_s((s for cycle in cycles for block in cycle[side] for s in block), share)
+            for side in (0, 1)
+        )
+        return math.log(first / second)
+
+    return log_ratio
+
+
+def _median_of_cycles(cycles: Sequence[Cycle]) -> float:
+    return median(math.log(fmean(_flat(first)) / fmean(_flat(second))) for first, second in cycles)
+
+
+def _flat(blocks: Sequence[Sequence[float]]) -> list[float]:
+    return [sample for block in blocks for sample in block]
+
+
+ESTIMATORS: dict[str, Callable[[Sequence[Cycle]], float]] = {
+    "fastest three quarters": _pooled(0.75),
+    "fastest half": _pooled(0.5),
+    "fastest quarter": _pooled(0.25),
+    "median of cycles": _median_of_cycles,
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.schemes", description=__doc__)
+    parser.add_argument("--models", nargs="+", default=["mlp:all", "attention:all", "attention:1"])
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=0.4, help="of sampling, a scheme and round")
+    parser.add_argument("--series", type=Path, help="write the raw times to this file")
+    parser.add_argument("--replay", type=Path, nargs="+", help="only print the table of such files")
+    options = parser.parse_args(arguments)
+    if options.replay:
+        rows = [row for path in options.replay for row in json.loads(gzip.decompress(path.read_bytes()))]
+    else:
+        rows = list(measure(options.models, options.rounds, options.seconds))
+        if options.series:
+            options.series.write_bytes(gzip.compress(json.dumps(rows).encode(), mtime=0))
+    print(table(rows))
+
+
+def measure(models: Iterable[str], rounds: int, seconds: float) -> Iterable[dict[str, Any]]:
+    """Yield a row for each model, round and scheme."""
+    rng = random.Random(0)
+    for case in models:
+        name, _, threads = case.partition(":")
+        config = Config() if threads in ("", "all") else Config(intra_op_threads=int(threads))
+        with tempfile.TemporaryDirectory() as folder:
+            model = load(make(name, Path(folder)) if name in MODELS else name)
+            feeds = Path(folder) / "feeds"
+            write_values(feeds, model.inputs(seed=0).feeds)
+            load_body = {"model": str(model.path), "plan": config.plan().to_dict()}
+            for _ in range(rounds):
+                with Worker(Path(folder), name="A") as first, Worker(Path(folder), name="B") as second:
+                    for worker in (first, second):
+                        worker.hello(timeout_s=60)
+                    for worker in (first, second):
+                        _ask(worker, "load", load_body)
+                        _ask(worker, "first_run", {"feeds": str(feeds)})
+                        _ask(worker, "warm_up", WARM_UP)
+                        worker.freeze()
+                    for scheme in rng.sample(list(SCHEMES), len(SCHEMES)):
+                        began, load_now = time.perf_counter(), os.getloadavg()[0]
+                        cycles = _cycles((first, second), scheme, seconds, rng)
+                        yield {
+                            "case": case,
+                            "scheme": scheme,
+                            "wall_s": time.perf_counter() - began,
+                            "load": load_now,
+                            "cycles": cycles,
+                        }
+
+
+def _cycles(workers: tuple[Worker, Worker], scheme: str, seconds: float, rng: random.Random) -> list[Cycle]:
+    block_s, least, lead_in = SCHEMES[scheme]
+    body = {"seconds": block_s, "min_runs": least, "max_runs": 500, "pacing_s": None, "slow_down": 0.0}
+    cycles: list[Cycle] = []
+    spent_s = 0.0
+    while spent_s < seconds:
+        order = rng.sample([0, 1], 2)
+        sides: tuple[list[list[float]], list[list[float]]] = ([], [])
+        for side in order + order[::-1]:
+            workers[side].thaw()
+            payload = _ask(workers[side], "block", {**body, "lead_in": lead_in})
+            workers[side].freeze()
+            samples = array("q")
+            samples.frombytes(payload)
+            sides[side].append([sample / 1e9 for sample in samples])
+            spent_s += sum(sides[side][-1])
+        cycles.append(sides)
+    return cycles
+
+
+def _ask(worker: Worker, kind: str, body: dict[str, Any]) -> bytes:
+    return worker.request(kind, body, stage=kind, timeout_s=120).payload
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the scatter by case, scheme and estimator, as Markdown."""
+    loads = [row["load"] for row in rows]
+    lines = [
+        f"{os.cpu_count()} cores, load {min(loads):.1f} to {max(loads):.1f}",
+        "",
+        f"| model | scheme | median | sampling | {' | '.join(ESTIMATORS)} |",
+        "|---|---|---|---|" + "---|" * len(ESTIMATORS),
+    ]
+    for case in dict.fromkeys(row["case"] for row in rows):
+        for scheme in SCHEMES:
+            mine = [row for row in rows if (row["case"], row["scheme"]) == (case, scheme)]
+            samples = [s for row in mine for cycle in row["cycles"] for side in cycle for s in _flat(side)]
+            share = sum(samples) / sum(row["wall_s"] for row in mine)
+            scatter = " | ".join(
+                f"{stdev(estimate(row['cycles']) for row in mine) * 100:.1f} %"
+                for estimate in ESTIMATORS.values()
+            )
+            lines.append(f"| {case} | {scheme} | {median(samples) * 1e3:.2f} ms | {share:.0%} | {scatter} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Processor time at one thread: a second clock, which other programs' load hardly moves.
+
+For equal configs it stayed within 0.92 to 1.03 on a machine where wall time spanned 0.35 to 3.45. It is never
+a latency: it says how much work a run is, not how long a user waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.judge.pairs import pairs_of
+from workbench.judge.verdict import Criteria, judge
+from workbench.judge.wording import headline
+from workbench.records.comparison import Doubt, Verdict
+from workbench.records.run import Run
+
+CPU = "CPUExecutionProvider"
+
+
+def at_one_thread(config: Config) -> Config:
+    """Return the config as `clock="cpu"` measures it. Raise ConfigError where it uses more than a thread."""
+    if any(provider.name != CPU for provider in config.providers):
+        raise ConfigError(
+            'clock="cpu" measures processor time, and this config runs on another provider',
+            'leave out clock, or give providers=("cpu",)',
+        )
+    if config.execution_mode == "parallel":
+        raise ConfigError(
+            'clock="cpu" measures one thread, and this config runs nodes in parallel',
+            "leave out execution_mode",
+        )
+    return config.replace(intra_op_threads=1)
+
+
+def provisional_answers(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], criteria: Criteria
+) -> Iterable[Doubt]:
+    """Yield what processor time says where wall time leaves a verdict open and both run on one thread."""
+    by_cpu = replace(criteria, clock="cpu")
+    for run, verdict in zip(runs[1:], verdicts, strict=True):
+        is_open = verdict.kind == "unknown" and verdict.clock == "wall"
+        if not is_open or not _is_single(runs[0]) or not _is_single(run):
+            continue
+        answer = judge(run.label, pairs_of(runs[0], run, "cpu"), (), by_cpu, final=True)
+        if answer.kind in ("faster", "slower", "tie"):
+            yield Doubt(
+                "processor time",
+                run.label,
+                f"the latency leaves it open, but {headline(answer)}",
+                'compare with clock="cpu" for a verdict on processor time, or measure on when it is quiet',
+            )
+
+
+def _is_single(run: Run) -> bool:
+    measured = any(process.blocks for process in run.processes)
+    return measured and run.threads == 1 and run.providers == (CPU,)
