@@ -139,7 +139,7 @@ def _column_codec(hint: Any, place: _Place) -> ColumnCodec:
     if scalar is not None:
         return Scalars(scalar)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return Structs(hint, {name: _column_codec(each, one) for name, each, one in _fields(hint)})
+        return Structs(hint, {name: _column_codec(inner, field) for name, inner, field in _fields(hint)})
     raise TypeError(f"{place.owner}.{place.name}: a table cannot hold {hint}.")
 
 

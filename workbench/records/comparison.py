@@ -81,11 +81,11 @@ class Verdict:
     clock: Literal["wall", "cpu"] = "wall"  # cpu: processor time at one thread
 
     def __repr__(self) -> str:
-        told = "provisional, " if self.provisional else ""
+        text = "provisional, " if self.provisional else ""
         if self.ratio is not None and self.kind in ("faster", "slower", "tie"):
             ends = "" if self.low is None or self.high is None else f" ({self.low:.3f} to {self.high:.3f})"
-            told += f"A's time over {self.label}'s is {self.ratio:.3f}{ends}, "
-        return f"<Verdict on {self.label}: {self.kind}; {told}{self.reason}>"
+            text += f"A's time over {self.label}'s is {self.ratio:.3f}{ends}, "
+        return f"<Verdict on {self.label}: {self.kind}; {text}{self.reason}>"
 
 
 @dataclass(frozen=True, slots=True)

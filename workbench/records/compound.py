@@ -131,11 +131,11 @@ class Column:
         stored = np.frombuffer(
             columns.take_packed(self.column, self.code, start, count, place), TYPES[self.code]
         )
-        found = stored.astype(self.dtype)
-        if self.code == WHOLE and not np.array_equal(found, stored):
+        numbers = stored.astype(self.dtype)
+        if self.code == WHOLE and not np.array_equal(numbers, stored):
             raise BundleError(f"{place}: integers beyond {self.dtype}.", DAMAGED)
-        found.flags.writeable = False
-        return found
+        numbers.flags.writeable = False
+        return numbers
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return Row(self.column, False).schema(defs)

@@ -93,12 +93,12 @@ def _check_end(source: BinaryIO) -> None:
 
 
 def _check_members(infos: list[zipfile.ZipInfo]) -> None:
-    seen: set[str] = set()
+    names: set[str] = set()
     for info in infos:
         name, mode = info.filename, info.external_attr >> 16
         if name != info.orig_filename or not _bound(name):
             raise BundleError(f"The zip has a member {quoted(info.orig_filename)}.", DAMAGED)
-        if name in seen:
+        if name in names:
             raise BundleError(f"The zip has {name} twice.", DAMAGED)
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             raise BundleError(f"{name} is a link or a special file.", DAMAGED)
@@ -108,7 +108,7 @@ def _check_members(infos: list[zipfile.ZipInfo]) -> None:
             raise BundleError(f"{name} is compressed by method {info.compress_type}.", DAMAGED)
         if info.file_size > _bound(name):
             raise BundleError(f"{name} claims {info.file_size:,} bytes, over {_bound(name):,}.", DAMAGED)
-        seen.add(name)
+        names.add(name)
     _check_together({info.filename: info.file_size for info in infos}, DAMAGED)
 
 

@@ -135,7 +135,7 @@ class AccuracyRecord:
 
     def score(self, label: str) -> Score | None:
         """The score of one config."""
-        return next((one for one in self.scores if one.label == label), None)
+        return next((score for score in self.scores if score.label == label), None)
 
     def outputs(self, label: str) -> tuple[OutputFidelity, ...]:
         """The fidelity of one candidate's outputs."""
@@ -155,9 +155,9 @@ class AccuracyRecord:
 
         rows = []
         for label, config in zip(self.labels, self.configs, strict=True):
-            told, worst = self.score(label), self._worst(label)
-            score = told.score if told else None
-            gap = told.against if told else None
+            score_row, worst = self.score(label), self._worst(label)
+            score = score_row.score if score_row else None
+            gap = score_row.against if score_row else None
             rows.append(
                 {
                     "label": label,
@@ -171,7 +171,7 @@ class AccuracyRecord:
                     "rms_error": self.error(label),
                     "sqnr_db": worst.sqnr_db if worst else None,
                     "top1_agreement": worst.top1.value if worst and worst.top1 else None,
-                    "problem": told.problem if told else None,
+                    "problem": score_row.problem if score_row else None,
                 }
             )
         frame = pd.DataFrame(rows)
@@ -183,12 +183,12 @@ class AccuracyRecord:
         import pandas as pd
 
         rows = []
-        for one in self.fidelity:
+        for fidelity in self.fidelity:
             row: dict[str, object] = {
-                name: getattr(one, name) for name in OutputFidelity.__dataclass_fields__
+                name: getattr(fidelity, name) for name in OutputFidelity.__dataclass_fields__
             }
             for name in ("item_error", "cosine", "top1", "top5"):
-                mean: Mean | None = getattr(one, name)
+                mean: Mean | None = getattr(fidelity, name)
                 row[name] = mean.value if mean else None
                 row[f"{name}_low"], row[f"{name}_high"] = (mean.low, mean.high) if mean else (None, None)
             rows.append(row)
@@ -206,6 +206,6 @@ def check_accuracy(record: AccuracyRecord, fix: str) -> None:
     if len(record.configs) != len(record.labels):
         raise BundleError("configs: expected one for each label.", fix)
     for name in ("scores", "fidelity"):
-        for at, one in enumerate(getattr(record, name)):
-            if one.label not in record.labels:
+        for at, row in enumerate(getattr(record, name)):
+            if row.label not in record.labels:
                 raise BundleError(f"{name}[{at}].label: there is no such config.", fix)

@@ -110,8 +110,8 @@ class History:
             if connection is None:
                 return []
             query = f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc DESC, rowid DESC"
-            found = [Entry(*row) for row in connection.execute(query)]
-        return narrowed(found, model=model, kind=kind, since=since, text=text)
+            entries = [Entry(*row) for row in connection.execute(query)]
+        return narrowed(entries, model=model, kind=kind, since=since, text=text)
 
     def to_frame(
         self,
@@ -123,8 +123,8 @@ class History:
         """One row a record, the newest first; filtered as `entries` does."""
         import pandas as pd
 
-        found = self.entries(model, kind, since, text)
-        frame = pd.DataFrame({name: [getattr(entry, name) for entry in found] for name in COLUMNS})
+        entries = self.entries(model, kind, since, text)
+        frame = pd.DataFrame({name: [getattr(entry, name) for entry in entries] for name in COLUMNS})
         return frame.astype({"ratio": "float64", "low": "float64", "high": "float64"})
 
     def open(self, id_or_prefix: str) -> object:
@@ -191,21 +191,21 @@ class History:
 
     def __repr__(self) -> str:
         """The newest records, a line each."""
-        found = self.entries()
-        if not found:
+        entries = self.entries()
+        if not entries:
             return f"History: no record yet in {self.path}"
         lines = [
-            f"  {one.id}  {one_line(one.model, 24):<24}  {one.kind:<12}  {one.verdict or ''}"
-            + ("" if one.ratio is None else f" ({one.ratio:.3g}×)")
-            for one in found[:_IN_CONSOLE]
+            f"  {entry.id}  {one_line(entry.model, 24):<24}  {entry.kind:<12}  {entry.verdict or ''}"
+            + ("" if entry.ratio is None else f" ({entry.ratio:.3g}×)")
+            for entry in entries[:_IN_CONSOLE]
         ]
-        more = f", the newest {_IN_CONSOLE} of them:" if len(found) > _IN_CONSOLE else ":"
-        count = "1 record" if len(found) == 1 else f"{len(found):,} records"
-        told = "\n".join(line.rstrip() for line in lines)
-        return f"History: {count} in {self.path}{more}\n{told}\nwb.history().open(id) gives one of them."
+        more = f", the newest {_IN_CONSOLE} of them:" if len(entries) > _IN_CONSOLE else ":"
+        count = "1 record" if len(entries) == 1 else f"{len(entries):,} records"
+        rows = "\n".join(line.rstrip() for line in lines)
+        return f"History: {count} in {self.path}{more}\n{rows}\nwb.history().open(id) gives one of them."
 
     def _repr_html_(self) -> str:
-        found = self.entries()
+        entries = self.entries()
         heads = ("id", "time (UTC)", "kind", "model", "verdict", "ratio", "CPU", "note")
         rows = [
             (
@@ -218,10 +218,10 @@ class History:
                 entry.cpu,
                 entry.note,
             )
-            for entry in found[:_SHOWN]
+            for entry in entries[:_SHOWN]
         ]
-        more = f", the newest {_SHOWN} of them below" if len(found) > _SHOWN else ""
-        return to_table(heads, rows, f"{len(found)} records{more}")
+        more = f", the newest {_SHOWN} of them below" if len(entries) > _SHOWN else ""
+        return to_table(heads, rows, f"{len(entries)} records{more}")
 
     def _resolve(self, id_or_prefix: str) -> str:
         """The one id meant."""
@@ -230,17 +230,17 @@ class History:
         with reading(self.path, self._patience_s) as connection:
             query = "SELECT id FROM records WHERE substr(id, 1, ?) = ? ORDER BY created_utc DESC, rowid DESC"
             values = (len(id_or_prefix), id_or_prefix)
-            found = [row[0] for row in connection.execute(query, values)] if connection else []
-        if id_or_prefix in found:
+            ids = [row[0] for row in connection.execute(query, values)] if connection else []
+        if id_or_prefix in ids:
             return id_or_prefix
-        if len(found) != 1:
-            raise self._missing(id_or_prefix, found)
-        return str(found[0])
+        if len(ids) != 1:
+            raise self._missing(id_or_prefix, ids)
+        return str(ids[0])
 
-    def _missing(self, asked: str, found: list[str]) -> HistoryError:
-        if found:
+    def _missing(self, asked: str, ids: list[str]) -> HistoryError:
+        if ids:
             return HistoryError(
-                f"{asked!r} is the start of {len(found)} ids: {', '.join(found[:5])}.", "Give more of it."
+                f"{asked!r} is the start of {len(ids)} ids: {', '.join(ids[:5])}.", "Give more of it."
             )
         return HistoryError(
             f"The history has no record {asked[:80]!r}.",

@@ -69,10 +69,10 @@ def check_extent(blob: bytes, name: str) -> int:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a key occurs twice in one object")
-    return found
+    return members
 
 
 def _refuse_constant(name: str) -> NoReturn:

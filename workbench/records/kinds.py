@@ -57,10 +57,10 @@ class Kinds:
     def about(self, record: object, given: Origin | None) -> Origin:
         """Whose the record is, by itself or by what stands beside it."""
         own = self.of(record, "Save what the workbench returned.").about
-        found = own(record) if own is not None else given
-        if found is None:
+        origin = own(record) if own is not None else given
+        if origin is None:
             raise BundleError("A record of this kind needs to be told whose it is.", "Give about=…")
-        return found
+        return origin
 
 
 def anything(_record: object, _fix: str) -> None:

@@ -83,7 +83,7 @@ class LayerErrorsRecord:
         import pandas as pd
 
         columns = ["node", "op_type", "weakest_db", "weight_db", "input_db", "output_db", "outlier_ratio"]
-        rows = [[getattr(one, name) for name in columns] for one in self.worst]
+        rows = [[getattr(layer, name) for name in columns] for layer in self.worst]
         return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
 
     def tensors_frame(self) -> pd.DataFrame:
@@ -92,7 +92,7 @@ class LayerErrorsRecord:
 
         columns = list(TensorError.__dataclass_fields__)
         return pd.DataFrame(
-            [[getattr(one, name) for name in columns] for one in self.tensors], columns=columns
+            [[getattr(tensor, name) for name in columns] for tensor in self.tensors], columns=columns
         )
 
     def weights_frame(self) -> pd.DataFrame:
@@ -101,33 +101,39 @@ class LayerErrorsRecord:
 
         columns = list(WeightError.__dataclass_fields__)
         return pd.DataFrame(
-            [[getattr(one, name) for name in columns] for one in self.weights], columns=columns
+            [[getattr(weight, name) for name in columns] for weight in self.weights], columns=columns
         )
 
     def __str__(self) -> str:
-        worst = [one for one in self.worst if one.weakest_db is not None or one.output_db is not None][:3]
-        told = "; ".join(f"{one.node} ({_decibels(one)})" for one in worst)
+        worst = [
+            layer for layer in self.worst if layer.weakest_db is not None or layer.output_db is not None
+        ][:3]
+        weakest = "; ".join(f"{layer.node} ({_decibels(layer)})" for layer in worst)
         return (
             f"{self.model_name}, {self.config}: {len(self.layers)} layers over {self.item_count} items of "
-            f"{self.made_by}; weakest: {told or 'none known'}"
+            f"{self.made_by}; weakest: {weakest or 'none known'}"
         )
 
     def _repr_html_(self) -> str:
         rows = [
-            (one.node, one.op_type, *(_db(value) for value in (one.weight_db, one.input_db, one.output_db)))
-            for one in self.worst[:MOST_ROWS]
+            (
+                layer.node,
+                layer.op_type,
+                *(_db(value) for value in (layer.weight_db, layer.input_db, layer.output_db)),
+            )
+            for layer in self.worst[:MOST_ROWS]
         ]
         heads = ("layer", "operator", "weights", "rounding of its input", "output so far")
         return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'SQNR, the worst first')}"
 
 
-def _badness(one: LayerError) -> tuple[float, float]:
-    known = one.weakest_db if one.weakest_db is not None else float("inf")
-    return known, one.output_db if one.output_db is not None else float("inf")
+def _badness(layer: LayerError) -> tuple[float, float]:
+    known = layer.weakest_db if layer.weakest_db is not None else float("inf")
+    return known, layer.output_db if layer.output_db is not None else float("inf")
 
 
-def _decibels(one: LayerError) -> str:
-    parts = [("weights", one.weight_db), ("input", one.input_db), ("output so far", one.output_db)]
+def _decibels(layer: LayerError) -> str:
+    parts = [("weights", layer.weight_db), ("input", layer.input_db), ("output so far", layer.output_db)]
     return ", ".join(f"{name} {value:.1f} dB" for name, value in parts if value is not None)
 
 

@@ -25,10 +25,10 @@ def record_members(record: object, folder: str, *, private: bool) -> dict[str, b
     texts: object = columns.texts
     if not private:
         data, texts = without_paths(data), without_paths(texts)
-    found = {container.RECORD: dump_json(data), **columns.members()}
+    members = {container.RECORD: dump_json(data), **columns.members()}
     if texts:
-        found[container.TEXTS] = dump_compact(texts)
-    return {f"{folder}{name}": blob for name, blob in found.items()}
+        members[container.TEXTS] = dump_compact(texts)
+    return {f"{folder}{name}": blob for name, blob in members.items()}
 
 
 def record_from(
@@ -57,9 +57,9 @@ def describe(name: str, blob: bytes) -> Member:
     return Member(name, len(blob), hashlib.sha256(blob).hexdigest())
 
 
-def compare(listed: Iterable[Member], found: Iterable[Member]) -> None:
+def compare(listed: Iterable[Member], present: Iterable[Member]) -> None:
     """Refuse members that are not what the manifest says."""
-    wrong = set(listed) ^ set(found)
+    wrong = set(listed) ^ set(present)
     if wrong:
         names = ", ".join(sorted({quoted(member.name) for member in wrong})[:5])
         raise BundleError(f"These members are not what the manifest lists: {names}.", DAMAGED)

@@ -196,5 +196,5 @@ def runs_to_html(runs: Iterable[Run], caption: str) -> str:
 
 
 def _median(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return float(median(found)) if found else None
+    numbers = list(values)
+    return float(median(numbers)) if numbers else None

@@ -56,7 +56,7 @@ class SensitivityRecord:
     def worst(self) -> tuple[LayerSensitivity, ...]:
         """By what each causes; those whose error has no size first."""
         sign = -1 if self.mode == "alone" else 1
-        return tuple(sorted(self.rows, key=lambda one: _rank(one, sign)))
+        return tuple(sorted(self.rows, key=lambda layer: _rank(layer, sign)))
 
     def to_frame(self) -> pd.DataFrame:
         """One row a candidate, the worst first."""
@@ -64,16 +64,16 @@ class SensitivityRecord:
 
         rows = [
             {
-                "layer": one.name,
-                "op_types": ", ".join(one.op_types),
-                f"error_{self.mode.replace(' ', '_')}": one.error,
-                "gain_ms": _ms(one.gain_s),
-                "gain_low_ms": _ms(one.gain_low_s),
-                "gain_high_ms": _ms(one.gain_high_s),
-                "nodes": len(one.nodes),
-                "problem": one.problem,
+                "layer": layer.name,
+                "op_types": ", ".join(layer.op_types),
+                f"error_{self.mode.replace(' ', '_')}": layer.error,
+                "gain_ms": _ms(layer.gain_s),
+                "gain_low_ms": _ms(layer.gain_low_s),
+                "gain_high_ms": _ms(layer.gain_high_s),
+                "nodes": len(layer.nodes),
+                "problem": layer.problem,
             }
-            for one in self.worst
+            for layer in self.worst
         ]
         frame = pd.DataFrame(rows)
         numbers = [name for name in frame.columns if name.startswith(("error", "gain"))]
@@ -82,16 +82,16 @@ class SensitivityRecord:
     def __str__(self) -> str:
         how = "quantized alone" if self.mode == "alone" else "left out alone"
         whole = "not known" if self.whole_error is None else f"{self.whole_error * 100:.3g} %"
-        told = "; ".join(f"{one.name} {_percent(one.error)}" for one in self.worst[:3])
+        worst = "; ".join(f"{layer.name} {_percent(layer.error)}" for layer in self.worst[:3])
         return (
             f"{self.model_name}, {self.config}: all quantized the error is {whole}; each of {len(self.rows)} "
-            f"{how}: {told} (latency {self.latency_how})"
+            f"{how}: {worst} (latency {self.latency_how})"
         )
 
     def _repr_html_(self) -> str:
         rows = [
-            (one.name, ", ".join(one.op_types), one.problem or _percent(one.error), _saved(one))
-            for one in self.worst[:MOST_ROWS]
+            (layer.name, ", ".join(layer.op_types), layer.problem or _percent(layer.error), _saved(layer))
+            for layer in self.worst[:MOST_ROWS]
         ]
         heads = ("layer", "operators", f"error, {self.mode}", f"time saved ({self.latency_how})")
         return f"<p>{escape(str(self))}</p>{to_table(heads, rows, 'the worst first')}"
@@ -146,10 +146,10 @@ def _saved(row: LayerSensitivity) -> str:
     return f"{in_ms(row.gain_s, 3)} ({low} to {high})"
 
 
-def _rank(one: LayerSensitivity, sign: int) -> tuple[int, float]:
-    if one.problem is not None:
+def _rank(layer: LayerSensitivity, sign: int) -> tuple[int, float]:
+    if layer.problem is not None:
         return (2, 0.0)
-    return (0 if one.error is None else 1, sign * (one.error or 0.0))
+    return (0 if layer.error is None else 1, sign * (layer.error or 0.0))
 
 
 def _ms(seconds: float | None) -> float | None:

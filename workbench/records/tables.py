@@ -74,10 +74,10 @@ class Pairs:
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
         pairs: Any = self.table.decode(data, place, columns)
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        mapping = dict(pairs)
+        if len(mapping) != len(pairs):
             raise BundleError(f"{place}: a key occurs twice.", DAMAGED)
-        return found
+        return mapping
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return self.table.schema(defs)
@@ -94,7 +94,7 @@ class Scalars:
             return columns.add_integers([self.shape.check(value, place, OURS) for value in values], place)
         if isinstance(self.shape, Flag):
             return columns.add_integers(
-                [int(bool(self.shape.check(each, place, OURS))) for each in values], place
+                [int(bool(self.shape.check(value, place, OURS))) for value in values], place
             )
         codes = {value: self._code(value, place, columns) for value in dict.fromkeys(values)}  # said often
         return columns.add_integers([codes[value] for value in values], place)
@@ -106,16 +106,16 @@ class Scalars:
         return columns.text_code(str(checked))
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
-        found = _integers(data, count, place, columns)
+        numbers = _integers(data, count, place, columns)
         if isinstance(self.shape, Integer):
-            if found and not self.shape.minimum <= min(found) <= max(found):
+            if numbers and not self.shape.minimum <= min(numbers) <= max(numbers):
                 raise BundleError(f"{place}: an integer below {self.shape.minimum}.", DAMAGED)
-            return found
+            return numbers
         if isinstance(self.shape, Flag):
-            return _looked_up(found, (False, True), place)
+            return _looked_up(numbers, (False, True), place)
         if isinstance(self.shape, Choice):
-            return _looked_up(found, self.shape.values, place)
-        texts = _looked_up(found, columns.texts, place)
+            return _looked_up(numbers, self.shape.values, place)
+        texts = _looked_up(numbers, columns.texts, place)
         if isinstance(self.shape, Timestamp):
             for text in texts:
                 self.shape.check(text, place, DAMAGED)
@@ -173,7 +173,7 @@ class TextOrInteger:
         texts = [value for value in values if isinstance(value, str)]
         whole = [value for value in values if not isinstance(value, str)]
         return {
-            "is_text": columns.add_integers([int(each) for each in is_text], place),
+            "is_text": columns.add_integers([int(text) for text in is_text], place),
             "texts": Scalars(Text()).write(texts, place, columns),
             "integers": Scalars(Integer()).write(whole, place, columns),
         }
@@ -183,7 +183,7 @@ class TextOrInteger:
         is_text = _looked_up(_integers(known["is_text"], count, place, columns), (False, True), place)
         texts = iter(Scalars(Text()).read(known["texts"], sum(is_text), place, columns))
         whole = iter(Scalars(Integer()).read(known["integers"], count - sum(is_text), place, columns))
-        return [next(texts) if each else next(whole) for each in is_text]
+        return [next(texts) if text else next(whole) for text in is_text]
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         span = _span_schema(defs)
@@ -235,8 +235,8 @@ class Fixed:
         if not isinstance(data, list) or len(data) != len(self.codecs):
             raise mismatch(place, f"a list of {len(self.codecs)}", data, DAMAGED)
         pairs = enumerate(zip(self.codecs, data, strict=True))
-        found = [codec.read(part, count, f"{place}[{at}]", columns) for at, (codec, part) in pairs]
-        return list(zip(*found, strict=True))
+        columns_read = [codec.read(part, count, f"{place}[{at}]", columns) for at, (codec, part) in pairs]
+        return list(zip(*columns_read, strict=True))
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         size = len(self.codecs)
@@ -262,10 +262,10 @@ class Structs:
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
         known = keyed(data, tuple(self.codecs), place)
-        found = [
+        values = [
             codec.read(known[name], count, f"{place}.{name}", columns) for name, codec in self.codecs.items()
         ]
-        return list(map(self.cls, *found))
+        return list(map(self.cls, *values))
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return object_schema({name: codec.schema(defs) for name, codec in self.codecs.items()})

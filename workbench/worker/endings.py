@@ -63,15 +63,15 @@ def unresponsive(stage: str) -> WorkerError:
 def crashed(stage: str, code: int, printed: str, python: str) -> WorkerError:
     """`printed` is its log, `python` its interpreter."""
     last = log.tail(printed, _LAST_LINES)
-    told = f"; it printed last:\n{last}" if last else ""
+    last_lines = f"; it printed last:\n{last}" if last else ""
     if code == -getattr(signal, "SIGKILL", 9):
         return WorkerError(
             f"the worker was killed during {stage} (signal 9), most often by the system "
-            f"for want of memory{told}",
+            f"for want of memory{last_lines}",
             "close other programs, use a smaller model, batch or sequence, or turn off the arena "
             "(cpu_arena=False) and prepacking",
         )
-    problem = f"the worker process ended during {stage} ({_ending(code)}){told}"
+    problem = f"the worker process ended during {stage} ({_ending(code)}){last_lines}"
     if stage == "start":
         return WorkerError(problem, _start_fix(last, python))
     return WorkerError(

@@ -154,8 +154,8 @@ def _to_ortvalue(value: Any, device: str) -> ort.OrtValue:
 def _from_ortvalue(value: ort.OrtValue) -> Any:
     if not value.is_tensor():
         return f"({value.data_type()}: not readable from a bound output)"
-    found = ELEMENT.match(value.data_type())
-    exotic = EXOTIC.get(found[1]) if found else None
+    match = ELEMENT.match(value.data_type())
+    exotic = EXOTIC.get(match[1]) if match else None
     if exotic is None:
         return value.numpy()
     import ml_dtypes

@@ -174,7 +174,7 @@ class Captured:
 
 def _registered() -> list[list[Any]]:
     """Every transformer that this ORT has on the CPU, with its level: from a model of one node."""
-    found: dict[str, int] = {}
+    levels: dict[str, int] = {}
     for number, level in sorted(LEVELS.items(), reverse=True):
         log = Captured()
         options = ort.SessionOptions()
@@ -183,6 +183,6 @@ def _registered() -> list[list[Any]]:
         with log:
             ort.InferenceSession(SQUARE, options, providers=[CPU])
         if names_applications(log.lines()):
-            return [[one["name"], one["level"]] for one in read_passes(log.lines())]
-        found |= dict.fromkeys((one["name"] for one in read_results(log.lines())), number)
-    return [[name, max(level, 1)] for name, level in found.items()]
+            return [[entry["name"], entry["level"]] for entry in read_passes(log.lines())]
+        levels |= dict.fromkeys((entry["name"] for entry in read_results(log.lines())), number)
+    return [[name, max(level, 1)] for name, level in levels.items()]

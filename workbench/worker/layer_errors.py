@@ -39,7 +39,7 @@ def run(baseline: str, quantized: str, feeds: list[str], qdq: bool) -> dict[str,
         weights = _weights_by_tool(folder) if qdq else _weights_by_name(baseline, quantized)
     return {
         "items": items,
-        "tensors": [{"tensor": name, **sums.told()} for name, sums in tensors.items()],
+        "tensors": [{"tensor": name, **sums.to_dict()} for name, sums in tensors.items()],
         "weights": weights,
     }
 
@@ -70,7 +70,7 @@ class _Sums:
         sums = self.rounded or [0.0, 0.0]
         self.rounded = [old + new for old, new in zip(sums, _both(before, after), strict=True)]
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         known = self.count > 0 and math.isfinite(self.low) and math.isfinite(self.high)
         return {
             "signal": self.signal,
@@ -92,7 +92,7 @@ def _tally(
 ) -> None:
     """ORT's matching of tensors around their Q and DQ nodes, then what has the same name in both."""
     if bounds is not None:
-        as_lists = [{name: [value] for name, value in one.items()} for one in (theirs, ours)]
+        as_lists = [{name: [value] for name, value in outputs.items()} for outputs in (theirs, ours)]
         matched = ort_tools.create_activation_matching(*as_lists)
         for name, match in matched.items():
             if "float" not in match:
@@ -115,15 +115,15 @@ def _bounds(path: str) -> dict[str, tuple[float, float]]:
     """What a Relu or Clip of the float model lets through, by its output."""
     graph = onnx.load(path, load_external_data=False).graph
     constants = {tensor.name: tensor for tensor in graph.initializer if not tensor.external_data}
-    found = {}
+    ranges = {}
     for node in graph.node:
         if node.op_type == "Relu":
-            found[node.output[0]] = (0.0, math.inf)
+            ranges[node.output[0]] = (0.0, math.inf)
         elif node.op_type == "Clip":
             ends = [constants.get(name) for name in [*node.input[1:3], "", ""][:2]]
             low, high = (None if end is None else float(numpy_helper.to_array(end).item()) for end in ends)
-            found[node.output[0]] = (-math.inf if low is None else low, math.inf if high is None else high)
-    return found
+            ranges[node.output[0]] = (-math.inf if low is None else low, math.inf if high is None else high)
+    return ranges
 
 
 def _activations(session: ort.InferenceSession, feed: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +159,9 @@ def _add_blockwise(path: Path, large: bool) -> None:
         name = node.output[0]
         if name in there or name + SAVED in there:
             continue
-        shape = next(one.name for one in model.graph.initializer if one.name.startswith("LinearReshape_"))
+        shape = next(
+            tensor.name for tensor in model.graph.initializer if tensor.name.startswith("LinearReshape_")
+        )
         model.graph.node.append(helper.make_node("Reshape", [name, shape], [name + SAVED], name=name + SAVED))
         model.graph.output.append(helper.make_tensor_value_info(name + SAVED, onnx.TensorProto.FLOAT, [None]))
         added = True
@@ -219,9 +221,9 @@ def _restored(name: str, tensors: dict[str, onnx.TensorProto]) -> Any:
     if name in tensors and tensors[name].data_type in (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16):
         return numpy_helper.to_array(tensors[name]).astype(np.float32)
     names = [name + suffix for suffix in (QUANTIZED, "_scale", "_zero_point")]
-    if not all(each in tensors for each in names):
+    if not all(name in tensors for name in names):
         return None
-    integers, scale, zero = (numpy_helper.to_array(tensors[each]) for each in names)
+    integers, scale, zero = (numpy_helper.to_array(tensors[name]) for name in names)
     if scale.size > 1:
         axes = [axis for axis, size in enumerate(integers.shape) if size == scale.size]
         if not axes:
@@ -256,7 +258,7 @@ def _both(ours: Any, theirs: Any) -> tuple[float, float]:
 def _one(value: Any) -> Any:
     """ORT's tools keep a list, an array an item."""
     return (
-        np.concatenate([np.asarray(each).reshape(-1) for each in value]) if isinstance(value, list) else value
+        np.concatenate([np.asarray(part).reshape(-1) for part in value]) if isinstance(value, list) else value
     )
 
 

@@ -23,7 +23,7 @@ MOST_LETTERS = 300
 
 def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
     """Each application in order: level, step, name, whether it changed the graph, what it said meanwhile."""
-    found: list[dict[str, Any]] = []
+    passes: list[dict[str, Any]] = []
     level = 0
     current: dict[str, Any] | None = None
     for line in _clean(lines):
@@ -37,16 +37,16 @@ def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
                 "fired": False,
                 "said": [],
             }
-            found.append(current)
+            passes.append(current)
         elif match := _DONE.search(line):
             if current is not None and current["name"] == match[1]:
                 current["fired"] = match[2] == "1"
                 current = None
         elif current is not None and len(current["said"]) < MOST_WORDS:
-            told = _MESSAGE.search(line)
-            if told and not told["place"].startswith(_HOUSEKEEPING):
-                current["said"].append(told["text"][:MOST_LETTERS])
-    return found
+            message = _MESSAGE.search(line)
+            if message and not message["place"].startswith(_HOUSEKEEPING):
+                current["said"].append(message["text"][:MOST_LETTERS])
+    return passes
 
 
 def names_applications(lines: Iterable[str]) -> bool:
@@ -62,33 +62,35 @@ def read_results(lines: Iterable[str], registered: Iterable[tuple[str, int]] = (
     levels: dict[str, set[int]] = {}
     for name, level in registered:
         levels.setdefault(name, set()).add(level)
-    found: list[dict[str, Any]] = []
-    level, seen, said = 1, set[tuple[int, str]](), list[str]()
+    passes: list[dict[str, Any]] = []
+    level, reported, reasons = 1, set[tuple[int, str]](), list[str]()
     step = 1
     for line in _clean(lines):
         if match := _DONE.search(line):
             name = match[1]
-            later = min((one for one in levels.get(name, ()) if one >= level), default=level)
-            step = 1 if later > level else step + ((later, name) in seen)
-            if (later, name) in seen or later > level:
-                seen = {one for one in seen if one[0] != later}
+            later = min((entry for entry in levels.get(name, ()) if entry >= level), default=level)
+            step = 1 if later > level else step + ((later, name) in reported)
+            if (later, name) in reported or later > level:
+                reported = {entry for entry in reported if entry[0] != later}
             level = later
-            seen.add((level, name))
-            found.append({"level": level, "step": step, "name": name, "fired": match[2] == "1", "said": said})
-            said = []
-        elif len(said) < MOST_WORDS and (told := _MESSAGE.search(line)):
-            said += [] if told["place"].startswith(_HOUSEKEEPING) else [told["text"][:MOST_LETTERS]]
-    return found
+            reported.add((level, name))
+            passes.append(
+                {"level": level, "step": step, "name": name, "fired": match[2] == "1", "said": reasons}
+            )
+            reasons = []
+        elif len(reasons) < MOST_WORDS and (message := _MESSAGE.search(line)):
+            reasons += [] if message["place"].startswith(_HOUSEKEEPING) else [message["text"][:MOST_LETTERS]]
+    return passes
 
 
 def read_partitioning(lines: Iterable[str]) -> list[str]:
     """What a provider or ORT's partitioner said of nodes that the provider left, in their words."""
-    found: dict[str, None] = {}
+    lines_left: dict[str, None] = {}
     for line in _clean(lines):
-        told = _MESSAGE.search(line)
-        if told and _LEFT.search(told["text"]) and len(found) < MOST_WORDS:
-            found[told["text"][:MOST_LETTERS]] = None
-    return list(found)
+        message = _MESSAGE.search(line)
+        if message and _LEFT.search(message["text"]) and len(lines_left) < MOST_WORDS:
+            lines_left[message["text"][:MOST_LETTERS]] = None
+    return list(lines_left)
 
 
 def without_colors(text: str) -> str:

@@ -69,11 +69,13 @@ class _Walk:
             transformer: [row[0] for row in rules if row[2] == transformer]
             for transformer in {row[2] for row in rules}
         }
-        self.names = dict.fromkeys(one["name"] for one in applied)
+        self.names = dict.fromkeys(entry["name"] for entry in applied)
         self.names.update(dict.fromkeys(name for group in self.rules.values() for name in group))
         self.order = {
             level: list(
-                dict.fromkeys(one["name"] for one in applied if one["fired"] and one["level"] == level)
+                dict.fromkeys(
+                    entry["name"] for entry in applied if entry["fired"] and entry["level"] == level
+                )
             )
             for level in range(1, most + 1)
         }

@@ -76,9 +76,9 @@ def _prepared_collector(measuring: Any, extremes: Any) -> Any:
         percentile=measuring.percentile,
         scenario=measuring.scenario,
     )
-    for name, told in extremes.data.items():
+    for name, extreme in extremes.data.items():
         if name in measuring.tensors_to_calibrate:
-            low, high = (np.asarray(value).reshape(()) for value in told.range_value)
+            low, high = (np.asarray(value).reshape(()) for value in extreme.range_value)
             limit = np.array(max(abs(low), abs(high)), low.dtype)
             empty = np.zeros(0, low.dtype)
             counts, edges = ort_calibrate.np.histogram(empty, measuring.num_bins, range=(-limit, limit))

@@ -50,14 +50,14 @@ def _check_types(path: str) -> None:
 
 def _without_bfloat16(proto: onnx.ModelProto) -> list[str]:
     """Operators that take float16 and not bfloat16 in this model's opset, such as Conv before 22."""
-    opset = next(one.version for one in proto.opset_import if one.domain in ("", "ai.onnx"))
-    found = []
+    opset = next(entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx"))
+    op_types = []
     for name in {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")}:
         schema = onnx.defs.get_schema(name, opset)
-        kinds = [set(each.allowed_type_strs) for each in schema.type_constraints]
-        if any("tensor(float16)" in each and "tensor(bfloat16)" not in each for each in kinds):
-            found.append(name)
-    return found
+        kinds = [set(types.allowed_type_strs) for types in schema.type_constraints]
+        if any("tensor(float16)" in types and "tensor(bfloat16)" not in types for types in kinds):
+            op_types.append(name)
+    return op_types
 
 
 def _floats(proto: onnx.ModelProto) -> dict[str, Any]:

@@ -90,10 +90,10 @@ def unshared(source: str, target: str) -> str:
     return files.copy_beside(model, target, "unshared") if copies else source
 
 
-def _readers(source: str, told: str) -> list[str]:
+def _readers(source: str, message: str) -> list[str]:
     """The types of the nodes that read the tensors which ORT's quantizer says it left undefined."""
-    if "unknown initializers/tensors" not in told:
+    if "unknown initializers/tensors" not in message:
         return []
-    tensors = set(re.findall(r"'([^']+)'", told))
+    tensors = set(re.findall(r"'([^']+)'", message))
     graph = onnx.load(source, load_external_data=False).graph
     return sorted({node.op_type for node in graph.node if tensors & set(node.input)})
