@@ -1,9 +1,9 @@
-"""How fast the panels answer: `python -m benchmarks.panels [clicks] [cancel] [-m MODEL] [-o FILE]`.
+"""Measure how fast the panels answer: `python -m benchmarks.panels [clicks] [cancel] [-m MODEL] [-o FILE]`.
 
-Starts a real JupyterLab and a Chromium without a window and works as a person would. `clicks`: while a
-comparison runs, each of many different clicks, from the click until the page shows its answer. `cancel`: each
-run is cancelled at several moments; from the click until the panels say so, and until no worker is left.
-Prints a table; `-o` writes every time as JSON.
+Start a real JupyterLab and a Chromium without a window, and click as a person would. `clicks`: many different
+clicks while a comparison runs, from the click until the page shows its answer. `cancel`: runs that are
+cancelled at several moments, from the click until the panels say so, and until no worker is left. Print a
+table; `-o` writes every time as JSON.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ TABS = ("graph", "fusions", "flame", "memory", "accuracy", "roofline", "threads"
 
 
 def clicks() -> dict[str, tuple[str, str]]:
-    """What is clicked, and what shows the answer: what only the kernel can change."""
+    """Return by name the element to click, and the text that only the kernel can change in answer."""
     acts: dict[str, tuple[str, str]] = {}
     for name in SECTIONS:
         section = SECTION.format(name=repr(name))
@@ -92,7 +92,7 @@ def button(page: Page, name: str) -> Locator:
 
 
 def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:
-    """With a comparison in mid-run, B being another config than A."""
+    """Time each click while a comparison of two different configs runs."""
     page.locator(".wbp-section-button", has_text="graph").click()
     page.get_by_label("level", exact=True).select_option("basic")
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
@@ -114,7 +114,7 @@ def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:
 
 
 def measure_cancel(page: Page, name: str, after_s: float) -> dict[str, Any]:
-    """One run, cancelled that long after it showed."""
+    """Time a run's cancel, that long after the run is shown."""
     page.evaluate("document.querySelectorAll('.wbp-stopped').forEach((e) => e.setAttribute('data-old', ''))")
     button(page, name).click()
     expect(page.locator(".wbp-progress")).to_have_count(1)
@@ -147,11 +147,13 @@ def measure_cancel(page: Page, name: str, after_s: float) -> dict[str, Any]:
 
 
 class Gone:
-    """Watches the workers aside, from now until none is left."""
+    """A thread that watches the workers until none is left."""
 
     def __init__(self) -> None:
         self.began, self.most_workers, self.ended_s = time.perf_counter(), 0, 0.0
-        self.idle = threading.Event()  # the panels say that nothing runs: no further worker is started
+        self.idle = (
+            threading.Event()
+        )  # set when the panels say that nothing runs: no further worker is started
         self._thread = threading.Thread(target=self._watch)
         self._thread.start()
 
@@ -168,19 +170,19 @@ class Gone:
             time.sleep(0.01)
 
     def wait(self) -> float:
-        """Seconds until the last was gone; 0 where there was none."""
+        """Return the seconds until the last worker was gone; 0 if there was none."""
         self.idle.set()
         self._thread.join()
         return self.ended_s
 
 
 def workers() -> int:
-    """Below this process stands the server, and below that the kernel."""
+    """Count the workers: children of the kernel, which is a child of the server, a child of this process."""
     return sum(is_worker(child) for child in psutil.Process().children(recursive=True))
 
 
 def measure(parts: Sequence[str], model: str, times: int) -> list[dict[str, Any]]:
-    """Every part in a notebook of its own."""
+    """Measure every part in a notebook of its own."""
     rows = []
     with tempfile.TemporaryDirectory() as folder, started_browser() as browser:
         place = Path(folder)
@@ -197,13 +199,13 @@ def measure(parts: Sequence[str], model: str, times: int) -> list[dict[str, Any]
 
 
 def cancels(page: Page, times: int) -> list[dict[str, Any]]:
-    """Each run at each moment."""
+    """Cancel each run at each moment."""
     moments = [(name, after_s) for name in RUNS for after_s in MOMENTS_S for _ in range(times)]
     return [measure_cancel(page, name, after_s) for name, after_s in moments]
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
-    """A line a name: how often, the median, the worst; what ended by itself before is counted apart."""
+    """Return a line for each name: count, median, worst; runs that ended before the cancel have no time."""
     lines = [f"{'':<22}{'n':>4}{'median':>10}{'worst':>10}{'workers gone, worst':>22}"]
     for name in dict.fromkeys((row["part"], row["name"]) for row in rows):
         mine = [row for row in rows if (row["part"], row["name"]) == name]
@@ -216,7 +218,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
 def _line(name: str, rows: Sequence[dict[str, Any]]) -> str:
     known = [row["seconds"] for row in rows if row["seconds"] is not None]
     if not known:
-        return f"{name:<22}{0:>4}  ended by itself each time"
+        return f"{name:<22}{0:>4}  always ended before the cancel"
     gone = [row["processes_s"] for row in rows if row.get("processes_s") is not None]
     last = f"{max(gone) * 1e3:>19,.0f} ms" if gone else ""
     return f"{name:<22}{len(known):>4}{median(known) * 1e3:>7,.0f} ms{max(known) * 1e3:>7,.0f} ms{last}"
@@ -225,14 +227,14 @@ def _line(name: str, rows: Sequence[dict[str, Any]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.panels", description=__doc__)
-    parser.add_argument("parts", nargs="*", help="clicks, cancel; both unless told")
+    parser.add_argument("parts", nargs="*", help="clicks, cancel; default: both")
     parser.add_argument("-m", "--model", default="digits-vit", help="a sample, or a path")
     parser.add_argument("-n", "--times", type=int, default=TIMES, help="how often each")
     parser.add_argument("-o", "--output", type=Path, help="a JSON file for every time")
     asked = parser.parse_args(arguments)
     wrong = [part for part in asked.parts if part not in ("clicks", "cancel")]
     if wrong:
-        parser.error(f"{wrong[0]!r} is no part: choose from clicks, cancel")
+        parser.error(f"{wrong[0]!r} is no part; choose from clicks, cancel")
     rows = measure(asked.parts or ("clicks", "cancel"), asked.model, asked.times)
     print(table(rows))
     if asked.output is not None:

@@ -1,7 +1,7 @@
-"""Runs the shipped notebooks and writes them with their pictures, to be read where no kernel is.
+"""Run the shipped notebooks and write them with their pictures, for readers without a kernel.
 
-`python -m docs.publish` writes docs/published/, on a machine that should then have nothing else to do.
-`python -m docs.publish --to FOLDER --whole NAME.ipynb` runs one and keeps all that it showed.
+`python -m docs.publish` writes docs/published/, on a machine with no other load.
+`python -m docs.publish --to FOLDER --whole NAME.ipynb` runs one notebook and keeps all its outputs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 MOST_BYTES = 600_000
 COLORS = 64  # figures are flat; a picture shrinks to a third
 WIDGET = "application/vnd.jupyter.widget-view+json"
-LIVE = ("application/vnd.plotly.v1+json", WIDGET)  # for a kernel or a page
+LIVE = ("application/vnd.plotly.v1+json", WIDGET)  # needs a kernel or a page with scripts
 PNG = "image/png"
 
 
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def run(path: Path) -> nbformat.NotebookNode:
-    """The notebook as executed in a folder and a kernel of its own. An error in a cell is an error here."""
+    """Return the notebook, executed in a folder and a kernel of its own; raise the error of a cell."""
     os.environ.update(surroundings(Path(workbench.__file__).parents[1], os.environ))
     book = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ def run(path: Path) -> nbformat.NotebookNode:
 
 
 def strip(book: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Only what a code host shows: pictures, tables, text."""
+    """Return the notebook with what a code host shows: pictures, tables, text."""
     book.metadata.pop("widgets", None)
     for cell in book.cells:
         cell.metadata.pop("execution", None)  # when it ran
@@ -85,7 +85,7 @@ def _stripped(output: Any) -> Any | None:
 
 
 def _small(picture: str) -> str:
-    """The same picture with few colours."""
+    """Return the picture with few colours."""
     opened = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA")
     page = Image.new("RGBA", opened.size, "white")
     page.alpha_composite(opened)  # a code host may be dark

@@ -1,6 +1,6 @@
-"""Makes docs/workbench.png: the workbench in JupyterLab with a comparison that was just made in it.
+"""Make docs/workbench.png: the workbench in JupyterLab with a fresh comparison.
 
-`python -m docs.screenshot` measures on this machine, which should then have nothing else to do.
+`python -m docs.screenshot` measures on this machine, which should have no other load.
 `python -m docs.screenshot BUNDLE` shows a saved comparison. Needs the `test` extra and Chromium.
 """
 

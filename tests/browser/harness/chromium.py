@@ -35,7 +35,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @contextmanager
 def started_browser() -> Iterator[Browser]:
-    """The system's own Chromium, without a window."""
+    """Start the system's own Chromium, without a window."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # inherited: Ctrl-C is for pytest alone
     play = sync_playwright().start()
     signal.signal(signal.SIGINT, before)
@@ -48,7 +48,7 @@ def started_browser() -> Iterator[Browser]:
 
 @dataclass
 class Pages:
-    """Opens pages and remembers what they asked for and what they threw."""
+    """Opens pages and records their requests and their errors."""
 
     browser: Browser
     screenshots: Path
@@ -67,7 +67,7 @@ class Pages:
         scale: float = 1,
         offline: bool = False,
     ) -> Page:
-        """A page in a profile of its own, so that no test sees another's storage or login."""
+        """Open a page in a profile of its own, so that no test sees another's storage or login."""
         context = self.browser.new_context(
             viewport={"width": width, "height": height},
             color_scheme=theme,
@@ -87,7 +87,7 @@ class Pages:
         return page
 
     def strangers(self, *origins: str) -> list[str]:
-        """Requests to anywhere else than these origins ("http://127.0.0.1:8888")."""
+        """Return the requests to other origins than these ("http://127.0.0.1:8888")."""
         own = {urlsplit(origin).netloc for origin in (*origins, *self.origins)}
         parts = [(url, urlsplit(url)) for url in self.asked]
         return [
@@ -97,7 +97,7 @@ class Pages:
         ]
 
     def picture(self, page: Page, name: str, within: str | None = None) -> Path:
-        """A screenshot where a person can look at it afterwards: $WORKBENCH_SCREENSHOTS/NAME.png."""
+        """Save a screenshot as $WORKBENCH_SCREENSHOTS/NAME.png."""
         path = self.screenshots / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', name)}.png"
         if within is None:
             page.screenshot(path=path)

@@ -1,4 +1,4 @@
-"""A JupyterLab that `workbench lab` started, with a home, a configuration and notebooks of its own."""
+"""A JupyterLab started by `workbench lab`, with a home, a configuration and notebooks of its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Lab:
-    """Where the server is, its token, its notebooks, and the ways to it that need no browser."""
+    """The address of the server, its token and its notebooks; requests that need no browser."""
 
     base: str  # with the base URL, ending in a slash
     token: str
@@ -32,11 +32,11 @@ class Lab:
     log: Path
 
     def url(self, path: str = "lab") -> str:
-        """An address that logs in."""
+        """Return an address that logs in."""
         return f"{self.base}{path}{'&' if '?' in path else '?'}token={self.token}"
 
     def ask(self, path: str, method: str = "GET") -> Any:
-        """What the server's REST interface answers."""
+        """Return the answer of the server's REST interface."""
         request = urllib.request.Request(
             self.base + path, method=method, headers={"Authorization": f"token {self.token}"}
         )
@@ -45,14 +45,14 @@ class Lab:
         return json.loads(body) if body else None
 
     def write(self, name: str, *sources: str) -> str:
-        """A notebook of these code cells; returns its name."""
+        """Write a notebook of these code cells; return its name."""
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
         book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(book, self.folder / name)
         return name
 
     def read(self, name: str) -> nbformat.NotebookNode:
-        """A notebook as it is saved now."""
+        """Return a notebook as it is saved now."""
         return nbformat.read(self.folder / name, as_version=4)
 
     def stop_kernels(self) -> None:
@@ -66,7 +66,7 @@ class Lab:
 def started_lab(
     place: Path, *arguments: str, config: Mapping[str, Mapping[str, object]] | None = None
 ) -> Iterator[Lab]:
-    """`workbench lab` in a process of its own, from an unrelated folder; `config` is the user's."""
+    """Start `workbench lab` from an unrelated folder; `config` is the user's configuration."""
     folder, cwd, log = place / "notebooks", place / "elsewhere", place / "server.log"
     cwd.mkdir(parents=True)
     environment = {

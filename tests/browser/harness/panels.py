@@ -1,4 +1,4 @@
-"""The panels in a page, as tests handle them: opening, buttons, tabs, the workers behind them."""
+"""The panels in a page: buttons, tabs, the workers behind them, keys."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def workers() -> list[psutil.Process]:
 
 
 def until(page: Page, condition: Callable[[], bool]) -> None:
-    """Playwright waits for what is in the page; this is for what is not."""
+    """Wait for a condition outside of the page, which Playwright cannot wait for."""
     while not condition():
         page.wait_for_timeout(20)
 
@@ -55,7 +55,7 @@ class Keys:
         self.page = page
 
     def reach(self, place: Locator, key: str = "Tab") -> None:
-        """By Tab alone, from wherever the focus is; backwards with "Shift+Tab"."""
+        """Move the focus to a place with Tab alone; backwards with "Shift+Tab"."""
         for _ in range(MOST_TABS):
             if place.evaluate("element => element === document.activeElement"):
                 return
@@ -63,14 +63,14 @@ class Keys:
         pytest.fail(f"{key} never reaches {place}")
 
     def press(self, name: str, key: str = "Tab") -> None:
-        """The button with this name."""
+        """Press the button with this name."""
         place = button(self.page, name)
         expect(place).to_be_enabled()
         self.reach(place, key)
         self.page.keyboard.press("Enter")
 
     def turn(self, name: str) -> None:
-        """To a tab of the results; the focus must be on one of them, or before them."""
+        """Turn to a tab of the results; the focus must be on one of the tabs, or before them."""
         tabs = self.page.locator(".wbp-tabs").get_by_role("tab")
         if not tabs.evaluate_all("all => all.includes(document.activeElement)"):
             self.reach(self.page.locator(".wbp-tabs [role=tab][tabindex='0']"))
