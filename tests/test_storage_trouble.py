@@ -113,10 +113,10 @@ def test_a_missing_file_of_the_user_is_no_trouble_of_our_folders(tmp_path: Path)
 def test_a_full_disk_is_not_blamed_on_a_config(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     trouble = StorageError("the disk of the folder /full is full", "free some space")
 
-    def prepare(*_: Any, **__: Any) -> None:
+    def make_runnable(*_: Any, **__: Any) -> None:
         raise trouble
 
-    monkeypatch.setattr(candidates, "prepare", prepare)
+    monkeypatch.setattr(candidates, "make_runnable", make_runnable)
     model = wb.load(tiny.save(tiny.mlp(), tmp_path))
     request = SimpleNamespace(
         feeds=model.inputs().feeds, configs=(wb.Config(), wb.Config()), labels=("A", "B"), slow_downs=(),

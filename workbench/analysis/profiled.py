@@ -10,8 +10,7 @@ from workbench.analysis.profile.running import BUDGET_S, Execution, profile_exec
 from workbench.analysis.profile.session_profile import Profile
 from workbench.config import Config
 from workbench.models import Model
-from workbench.preparation.feeds import cast_feeds
-from workbench.preparation.preparing import prepare
+from workbench.preparation.runnable import make_runnable
 from workbench.worker.values import Feed
 
 
@@ -24,7 +23,7 @@ def profile_of(
     calibration: Any = None,
     cancel: threading.Event | None = None,
 ) -> Profile:
-    """A few runs with ORT's profiler on; what the config prepares is taken from the cache."""
-    made = prepare(model, config, calibration=calibration, cancel=cancel)
-    fed = cast_feeds(feeds, made.model)
-    return profile_execution(Execution(made.model.path, made.config, fed, budget_s=budget_s), cancel=cancel)
+    """Profile a few runs; a prepared file is taken from the cache."""
+    runnable = make_runnable(model, config, feeds, calibration=calibration, cancel=cancel)
+    execution = Execution(runnable.model.path, runnable.config, runnable.feeds, budget_s=budget_s)
+    return profile_execution(execution, cancel=cancel)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-from workbench.config import Config
 from workbench.errors import Cancelled, StorageError, WorkbenchError
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.tolerance import least_sqnr_db
 from workbench.measure.candidate import Candidate
 from workbench.models.model import Model
-from workbench.preparation.feeds import cast_feeds
-from workbench.preparation.preparing import Prepared, prepare
+from workbench.preparation.runnable import make_runnable
 from workbench.records.run import Failure
-from workbench.worker.values import Feed, write_values
+from workbench.worker.values import write_values
 
 
 def make_candidates(
@@ -44,8 +42,18 @@ def _candidate(
     file = request.source
     if file is not None or config.changes_model:
         try:
-            prepared = _prepared(request, config, lambda step: on_step(f"{label}: {step}"), cancel)
-            feeds = _feeds_for(prepared.model, request.feeds, feeds, label)
+            runnable = make_runnable(
+                request.source or Model(request.model, request.model_name),
+                config,
+                request.feeds,
+                calibration=request.calibration,
+                cancel=cancel,
+                on_step=lambda step: on_step(f"{label}: {step}"),
+            )
+            prepared = runnable.prepared
+            if runnable.feeds is not request.feeds:
+                feeds = feeds.with_name(f"{feeds.name}-{label}")
+                write_values(feeds, runnable.feeds)
             model, left, preparation, file = (
                 prepared.model.path,
                 prepared.config,
@@ -68,23 +76,3 @@ def _candidate(
         preparation=preparation,
         failure=failure,
     )
-
-
-def _prepared(
-    request: CompareRequest,
-    config: Config,
-    on_step: Callable[[str], None],
-    cancel: threading.Event | None,
-) -> Prepared:
-    source = request.source or Model(request.model, request.model_name)
-    return prepare(source, config, calibration=request.calibration, cancel=cancel, on_step=on_step)
-
-
-def _feeds_for(model: Model, feeds: Sequence[Feed], common: Path, label: str) -> Path:
-    """Return the file of the feeds, or of a copy in the types that the prepared model takes."""
-    cast = cast_feeds(feeds, model)
-    if cast is feeds:
-        return common
-    own = common.with_name(f"{common.name}-{label}")
-    write_values(own, cast)
-    return own
