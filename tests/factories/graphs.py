@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.graphs import explained_of
 from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, Node, TensorInfo
-from workbench.views.graph.pane import Pane, Row, pane_of
+from workbench.views.graph.pane import GraphRow, Pane, pane_of
 from workbench.views.graph.scopes import paths_of
 
 HOSTILE = (
@@ -45,7 +45,7 @@ def empty() -> Explained:
     return explained_of(nothing, nothing, model_name="nothing")
 
 
-def pane(made: Graph, **told: Row) -> Pane:
+def pane(made: Graph, **told: GraphRow) -> Pane:
     """Rows by key of node; those that are not told have no more than their operator."""
-    rows = {one.key: told.get(one.key, Row(one.key, one.kind)) for one in made.nodes}
+    rows = {one.key: told.get(one.key, GraphRow(one.key, one.kind)) for one in made.nodes}
     return pane_of(made, rows, paths_of(made), title="made")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, run
-from workbench.figures.ecdf import EcdfData, Steps, ecdf_data, ecdf_figure, ecdf_table
+from workbench.figures.ecdf import Distribution, EcdfData, ecdf_data, ecdf_figure, ecdf_table
 from workbench.figures.scale import Scale
 
 
@@ -16,8 +16,8 @@ def test_everything_by_equality() -> None:
         view_s=None,
         model="tiny",
         runs=(
-            Steps("A", (0.001, 0.002, 0.003, 0.004), (0.25, 0.5, 0.75, 1.0), 4, False, None),
-            Steps("B", (), (), 0, False, "failed at load: why"),
+            Distribution("A", (0.001, 0.002, 0.003, 0.004), (0.25, 0.5, 0.75, 1.0), 4, False, None),
+            Distribution("B", (), (), 0, False, "failed at load: why"),
         ),
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from workbench.figures.scale import Scale
 from workbench.figures.timeline import (
-    Course,
-    Moment,
+    BlockPoint,
+    BlockSeries,
     TimelineData,
     timeline_data,
     timeline_figure,
@@ -20,17 +20,17 @@ def test_everything_by_equality() -> None:
         scale=Scale("ms", 1e3, False),
         model="tiny",
         courses=(
-            Course(
+            BlockSeries(
                 "A",
                 (
-                    Moment(0, 0.025, 0.002, 2, ()),
-                    Moment(0, 0.125, 0.002, 1, ("others used 1.2 cores",)),
-                    Moment(1, 1.025, 0.004, 1, ()),
+                    BlockPoint(0, 0.025, 0.002, 2, ()),
+                    BlockPoint(0, 0.125, 0.002, 1, ("others used 1.2 cores",)),
+                    BlockPoint(1, 1.025, 0.004, 1, ()),
                 ),
                 3,
                 None,
             ),
-            Course("B", (), 0, "failed at load: why"),
+            BlockSeries("B", (), 0, "failed at load: why"),
         ),
     )
 

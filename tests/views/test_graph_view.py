@@ -15,7 +15,7 @@ from workbench.analysis.placement import predict
 from workbench.views.columns import unpack
 from workbench.views.graph import graph_view
 from workbench.views.graph.making import links_of_two, optimized_pane
-from workbench.views.graph.pane import Row, Wire, shape_text
+from workbench.views.graph.pane import GraphRow, Wire, shape_text
 from workbench.views.graph.scopes import paths_of
 
 
@@ -30,7 +30,7 @@ def test_source_and_optimized_rows() -> None:
         ("/a/Softmax", CPU, "kept", ()),
         ("y", None, None, ()),
     ]
-    assert after.rows[1] == Row(
+    assert after.rows[1] == GraphRow(
         "/a/Gemm", "Gemm", provider=CUDA, partition=0, fate="fused", passes=passes,
         shapes="float32 1×4", size_bytes=16,
     )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Pictures: records become plotly figures, and one palette and template for all of them."""
+"""Figures of records: charts, their two renderers, one palette and one template."""

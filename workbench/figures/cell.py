@@ -21,7 +21,7 @@ PLOTLY = "application/vnd.plotly.v1+json"
 def as_cell(
     text: str, scene: Scene | None = None, figure: go.Figure | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Data and metadata, as `_repr_mimebundle_` gives them."""
+    """Return data and metadata for `_repr_mimebundle_`."""
     data: dict[str, Any] = {"text/plain": text}
     about: dict[str, Any] = {}
     if scene is not None:

@@ -69,7 +69,7 @@ class _Panel:
         return self.left + (value - self.least) / (self.most - self.least) * (self.right - self.left)
 
     def scale(self, top: float, height: float) -> Iterator[Shape]:
-        """The title above, the grid behind the rows, and its numbers below."""
+        """Draw the title above, the grid behind the rows, and its numbers below."""
         yield Text(self.left, top - 8, self.axis.title, SMALL, room=self.right - self.left + self.text_room)
         for tick in ticks(self.least, self.most, MOST_TICKS if self.right - self.left > 200 else 3):
             yield Line(self.x(tick), top, self.x(tick), top + height, TEXT, 0.5, opacity=0.4)
@@ -115,7 +115,7 @@ class _Panel:
             yield from (Line(end, y - 4, end, y + 4, color, 2) for end in (low, high))
 
     def _text(self, text: str, top: float, *, absent: bool = False) -> Text:
-        """The text beside a value; the reason of an absent one has the place of the bar too."""
+        """Return the text beside a value; an absent value leaves the place of its bar to the text."""
         left = self.left + 6 if absent else self.right + 8
         return Text(left, top + BAR - 3, text, SMALL, room=self.right + self.text_room - left)
 

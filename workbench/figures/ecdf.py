@@ -1,4 +1,4 @@
-"""How often is a run at most that slow? The whole distribution, tail included."""
+"""The distribution of latencies: the share of runs up to each latency."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ HEIGHT = 380
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """One run: the share of its samples that took at most the latency at the same place."""
+class Distribution:
+    """The shares of a run's samples that took at most the latency at the same index."""
 
     label: str
     latency_s: tuple[float, ...]
@@ -36,23 +36,23 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class EcdfData:
-    """All that is drawn, in seconds and shares of one."""
+    """The data of the figure, in seconds and shares of one."""
 
     scale: Scale
     view_s: tuple[float, float] | None  # what the axis shows at first; None: everything
     model: str  # untrusted
-    runs: tuple[Steps, ...]
+    runs: tuple[Distribution, ...]
 
 
 def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
-    """The steps of every run, at most `most` altogether."""
+    """Return the steps of every run, at most `most` altogether."""
     ordered = [sorted(run.latency.samples_s) for run in record.runs]
     kept = fair_shares([len(values) for values in ordered], most)
     steps = []
     for run, values, count in zip(record.runs, ordered, kept, strict=True):
         places = evenly(range(len(values)), count)
         steps.append(
-            Steps(
+            Distribution(
                 run.label,
                 tuple(values[place] for place in places),
                 tuple((place + 1) / len(values) for place in places),
@@ -67,7 +67,7 @@ def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
 
 
 def ecdf_figure(record: ComparisonRecord) -> go.Figure:
-    """A line a run; one that lies to the left is faster."""
+    """Draw a line for each run; a line further left is faster."""
     data = ecdf_data(record)
     figure = apply(go.Figure())
     for index, run in enumerate(data.runs):
@@ -89,7 +89,7 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
 
 
 def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
-    """Percentiles with intervals over processes; a cell is empty where `note` says why."""
+    """Return percentiles with intervals over processes; `note` says why a cell is empty."""
     import pandas as pd
 
     rows = [
@@ -101,7 +101,7 @@ def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _name(run: Steps) -> str:
+def _name(run: Distribution) -> str:
     if not run.measured:
         return f"{plain(run.label)}: nothing was measured"
     return f"{plain(run.label)}: all samples disturbed" if run.disturbed else plain(run.label)

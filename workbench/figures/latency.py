@@ -28,7 +28,7 @@ AXIS = 100  # and the legend
 
 
 def latency_figure(record: ComparisonRecord, *, titled: bool = True) -> go.Figure:
-    """One row a run; points are spread in height only to be seen. `titled`: with the verdict above."""
+    """Draw a row for each run; the height of a point means nothing. `titled` puts the verdict above."""
     data = latency_data(record)
     texts = ["<br>".join(_told(row, data.scale)) for row in data.rows]
     heights = [LINE * (text.count("<br>") + 1) + 4 for text in texts]
@@ -56,7 +56,7 @@ def latency_figure(record: ComparisonRecord, *, titled: bool = True) -> go.Figur
 
 
 def latency_table(record: ComparisonRecord) -> pd.DataFrame:
-    """The figure in numbers, a row a run; a cell is empty where nothing is known, and `note` says why."""
+    """Return a row for each run; `note` says why a cell is empty."""
     import pandas as pd
 
     rows = []
@@ -74,7 +74,7 @@ def latency_table(record: ComparisonRecord) -> pd.DataFrame:
 
 
 def _told(row: Strip, scale: Scale) -> Iterator[str]:
-    """The lines above a strip, escaped."""
+    """Yield the escaped lines above a strip."""
     label, *rest = plain_lines(f"{row.label} {row.text}", NARROW_COLUMNS, MOST_CONFIG).partition(" ")
     yield f"<b>{label}</b>{''.join(rest)}"
     if row.failure is not None:
@@ -94,7 +94,7 @@ def _told(row: Strip, scale: Scale) -> Iterator[str]:
 
 
 def in_words(estimate: Estimate, scale: Scale) -> str:
-    """A figure with its interval; where it is unknown, why."""
+    """Return an estimate with its interval, or why it is unknown."""
     if estimate.value is None:
         return plain(f"unknown, {estimate.note}")
     if estimate.low is None or estimate.high is None or estimate.name != "p50":

@@ -1,4 +1,4 @@
-"""What a row of the latency figure is made of: points, a median with its interval, a grey legend."""
+"""Parts of a row of the latency figure: points, a median with its interval, a grey legend."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEANINGS = {
 
 
 def draw_samples(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, axis: str) -> None:
-    """Clean samples as the run's symbols, those set aside as hollow grey ones."""
+    """Draw clean samples in the run's colour, samples set aside hollow and grey."""
     for group, values_s in (("aside", row.aside_s), ("sample", row.samples_s)):
         if not values_s:
             continue
@@ -48,7 +48,7 @@ def draw_samples(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, a
 
 
 def draw_marks(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, axis: str) -> None:
-    """The median upon its interval, and the percentiles that are known; grey where all was disturbed."""
+    """Draw the median on its interval and the known percentiles; all grey if every block was disturbed."""
     color = TEXT if row.all_aside else style.color
     if row.median.low is not None and row.median.high is not None:
         figure.add_scatter(
@@ -78,7 +78,7 @@ def draw_marks(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, axi
 
 
 def explain(figure: go.Figure) -> None:
-    """A legend of what the marks mean, in grey: which run it is stands beside its row."""
+    """Add a grey legend of the marks; the run is named beside its row."""
     present = {trace.legendgroup for trace in figure.data}
     for group, (marker, meaning) in MEANINGS.items():
         if group in present:
@@ -94,7 +94,7 @@ def explain(figure: go.Figure) -> None:
 
 
 def _spread(count: int, low: float, high: float) -> list[float]:
-    """Heights that never form a line, the same at every drawing."""
+    """Return heights that never form a line, the same at every drawing."""
     return [round(low + (high - low) * (at * GOLDEN % 1), 3) for at in range(count)]
 
 

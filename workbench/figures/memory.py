@@ -22,7 +22,7 @@ _LINES = (
 
 
 def memory_figure(memory: MemoryRecord | Mapping[str, MemoryRecord]) -> go.Figure:
-    """Lines over the nodes in the order they ran, a plot a run; what the trace does not tell has no line."""
+    """Draw lines over the nodes in execution order, a plot for each run; unknown sizes have no line."""
     runs = {"": memory} if isinstance(memory, MemoryRecord) else dict(memory)
     figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
     shown: set[str] = set()

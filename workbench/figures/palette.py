@@ -50,7 +50,7 @@ class RunStyle:
 
 @dataclass(frozen=True, slots=True)
 class FillStyle:
-    """How an area is filled; the outline makes pale colours visible on white. `ink` is readable upon it."""
+    """How an area is filled; the outline makes pale colours visible on white, `ink` is readable on it."""
 
     color: str
     pattern: Pattern
@@ -62,21 +62,21 @@ class FillStyle:
 
 
 def style_of_run(index: int) -> RunStyle:
-    """The style of the run at `index` in its comparison; the first 20 are all different."""
+    """Return the style of the run at `index` in its comparison; the first 20 are all different."""
     # Four colours and five symbols have no common divisor, so both may simply go round.
     turn = index % len(_DASHES)
     return RunStyle(STRONG[index % len(STRONG)], _SYMBOLS[turn], _DASHES[turn], _PATTERNS[turn])
 
 
 def style_of_provider(name: str) -> FillStyle:
-    """The style of a provider, by its full name or its short one."""
+    """Return the style of a provider, given its full or its short name."""
     key = name.removesuffix("ExecutionProvider").casefold()
     key = _OTHER_NAMES.get(key, key)
     return _PROVIDERS.get(key) or _any_style(key)
 
 
 def style_of_op_type(op_type: str) -> FillStyle:
-    """The style of an op type: its kind of work gives the colour, the hatching tells it from its kin."""
+    """Return the style of an op type: the colour is its kind of work, the hatching its place in the kind."""
     return _OP_TYPES.get(op_type) or _any_style(op_type)
 
 

@@ -1,4 +1,4 @@
-"""Speed against accuracy, one point a config, and the article's table of quantizations as a picture."""
+"""Speed against accuracy with a point for each config, and a table of quantizations as a picture."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEADS = (
 
 
 def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None = None) -> go.Figure:
-    """Right is faster; up is better. The line joins those that no other config beats in both."""
+    """Draw speed to the right and accuracy up. The line joins configs that no other beats in both."""
     rows = standings(record, accuracy)
     by_score = any(row.accuracy is not None for row in rows)
     figure = apply(go.Figure())
@@ -63,7 +63,7 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
 
 
 def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = None) -> Scene:
-    """The table."""
+    """Draw the table."""
     rows = standings(record, accuracy)
     title = f"{one_line(record.model.name, 80)}: {len(rows)} ways to compute the same"
     marks: list[Shape] = [Text(MARGIN, MARGIN + LINE, title, 14, bold=True, room=WIDTH - 2 * MARGIN)]
@@ -133,7 +133,7 @@ def _whiskers(
 
 
 def _symbol(row: Standing, symbol: str) -> str:
-    """Hollow where the speed-up is unknown."""
+    """Return the symbol, hollow where the speed-up is unknown."""
     return symbol if row.verdict is None or row.is_told else f"{symbol}-open"
 
 

@@ -1,4 +1,4 @@
-"""From source operators to optimized operators: a flow, as wide as nodes are many."""
+"""The flow from source operators to optimized operators; its width is the number of nodes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Flow:
 
 
 def flow_data(explained: Explained, most: int = MOST_SIDE) -> Flow:
-    """Folded and eliminated nodes flow into their fate."""
+    """Count the flows; folded and eliminated nodes flow into their fate."""
     kinds = {node.key: node.kind for node in explained.optimized.nodes}
     counts: Counter[tuple[str, str]] = Counter()
     for source_node in explained.provenance.account.sources:
@@ -49,7 +49,7 @@ def _common(names: object, most: int) -> set[str]:
 
 
 def flow_figure(explained: Explained) -> go.Figure:
-    """A Sankey diagram; its table twin is `provenance.to_frame()`."""
+    """Draw a Sankey diagram; `provenance.to_frame()` is its table."""
     data = flow_data(explained)
     left = list(dict.fromkeys(source for source, _, _ in data.flows))
     right = list(dict.fromkeys(target for _, target, _ in data.flows))

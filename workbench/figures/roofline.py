@@ -20,7 +20,7 @@ NAME_WIDTH, NAME_HEIGHT = 0.9, 0.5  # decades that a name takes where two plots 
 
 
 def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.Figure:
-    """A point a node, its area its time, a plot a run; what computes nothing is in the table only."""
+    """Draw a point for each node, its area its time, in a plot for each run; the table has all nodes."""
     runs = {"": roofs} if isinstance(roofs, RooflineRecord) else dict(roofs)
     figure, height = plots_of_runs(tuple(runs), PLOT_PIXELS)
     drawn = {label: _drawn(roofline) for label, roofline in runs.items()}
@@ -91,7 +91,7 @@ def _reached(node: NodeLimit) -> str:
 
 
 def _named(nodes: list[NodeLimit]) -> set[NodeLimit]:
-    """The slowest of each op type, unless a slower one's name stands there: names must not overlap."""
+    """Return the slowest node of each op type whose name does not cover that of a slower node."""
     places: dict[NodeLimit, tuple[float, float]] = {}
     named_types: set[str] = set()
     for node in nodes:  # slowest first

@@ -1,4 +1,4 @@
-"""The unit and the kind of a latency axis, from what it has to show."""
+"""The unit and the kind of a latency axis, chosen for its values."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Scale:
     log: bool
 
     def of(self, seconds: float) -> float:
-        """For drawing: six digits are more than a screen has."""
+        """Return the number to draw; six digits are more than a screen has."""
         return float(f"{seconds * self.per_s:.6g}")
 
     def text(self, seconds: float) -> str:
-        """For reading, with the unit."""
+        """Return a text with the unit."""
         return f"{self.number(seconds)} {self.unit}"
 
     def number(self, seconds: float) -> str:
-        """Four digits and no exponent: 21.00 beside 20.48."""
+        """Return four digits and no exponent: 21.00 beside 20.48."""
         value = seconds * self.per_s
         if not value or abs(value) >= 1_000:
             return f"{value:,.0f}"
@@ -36,7 +36,7 @@ class Scale:
 
 
 def scale_of(medians_s: Sequence[float | None]) -> Scale:
-    """The largest unit in which the largest median is at least one; logarithmic where they are far apart."""
+    """Return the largest unit in which the largest median is at least 1; logarithmic for distant medians."""
     known = [seconds for seconds in medians_s if seconds is not None and seconds > 0]
     least, most = min(known, default=1e-3), max(known, default=1e-3)
     unit, per_s = next(((name, per) for name, per in _UNITS if most * per >= 1), _UNITS[-1])
@@ -44,7 +44,7 @@ def scale_of(medians_s: Sequence[float | None]) -> Scale:
 
 
 def log_ticks(least: float, most: float) -> tuple[float, ...]:
-    """1, 2 and 5 of each decade around the two, of many decades only the 1; zero has no place there."""
+    """Return 1, 2 and 5 of each decade around the two, or only the 1 of many decades."""
     most = most if most > 0 else 1.0
     least = least if least > 0 else most / 10**MOST_DECADES
     first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))

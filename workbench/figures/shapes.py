@@ -73,7 +73,7 @@ class Text:
 
     @property
     def shown(self) -> str:
-        """As it is drawn: in one line, cut to its room."""
+        """Return the text in one line, cut to its room."""
         if self.room is None:
             return one_line(self.text, MOST_TITLE)
         return fitted(self.text, self.size, self.room, bold=self.bold, keep=self.keep)
@@ -83,7 +83,7 @@ Shape: TypeAlias = Rect | Line | Polyline | Text
 
 
 def hatching(rect: Rect) -> Iterator[Line]:
-    """The lines that tell a rectangle from others of its colour."""
+    """Yield the lines of a rectangle's hatching."""
     if not rect.hatch or rect.width <= 0 or rect.height <= 0:
         return
     left, top, right, bottom = rect.x, rect.y, rect.x + rect.width, rect.y + rect.height
@@ -109,7 +109,7 @@ def column(
     lines: Iterable[str], x: float, y: float, *, step: float = 17, size: float = 12, bold: bool = False,
     room: float | None = None,
 ) -> tuple[Text, ...]:  # fmt: skip
-    """Lines of text one under the other, the first at baseline `y`."""
+    """Return lines of text below each other, the first at baseline `y`."""
     return tuple(Text(x, y + at * step, line, size, bold, room=room) for at, line in enumerate(lines))
 
 

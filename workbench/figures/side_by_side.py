@@ -1,4 +1,4 @@
-"""One plot a run, beside each other on the same axes, so that A and B are compared by eye."""
+"""A plot for each run on the same axes, beside each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BETWEEN_COLUMNS, BETWEEN_ROWS_PIXELS = 0.04, 70
 
 
 def plots_of_runs(labels: Sequence[str], plot_pixels: int) -> tuple[go.Figure, float]:
-    """Empty plots, named where there are several, and the height of them all."""
+    """Return empty plots, with titles if there are several, and the height of all of them."""
     columns = min(COLUMNS, len(labels)) or 1
     rows = -(-len(labels) // columns) or 1
     height = rows * plot_pixels + (rows - 1) * BETWEEN_ROWS_PIXELS
@@ -33,13 +33,13 @@ def plots_of_runs(labels: Sequence[str], plot_pixels: int) -> tuple[go.Figure, f
 
 
 def place(index: int, count: int) -> dict[str, int]:
-    """Where the plot of a run stands, for `add_trace` and for axes."""
+    """Return the row and column of a run's plot."""
     columns = min(COLUMNS, count) or 1
     return {"row": index // columns + 1, "col": index % columns + 1}
 
 
 def name_axes(figure: go.Figure, count: int, x: str, y: str) -> None:
-    """The vertical axis of the first column, the horizontal one of the last plot of each column."""
+    """Name the vertical axis of the first column and the horizontal axis of the last plot of each column."""
     columns = min(COLUMNS, count) or 1
     for index in range(count):
         at = place(index, count)

@@ -1,4 +1,4 @@
-"""What the latency figure shows, worked out without drawing anything."""
+"""The data of the latency figure."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Strip:
 
     @property
     def all_aside(self) -> bool:
-        """Whether its figures are those of disturbed samples, as there are no others."""
+        """Whether all samples were disturbed, so that the estimates are of disturbed samples."""
         return not self.measured and self.measured_aside > 0
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyData:
-    """All that is drawn, in seconds. `view_s` is what the axis shows at first; None: everything."""
+    """The data of the figure, in seconds. `view_s` is the initial range of the axis; None: everything."""
 
     title: tuple[str, ...]  # one sentence a candidate; untrusted, as it quotes names
     model: str  # untrusted
@@ -57,14 +57,14 @@ class LatencyData:
 
     @property
     def note(self) -> str:
-        """What the figure leaves out; empty when that is nothing."""
+        """What the figure leaves out, or an empty text."""
         drawn = sum(row.drawn for row in self.rows)
         measured = sum(row.measured + row.measured_aside for row in self.rows)
         return "" if drawn == measured else f"{drawn:,} of {measured:,} samples are drawn, evenly chosen"
 
 
 def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyData:
-    """The rows of the latency figure, with at most `most` samples altogether."""
+    """Return the rows of the latency figure, with at most `most` samples altogether."""
     clean = [samples(run, disturbed=False) for run in record.runs]
     aside = [samples(run, disturbed=True) for run in record.runs]
     estimates_by_run = [percentiles(run, FIGURES) for run in record.runs]
@@ -114,25 +114,25 @@ def samples(run: Run, *, disturbed: bool) -> list[float]:
 
 
 def has_clean(run: Run) -> bool:
-    """Whether any block was undisturbed."""
+    """Return whether any block was undisturbed."""
     return any(not block.disturbed for process in run.processes for block in process.blocks)
 
 
 def span(*parts: Sequence[float]) -> tuple[float, float] | None:
-    """The least and the largest of sorted sequences."""
+    """Return the least and the largest of sorted sequences."""
     some = [part for part in parts if part]
     return (min(part[0] for part in some), max(part[-1] for part in some)) if some else None
 
 
 def changes(baseline: Run, run: Run) -> str:
-    """What a run's config has that the baseline's has not."""
+    """Return the changes of a run's config against the baseline's."""
     if run is baseline:
         return "baseline"
     return ", ".join(map(str, baseline.config.diff(run.config).changes)) or "the same config as A"
 
 
 def failure(run: Run) -> str | None:
-    """Where and why a run failed."""
+    """Return where and why a run failed."""
     return None if run.failure is None else f"failed at {run.failure.stage}: {run.failure.problem}"
 
 
@@ -143,7 +143,7 @@ def _middle(ordered: Sequence[float]) -> float | None:
 def near_view(
     clean: Sequence[Sequence[float]], aside: Sequence[Sequence[float]], highs: Iterable[float] = ()
 ) -> tuple[float, float] | None:
-    """What an axis should show at first; None where everything fits without being squeezed."""
+    """Return the initial range of an axis; None where everything fits."""
     whole = span(*clean, *aside)
     if whole is None:
         return None

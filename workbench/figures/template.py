@@ -1,4 +1,4 @@
-"""The plotly template: it shows on JupyterLab's light and dark themes alike, because it brings no ground."""
+"""The plotly template: it has no background and suits JupyterLab's light and dark themes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEFT, RIGHT, BOTTOM = 12, 12, 12
 
 @cache
 def template() -> go.layout.Template:
-    """No background, grey that is readable on white and on black, a faint grid."""
+    """Return the template: no background, a faint grid, grey text that is readable on white and black."""
     axis = {
         "gridcolor": GRID,
         "linecolor": TEXT,
@@ -53,12 +53,12 @@ def template() -> go.layout.Template:
 
 
 def apply(figure: go.Figure) -> go.Figure:
-    """Give `figure` our template; it is returned for convenience."""
+    """Give `figure` the template and return it."""
     return figure.update_layout(template=template())
 
 
 def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_height: float) -> go.Figure:
-    """Put sentences and a smaller note above a plot of that many pixels; all may be untrusted.
+    """Put sentences and a smaller note, all untrusted, above a plot of `plot_height` pixels.
 
     Of a sentence the part before the first semicolon is bold.
     """
@@ -89,7 +89,7 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
 def latency_axis(
     scale: Scale, title: str, span_s: tuple[float, float] | None, view_s: tuple[float, float] | None = None
 ) -> dict[str, object]:
-    """An axis for values from the first to the last of `span_s` that shows `view_s` at first."""
+    """Return an axis for values within `span_s` that shows `view_s` at first."""
     axis: dict[str, object] = {"title_text": f"{title} ({scale.unit})", "visible": span_s is not None}
     if span_s is not None and scale.log:
         ticks = log_ticks(*map(scale.of, span_s))

@@ -1,4 +1,4 @@
-"""Fewer points where a screen cannot show all, without telling another story."""
+"""Choose fewer points where a screen cannot show all, with the same distribution."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def fair_shares(counts: Sequence[int], most: int = MOST_POINTS) -> tuple[int, ...]:
-    """How many of each to keep: alike for all, and what the small ones leave goes to the others."""
+    """Return how many points of each run to keep: equal shares; small runs leave theirs to the others."""
     shares = [0] * len(counts)
     left = most
     for place, index in enumerate(sorted(range(len(counts)), key=lambda index: counts[index])):
@@ -21,7 +21,7 @@ def fair_shares(counts: Sequence[int], most: int = MOST_POINTS) -> tuple[int, ..
 
 
 def evenly(values: Sequence[T], count: int) -> tuple[T, ...]:
-    """`count` of the values at even distances, first and last among them.
+    """Return `count` of the values at even distances, the first and the last included.
 
     Of sorted values these are quantiles: the shape stays, and so do the extremes.
     """

@@ -1,4 +1,4 @@
-"""Was the machine steady? Block medians in the order measured: drift is a slope, disturbance a hole."""
+"""Block medians in the order measured: a slope is drift."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOST_REASON = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """One block: when it was, in the middle of it, and its median."""
+class BlockPoint:
+    """The middle of a block in time, and its median."""
 
     round: int
     at_s: float
@@ -35,30 +35,30 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """One run: its blocks as far as they are drawn, in the order measured."""
+class BlockSeries:
+    """The drawn blocks of a run in the order measured."""
 
     label: str
-    moments: tuple[Moment, ...]
+    moments: tuple[BlockPoint, ...]
     measured: int  # blocks, drawn or not
     failure: str | None  # untrusted
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineData:
-    """All that is drawn, in seconds."""
+    """The data of the figure, in seconds."""
 
     scale: Scale
     model: str  # untrusted
-    courses: tuple[Course, ...]
+    courses: tuple[BlockSeries, ...]
 
 
 def timeline_data(record: ComparisonRecord, most: int = MOST_POINTS) -> TimelineData:
-    """The blocks of every run, at most `most` altogether."""
+    """Return the blocks of every run, at most `most` altogether."""
     every = [_moments(run) for run in record.runs]
     kept = fair_shares([len(moments) for moments in every], most)
     courses = tuple(
-        Course(run.label, evenly(moments, count), len(moments), failure(run))
+        BlockSeries(run.label, evenly(moments, count), len(moments), failure(run))
         for run, moments, count in zip(record.runs, every, kept, strict=True)
     )
     scale = scale_of([run.latency.median_s for run in record.runs])
@@ -97,7 +97,7 @@ def timeline_figure(record: ComparisonRecord) -> go.Figure:
 
 
 def timeline_table(record: ComparisonRecord) -> pd.DataFrame:
-    """Every block in the order measured, a row each; nothing is left out."""
+    """Return a row for every block in the order measured."""
     import pandas as pd
 
     rows = [
@@ -109,10 +109,10 @@ def timeline_table(record: ComparisonRecord) -> pd.DataFrame:
     return pd.DataFrame(sorted(rows), columns=columns)
 
 
-def _moments(run: Run) -> list[Moment]:
+def _moments(run: Run) -> list[BlockPoint]:
     return sorted(
         (
-            Moment(
+            BlockPoint(
                 process.round,
                 block.start_s + block.wall_s / 2,
                 block.median_s,
@@ -127,9 +127,9 @@ def _moments(run: Run) -> list[Moment]:
     )
 
 
-def _with_gaps(moments: tuple[Moment, ...]) -> list[Moment | None]:
-    """None between two rounds, where no line should be."""
-    points: list[Moment | None] = []
+def _with_gaps(moments: tuple[BlockPoint, ...]) -> list[BlockPoint | None]:
+    """Put None between two rounds, where no line should be."""
+    points: list[BlockPoint | None] = []
     for moment in moments:
         if points and points[-1] is not None and points[-1].round != moment.round:
             points.append(None)
@@ -137,7 +137,7 @@ def _with_gaps(moments: tuple[Moment, ...]) -> list[Moment | None]:
     return points
 
 
-def _hover(label: str, moment: Moment | None, scale: Scale) -> str:
+def _hover(label: str, moment: BlockPoint | None, scale: Scale) -> str:
     if moment is None:
         return ""
     text = f"{plain(label)}: {scale.text(moment.median_s)}, median of {moment.samples:,}<br>"

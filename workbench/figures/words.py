@@ -1,4 +1,4 @@
-"""Text that anybody may have written, as figures show it: one line, short, and never as markup."""
+"""Untrusted text in figures: one line, short, and never markup."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _MARKS = (("$", "&#36;"), ("%{", "&#37;{"))  # of TeX, and of plotly's templates
 
 
 def op_name(op_type: str) -> str:
-    """Without the name of ORT's own domain, which most fused operators are of."""
+    """Return the name without ORT's own domain, which most fused operators have."""
     return op_type.removeprefix("com.microsoft::")
 
 
 def plain(text: str, most: int = LINE) -> str:
-    """For plotly, which reads tags, entities, TeX and templates in every text it draws."""
+    """Escape a text for plotly, which reads tags, entities, TeX and templates in every text."""
     shown = escape(one_line(text, most), quote=False)
     for mark, entity in _MARKS:
         shown = shown.replace(mark, entity)
@@ -24,10 +24,10 @@ def plain(text: str, most: int = LINE) -> str:
 
 
 def lines(text: str, columns: int, most: int = LINE) -> list[str]:
-    """Broken for a column of that many letters; not escaped yet."""
+    """Break a text for a column of `columns` letters; not escaped yet."""
     return wrap(one_line(text, most), columns, break_on_hyphens=False)
 
 
 def plain_lines(text: str, columns: int, most: int = LINE) -> str:
-    """For plotly, which does not break lines by itself."""
+    """Break and escape a text for plotly, which does not break lines by itself."""
     return "<br>".join(plain(line, most) for line in lines(text, columns, most))

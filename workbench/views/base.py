@@ -1,4 +1,4 @@
-"""The base of the views: one ES module of our own a class, data as a header and a block of columns."""
+"""The base of the views: a class has one ES module, its data are a header and a block of columns."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ class View(anywidget.AnyWidget):
         super().__init__(header=text, columns=columns, **traits)
 
     def ask_picture(self) -> None:
-        """Have the browser send what it shows now; `picture` changes when it did."""
+        """Ask the browser for a PNG of its current picture; `picture` changes when it comes."""
         self.asked += 1
 
     def still(self) -> Any:
-        """The picture where no browser is: a `Scene`."""
+        """Return the picture for places without a browser: a `Scene`."""
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
-        """What an exported page needs: every trait of ours, `columns` apart."""
+        """Return the traits that an exported page needs, without `columns`."""
         names = [name for name in self.traits(sync=True) if name in _OWN or name in self.own_state]
         return {name: getattr(self, name) for name in names}
 
@@ -87,7 +87,7 @@ class View(anywidget.AnyWidget):
         return f"<{type(self).__name__}: {self}>"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The live view, and for where it cannot live a picture and a sentence."""
+        """Return the live view, and a picture and a sentence for where it cannot run."""
         widget = DOMWidget._repr_mimebundle_(self, **kwargs) or {}
         return {**widget, "text/plain": str(self), "image/png": self.still().to_png()}
 

@@ -34,7 +34,7 @@ def pack(columns: Mapping[str, Sequence[int] | Sequence[float | None]]) -> tuple
 
 
 def unpack(table: Mapping[str, Sequence[Any]], block: bytes) -> dict[str, np.ndarray[Any, Any]]:
-    """What the browser does, for tests and still pictures."""
+    """Read the columns like the browser, for tests and still pictures."""
     return {
         name: np.frombuffer(block, KINDS[kind], count, offset)
         for name, (kind, offset, count) in table.items()

@@ -1,4 +1,4 @@
-"""Where the milliseconds went, as boxes: what was gained, what was lost, and below it which nodes and why."""
+"""The difference of two profiles as boxes: gains, losses, and below them their nodes and reasons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TITLES: dict[ChangeKind, str] = {
 
 
 def differing(difference: Difference) -> Frames:
-    """Gains to the left, losses to the right; a box's width is its part of the difference, without sign."""
+    """Lay gains to the left and losses to the right; a box is as wide as its part of the difference."""
     boxes = Boxes()
     gains = [row for row in difference.rows if row.difference_s < 0]
     losses = [row for row in difference.rows if row.difference_s > 0]
@@ -36,14 +36,14 @@ def differing(difference: Difference) -> Frames:
 
 
 def change_by_node(difference: Difference) -> tuple[dict[str, float], dict[str, float]]:
-    """For A's nodes and for B's: what the group that each belongs to gained or lost."""
+    """Return for A's and for B's nodes what the group of the node gained or lost."""
     of_a = {name: row.difference_s for row in difference.rows for name in row.a_nodes}
     of_b = {name: row.difference_s for row in difference.rows for name in row.b_nodes}
     return of_a, of_b
 
 
 def _below(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: Kind) -> None:
-    """Reason, then what became what, then the single groups; the largest first."""
+    """Add boxes by reason, then by operators, then the single groups, the largest first."""
     reasons = {kind: [row for row in rows if row.kind == kind] for kind in CHANGE_KINDS}
     for reason, of_reason in sorted(reasons.items(), key=lambda pair: -_size(pair[1])):
         if not of_reason:

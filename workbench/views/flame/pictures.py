@@ -17,7 +17,7 @@ DIFFERING = "Left, less time in B; right, more. Below: why, what became what, an
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class ProfiledRun:
     """A profile under the label that stands above it."""
 
     label: str
@@ -25,7 +25,7 @@ class Shown:
 
 
 def pictures(
-    shown: Sequence[Shown], difference: Difference | None, most_spans: int = MOST_SPANS
+    shown: Sequence[ProfiledRun], difference: Difference | None, most_spans: int = MOST_SPANS
 ) -> tuple[Picture, ...]:
     """Return the pictures by module, by operator and in time; of two runs the difference is first."""
     drawn = [
@@ -38,7 +38,7 @@ def pictures(
     return tuple(drawn)
 
 
-def _merged(order: Order, title: str, shown: Sequence[Shown], difference: Difference | None) -> Picture:
+def _merged(order: Order, title: str, shown: Sequence[ProfiledRun], difference: Difference | None) -> Picture:
     changes: tuple[dict[str, float], ...] = ({}, {}) if difference is None else change_by_node(difference)
     panes = []
     ranks = ranked([grow(run.profile, order) for run in shown])
@@ -54,7 +54,7 @@ def _merged(order: Order, title: str, shown: Sequence[Shown], difference: Differ
     return Picture(order, title, f"The mean run, {PROFILED}. The widest stand left.", tuple(panes))
 
 
-def _in_time(shown: Sequence[Shown], most_spans: int) -> Picture:
+def _in_time(shown: Sequence[ProfiledRun], most_spans: int) -> Picture:
     panes: list[Pane] = []
     views = []
     for run in shown:
@@ -67,7 +67,7 @@ def _in_time(shown: Sequence[Shown], most_spans: int) -> Picture:
     )
 
 
-def _difference(shown: Sequence[Shown], difference: Difference) -> Picture:
+def _difference(shown: Sequence[ProfiledRun], difference: Difference) -> Picture:
     of_a, of_b = change_by_node(difference)
     ranks = ranked([grow(run.profile, "operator") for run in shown])
     a, b = (

@@ -14,7 +14,7 @@ from workbench.errors import ProfileError
 from workbench.views.base import View
 from workbench.views.flame.frames import Picture
 from workbench.views.flame.payload import payload
-from workbench.views.flame.pictures import Shown, pictures
+from workbench.views.flame.pictures import ProfiledRun, pictures
 from workbench.views.flame.still import flame_scene
 from workbench.views.flame.timeline import MOST_SPANS
 from workbench.views.flame.words import sentence
@@ -40,7 +40,7 @@ class FlameView(View):
 
     def __init__(
         self,
-        shown: Sequence[Shown],
+        shown: Sequence[ProfiledRun],
         difference: Difference | None = None,
         *,
         way: Way | None = None,
@@ -101,7 +101,7 @@ def flame_view(
     """Show one profile; with the explanation its nodes have the names of the graph view."""
     if explained is not None:
         profile = in_the_names_of(explained, profile)
-    return FlameView((Shown(label or "run", profile),), way=way)
+    return FlameView((ProfiledRun(label or "run", profile),), way=way)
 
 
 def flame_of_two(
@@ -119,4 +119,4 @@ def flame_of_two(
     b = b if explained_b is None else in_the_names_of(explained_b, b)
     if known is None and explained_a is not None and explained_b is not None:
         known = difference(a, b, explained_a, explained_b)
-    return FlameView((Shown(labels[0], a), Shown(labels[1], b)), known, way=way)
+    return FlameView((ProfiledRun(labels[0], a), ProfiledRun(labels[1], b)), known, way=way)

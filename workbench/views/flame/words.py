@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
 from workbench.text import in_ms
-from workbench.views.flame.pictures import Shown
+from workbench.views.flame.pictures import ProfiledRun
 
 MOST = 3
 
 
-def sentence(shown: Sequence[Shown], difference: Difference | None) -> str:
+def sentence(shown: Sequence[ProfiledRun], difference: Difference | None) -> str:
     """Where most of the time goes, or went."""
     if difference is not None:
         return f"{difference}."
     return ". ".join(_of(run) for run in shown) + "."
 
 
-def _of(shown: Shown) -> str:
+def _of(shown: ProfiledRun) -> str:
     steady = shown.profile.steady
     if not steady.runs:
         return f"{shown.label}: no run was completed in this trace"

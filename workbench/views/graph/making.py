@@ -9,7 +9,7 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, Node
 from workbench.analysis.placement import Prediction
 from workbench.analysis.provenance import Account, account, same_graph
-from workbench.views.graph.pane import Pane, Row, pane_of, shape_text
+from workbench.views.graph.pane import GraphRow, Pane, pane_of, shape_text
 from workbench.views.graph.scopes import Path, common_path, paths_of
 
 CPU = "CPUExecutionProvider"
@@ -87,11 +87,11 @@ def predicted_pane(explained: Explained, prediction: Prediction) -> Pane:
     return pane_of(explained.basic, rows, paths_of(explained.basic), title=title, note=note)
 
 
-def _row(graph: Graph, node: Node, **fields: Any) -> Row:
+def _row(graph: Graph, node: Node, **fields: Any) -> GraphRow:
     infos = [graph.info(name) for name in node.outputs if name]
     sizes = [info.size_bytes if info else None for info in infos]
     known = [size for size in sizes if size is not None]
-    return Row(
+    return GraphRow(
         node=node.key,
         op_type=node.kind,
         shapes=", ".join(text for info in infos if (text := shape_text(info))),

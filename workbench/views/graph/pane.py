@@ -21,7 +21,7 @@ Kind = Literal["node", "input", "output"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GraphRow:
     """A node, or an input or output of the model. None: not known, or not told of this graph."""
 
     node: str
@@ -56,7 +56,7 @@ class Pane:
 
     title: str
     note: str
-    rows: tuple[Row, ...]
+    rows: tuple[GraphRow, ...]
     wires: tuple[Wire, ...]
     modules: Tree
     partitions: Tree | None
@@ -67,7 +67,7 @@ class Pane:
 
 
 def pane_of(
-    graph: Graph, rows: Mapping[str, Row], paths: Sequence[Path], *, title: str, note: str = ""
+    graph: Graph, rows: Mapping[str, GraphRow], paths: Sequence[Path], *, title: str, note: str = ""
 ) -> Pane:
     """Rows by key of node; the inputs and outputs of the model are added."""
     bodies = {node.scope for node in graph.nodes if node.scope}
@@ -94,11 +94,11 @@ def pane_of(
     )
 
 
-def _port(graph: Graph, name: str, kind: Kind) -> Row:
-    return Row(name, kind, kind, shapes=shape_text(graph.info(name)), size_bytes=_size(graph, name))
+def _port(graph: Graph, name: str, kind: Kind) -> GraphRow:
+    return GraphRow(name, kind, kind, shapes=shape_text(graph.info(name)), size_bytes=_size(graph, name))
 
 
-def _by_partition(rows: Sequence[Row], paths: Sequence[Path]) -> Tree | None:
+def _by_partition(rows: Sequence[GraphRow], paths: Sequence[Path]) -> Tree | None:
     """The same paths within each partition; None where there is only one."""
     numbers = {row.partition for row in rows if row.partition is not None}
     if len(numbers) < 2:
@@ -114,15 +114,15 @@ def _by_partition(rows: Sequence[Row], paths: Sequence[Path]) -> Tree | None:
     )
 
 
-def _ports(rows: Sequence[Row]) -> frozenset[int]:
+def _ports(rows: Sequence[GraphRow]) -> frozenset[int]:
     return frozenset(index for index, row in enumerate(rows) if row.kind != "node")
 
 
-def _word(row: Row) -> str:
+def _word(row: GraphRow) -> str:
     return row.op_type.rpartition("::")[2]
 
 
-def _partition_label(row: Row) -> str:
+def _partition_label(row: GraphRow) -> str:
     return f"{short_provider(row.provider)} {row.partition}"
 
 
@@ -130,7 +130,7 @@ def short_provider(name: str | None) -> str:
     return "unknown" if name is None else name.removesuffix("ExecutionProvider")
 
 
-def _wires(graph: Graph, rows: Sequence[Row], inputs: int) -> tuple[Wire, ...]:
+def _wires(graph: Graph, rows: Sequence[GraphRow], inputs: int) -> tuple[Wire, ...]:
     at = {node.key: inputs + index for index, node in enumerate(graph.nodes)}
     makers: dict[str, int] = {row.node: index for index, row in enumerate(rows[:inputs])}
     makers |= {name: at[node.key] for name, node in graph.producers.items()}
@@ -150,7 +150,7 @@ def _wires(graph: Graph, rows: Sequence[Row], inputs: int) -> tuple[Wire, ...]:
     return tuple(wires)
 
 
-def _crosses(source: Row, target: Row) -> bool:
+def _crosses(source: GraphRow, target: GraphRow) -> bool:
     return None not in (source.partition, target.partition) and source.partition != target.partition
 
 

@@ -17,7 +17,7 @@ from workbench.figures.palette import (
     style_of_provider,
 )
 from workbench.views.columns import pack
-from workbench.views.graph.pane import Pane, Row, short_provider
+from workbench.views.graph.pane import GraphRow, Pane, short_provider
 from workbench.views.graph.tree import Tree, open_alike
 from workbench.views.texts import Texts, style_data
 
@@ -66,7 +66,7 @@ def payload(
 
 
 def _columns(pane: Pane, texts: Texts) -> dict[str, Sequence[int] | Sequence[float | None]]:
-    def column(of: Callable[[Row], str]) -> list[int]:
+    def column(of: Callable[[GraphRow], str]) -> list[int]:
         return [texts.number(of(row)) for row in pane.rows]
 
     rows, wires = pane.rows, pane.wires
@@ -109,7 +109,7 @@ def _tree(tree: Tree, opened: Sequence[int], texts: Texts) -> dict[str, Sequence
     }
 
 
-def provider_label(row: Row) -> str:
+def provider_label(row: GraphRow) -> str:
     return "" if row.kind != "node" else short_provider(row.provider)
 
 

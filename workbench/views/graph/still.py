@@ -12,7 +12,7 @@ from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, column
 from workbench.figures.words import lines
 from workbench.text import in_ms
-from workbench.views.graph.pane import Pane, Row, short_provider
+from workbench.views.graph.pane import GraphRow, Pane, short_provider
 from workbench.views.graph.payload import FATES, GREY
 from workbench.views.graph.tree import ROOT, Tree
 
@@ -118,7 +118,7 @@ def _inside(tree: Tree) -> list[list[int]]:
     return members
 
 
-def _style_name(row: Row, by: str) -> str:
+def _style_name(row: GraphRow, by: str) -> str:
     return short_provider(row.provider) if by == "provider" else row.fate or "unknown"
 
 
