@@ -16,7 +16,7 @@ from workbench.views.base import View, javascript, stylesheet
 
 
 def fragment(view: View, linked: str = "") -> str:
-    """A place for the view and its data. Views with the same `linked` share their selection."""
+    """Return the HTML of a view and its data. Views with the same `linked` share their selection."""
     return (
         f'<div class="wbv-place" data-view="{escape(view.script)}" data-linked="{escape(linked)}">'
         f'<script type="application/json">{_json(view.state())}</script>'
@@ -26,7 +26,7 @@ def fragment(view: View, linked: str = "") -> str:
 
 
 def scripts(views: Iterable[View]) -> str:
-    """The code of all of them, each kind once; it wakes every fragment above it."""
+    """Return the code of all views, each kind once; it starts every fragment above it."""
     kinds = dict.fromkeys(view.script for view in views)
     made = "".join(
         f"views[{json.dumps(kind)}] = (() => {{\n{javascript(kind)}\nreturn render;\n}})();\n"
@@ -38,7 +38,7 @@ def scripts(views: Iterable[View]) -> str:
 
 
 def _json(data: Any) -> str:
-    """JSON that no browser takes for the end of the script or the begin of a comment."""
+    """Return JSON that cannot end the script or begin a comment."""
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 

@@ -1,4 +1,4 @@
-"""Texts and styles as the views' data holds them: each text once, named by its number."""
+"""Texts and styles of the views' data: each text once, under a number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from workbench.figures.palette import FillStyle
 
 
 class Texts:
-    """Each text once; the columns hold its number. One of a megabyte is cut."""
+    """Numbered texts; the columns hold the numbers. A very long text is cut."""
 
     def __init__(self, most_letters: int) -> None:
         self.all: list[str] = []
@@ -14,7 +14,7 @@ class Texts:
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
-        """Of this text, from now on."""
+        """Return the number of a text; add the text if it is new."""
         short = text if len(text) <= self._most else f"{text[: self._most - 1]}…"
         if short not in self._numbers:
             self._numbers[short] = len(self.all)
@@ -23,5 +23,5 @@ class Texts:
 
 
 def style_data(style: FillStyle) -> dict[str, str]:
-    """What the canvas needs of a style."""
+    """Return what the canvas needs of a style."""
     return {"color": style.color, "pattern": style.pattern, "ink": style.ink}

@@ -14,7 +14,7 @@ NONE = -1
 
 
 class Kind(IntEnum):
-    """What a box stands for. The numbers are those of flame.js."""
+    """The meaning of a box. flame.js uses the same numbers."""
 
     WHOLE = 0  # a run, the mean of all
     MODULE = 1
@@ -31,7 +31,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frames:
-    """One row a box. `op` and `provider` are texts like `name`; NONE: not told. NaN: absent."""
+    """A row for each box. `op` and `provider` are texts like `name`; NONE: not known. NaN: absent."""
 
     texts: tuple[str, ...]
     name: npt.NDArray[np.int32]
@@ -51,12 +51,12 @@ class Frames:
         return len(self.name)
 
     def rows(self) -> Iterator[tuple[int, str, Kind]]:
-        """Each box with its text and kind."""
+        """Yield each box with its text and kind."""
         for row in range(len(self)):
             yield row, self.texts[self.name[row]], Kind(self.kind[row])
 
     def path(self, row: int) -> tuple[str, ...]:
-        """Texts from the outermost box to this one."""
+        """Return the texts from the outermost box to this box."""
         names: list[str] = []
         while row != NONE:
             names.append(self.texts[self.name[row]])
@@ -78,7 +78,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """One way to look: panes from top to bottom, what is shown first, and what it means."""
+    """Panes from top to bottom, the initial range of time, and an explanation."""
 
     key: str
     title: str
@@ -88,7 +88,7 @@ class Picture:
 
 
 class Boxes:
-    """Collects boxes; their columns at the end."""
+    """Collect boxes, and return their columns at the end."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -114,7 +114,7 @@ class Boxes:
         change_s: float = nan,
         members: Sequence[str] = (),
     ) -> int:
-        """The row of the new box."""
+        """Add a box and return its row."""
         if members:
             self._members[len(self._rows)] = tuple(members)
         self._rows.append(

@@ -1,4 +1,4 @@
-"""A run as one tree, the mean of all: module → node → operator, or operator → node; the widest left."""
+"""The mean run as one tree: module → node → operator, or operator → node, the widest box at the left."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_MODULES = 24  # one in another: names are anybody's
 
 @dataclass(slots=True)
 class Branch:
-    """A box in the making; times are sums over all counted runs."""
+    """A box before its layout; times are sums over all counted runs."""
 
     name: str
     kind: Kind
@@ -33,7 +33,7 @@ class Branch:
     children: dict[tuple[str, Kind], Branch] = field(default_factory=dict)
 
     def child(self, name: str, kind: Kind, op: str | None = None, provider: str | None = None) -> Branch:
-        """The box below with that name, made when it is new."""
+        """Return the box of that name below this one; make it if it is new."""
         branch = self.children.get((name, kind))
         if branch is None:
             branch = self.children[(name, kind)] = Branch(name, kind, op, provider)
@@ -66,14 +66,14 @@ def merged(
     change_s: Mapping[str, float] | None = None,
     ranks: Ranks | None = None,
 ) -> Frames:
-    """The mean of the steady runs; its parts add up to it. `change_s`: by node, what its group gained."""
+    """Return the mean of the steady runs; its parts add up to it. `change_s` is the gain by node."""
     runs = profile.steady.runs
     whole = grow(profile, order)
     return lay_out(whole, 1 / runs if runs else 0.0, change_s or {}, ranks or {})
 
 
 def devices(profile: Profile, order: Order) -> Frames | None:
-    """The same tree over the kernels of a device, whose time runs beside the nodes'; None: there are none."""
+    """Return the tree of a device's kernels, whose time runs beside the nodes', or None without kernels."""
     tree, trace, chosen = profile.tree, profile.trace, profile.steady.chosen
     kernels = np.flatnonzero((tree.kind == Event.KERNEL) & ~np.isnan(trace.duration_us))
     whole, finder = Branch("kernels of the device", Kind.WHOLE), _Finder(profile, order)
@@ -90,7 +90,7 @@ def devices(profile: Profile, order: Order) -> Frames | None:
 
 
 def grow(profile: Profile, order: Order) -> Branch:
-    """The tree of the steady runs, before it is laid out."""
+    """Return the tree of the steady runs before its layout."""
     tree = profile.tree
     whole, finder = Branch("run", Kind.WHOLE), _Finder(profile, order)
     places: dict[int, Branch] = {}
@@ -117,7 +117,7 @@ def grow(profile: Profile, order: Order) -> Branch:
 
 
 class _Finder:
-    """Where an event goes, below the box of its parent."""
+    """Find the box of an event below the box of its parent."""
 
     def __init__(self, profile: Profile, order: Order) -> None:
         self._profile = profile
@@ -135,7 +135,7 @@ class _Finder:
         return above.child(self._profile.trace.name_of(event), Kind.OTHER)
 
     def node(self, above: Branch, event: int) -> Branch:
-        """By module the innermost box is the operator's, by operator it is the node's."""
+        """Return the innermost box: the operator's by module, the node's by operator."""
         trace = self._profile.trace
         call = trace.call_of(event)
         op, provider = (None, None) if call is None else (call.op_type, call.provider)
@@ -186,7 +186,7 @@ def lay_out(whole: Branch, scale: float, change_s: Mapping[str, float], ranks: R
 
 
 def _calls(branch: Branch) -> int:
-    """Of a box that is no node: the calls of the nodes right below it."""
+    """Return the calls of the nodes directly below a box that is no node."""
     if branch.kind == Kind.NODE:
         return sum(child.calls for child in branch.children.values() if child.kind == Kind.OPERATOR)
     return sum(child.calls or _calls(child) for child in branch.children.values() if child.kind != Kind.GAP)

@@ -1,4 +1,4 @@
-"""Pictures as the browser gets them: texts and styles once, boxes as columns."""
+"""Pictures in the browser's format: texts and styles once, boxes as columns."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ GAIN, LOSS = FillStyle(palette.GAIN, ""), FillStyle(palette.LOSS, "/")
 
 
 class _Whats:
-    """Each (name, operator, provider) once; boxes say it a thousand times."""
+    """Number each (name, operator, provider) once, since many boxes share it."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._numbers: dict[tuple[int, int, int], int] = {}
 
     def columns(self, frames: Frames) -> np.ndarray[Any, Any]:
-        """The number of what each box says."""
+        """Return the number for each box."""
         codes = np.array([self._texts.number(text) for text in frames.texts] + [NONE], np.int64)
         rows = np.stack([codes[frames.name], codes[frames.op], codes[frames.provider]], axis=1)
         distinct, back = np.unique(rows, axis=0, return_inverse=True)
@@ -48,7 +48,7 @@ class _Whats:
 
 
 def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
-    """Header and columns. Column names begin with the number of their picture."""
+    """Return header and columns. Column names begin with the number of their picture."""
     texts = Texts(MOST_LETTERS)
     whats = _Whats(texts)
     columns: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The ways to look at one profile, or at two: frozen data, before anything is drawn."""
+"""The pictures of one profile or two, as frozen data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DIFFERING = "Left, less time in B; right, more. Below: why, what became what, an
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProfiledRun:
-    """A profile under the label that stands above it."""
+    """A profile and its label."""
 
     label: str
     profile: Profile

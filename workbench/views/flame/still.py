@@ -1,4 +1,4 @@
-"""The flame view where no browser is: the boxes that are wide enough to be seen, named where that fits."""
+"""The flame view without a browser: the boxes that are wide enough, with their names where they fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLAIN = (Kind.WHOLE, Kind.MODULE, Kind.RUN, Kind.BODY, Kind.OTHER)
 
 
 def flame_scene(picture: Picture, title: str) -> Scene:
-    """All panes on one time scale."""
+    """Draw all panes on one time scale."""
     low, high = _span(picture)
     per_s = (WIDTH - 2 * MARGIN) / ((high - low) or 1.0)
     marks: list[Shape] = []
@@ -120,6 +120,6 @@ def _axis(low: float, high: float, per_s: float, y: float) -> Iterator[Shape]:
 
 
 def _step(span: float) -> float:
-    """1, 2 or 5 of a decade, six to twelve of them."""
+    """Return a step of 1, 2 or 5 of a decade that gives six to twelve ticks."""
     power = 10.0 ** floor(log10(span / 6))
     return next(power * times for times in (1, 2, 5, 10) if span / (power * times) <= 10)

@@ -1,4 +1,4 @@
-"""Runs as they happened: a lane group a thread, nested by time, gaps named; a device's kernels below."""
+"""Runs in time: nested lanes for each thread with named gaps, the kernels of a device below."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GAPS = {Event.RUN: SCHEDULING, Event.EXECUTOR: BETWEEN_NODES}
 def timeline(
     profile: Profile, label: str, most_spans: int = MOST_SPANS
 ) -> tuple[list[Pane], tuple[float, float]]:
-    """The panes of all counted runs that fit, and what to show first: the run nearest the median.
+    """Return the panes of all counted runs that fit, and the initial range: the run nearest the median.
 
     Time counts from that run's begin, so that two profiles can be set one above the other.
     """
@@ -72,7 +72,7 @@ def _leads(profile: Profile, events: Iterable[int]) -> bool:
 
 
 def _runs_that_fit(profile: Profile, most_spans: int) -> list[int]:
-    """Counted runs from the first on; at least one."""
+    """Return the counted runs from the first on, at least one."""
     tree = profile.tree
     sizes = np.bincount(tree.run[tree.run >= 0], minlength=len(tree.runs))
     chosen: list[int] = []
@@ -91,7 +91,7 @@ def _median_run(profile: Profile, runs: list[int]) -> int:
 
 
 def _lane(profile: Profile, events: list[int], zero_us: float, *, device: bool) -> Frames:
-    """Boxes by start, each below its parent where that ran on this thread too; gaps between them named."""
+    """Return boxes by start, each below its parent on the same thread, and named boxes for the gaps."""
     trace, tree = profile.trace, profile.tree
     spans: list[
         tuple[float, float, int, str, int]
@@ -131,7 +131,7 @@ def _name(profile: Profile, event: int, kind: Event) -> str:
 
 
 def _gaps(profile: Profile, events: list[int]) -> Iterable[tuple[float, float, str, int]]:
-    """What no child of a run or an executor covers, wherever the child ran."""
+    """Return the times of a run or an executor that no child covers, on any thread."""
     trace, tree = profile.trace, profile.tree
     owners = {event: _GAPS[Event(tree.kind[event])] for event in events if Event(tree.kind[event]) in _GAPS}
     children = _children(profile, owners)

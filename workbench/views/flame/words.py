@@ -1,4 +1,4 @@
-"""What a flame view says in a sentence."""
+"""The flame view in a sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 3
 
 
 def sentence(shown: Sequence[ProfiledRun], difference: Difference | None) -> str:
-    """Where most of the time goes, or went."""
+    """Return the sentence of the difference, or of where most of the time goes."""
     if difference is not None:
         return f"{difference}."
     return ". ".join(_of(run) for run in shown) + "."

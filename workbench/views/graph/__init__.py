@@ -1,4 +1,4 @@
-"""The graph view: what runs where, what became of what."""
+"""The graph view: the provider and the fate of every node."""
 
 from workbench.views.graph.view import GraphView, graph_view
 

@@ -1,4 +1,4 @@
-"""One graph as rows and wires: what is drawn, told apart from how."""
+"""A graph as rows and wires, without its drawing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Kind = Literal["node", "input", "output"]
 
 @dataclass(frozen=True, slots=True)
 class GraphRow:
-    """A node, or an input or output of the model. None: not known, or not told of this graph."""
+    """A node, or an input or output of the model. None: not known of this graph."""
 
     node: str
     op_type: str
@@ -52,7 +52,7 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One graph to be shown, as a tree of modules and, where there are several, as a tree of partitions."""
+    """A graph as a tree of modules and, if it has several, as a tree of partitions."""
 
     title: str
     note: str
@@ -69,7 +69,7 @@ class Pane:
 def pane_of(
     graph: Graph, rows: Mapping[str, GraphRow], paths: Sequence[Path], *, title: str, note: str = ""
 ) -> Pane:
-    """Rows by key of node; the inputs and outputs of the model are added."""
+    """Return the pane of rows by node key; add the inputs and outputs of the model."""
     bodies = {node.scope for node in graph.nodes if node.scope}
     inputs = [
         name for name in graph.inputs if name in graph.readers and name.rpartition("::")[0] not in bodies
@@ -99,7 +99,7 @@ def _port(graph: Graph, name: str, kind: Kind) -> GraphRow:
 
 
 def _by_partition(rows: Sequence[GraphRow], paths: Sequence[Path]) -> Tree | None:
-    """The same paths within each partition; None where there is only one."""
+    """Return the same paths within each partition, or None for a single partition."""
     numbers = {row.partition for row in rows if row.partition is not None}
     if len(numbers) < 2:
         return None
@@ -161,7 +161,7 @@ def _size(graph: Graph, tensor: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def shape_text(info: TensorInfo | None) -> str:
-    """As `float32 1×128×768`; what is not known is a question mark."""
+    """Return a text such as `float32 1×128×768`, with a question mark for what is not known."""
     if info is None or (info.element is None and info.dims is None):
         return ""
     element = "?"

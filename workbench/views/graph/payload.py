@@ -1,4 +1,4 @@
-"""Panes as the browser gets them: texts once, numbers as columns."""
+"""Panes in the browser's format: texts once, numbers as columns."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FATES = {
 def payload(
     panes: Sequence[Pane], links: Sequence[tuple[int, int]], *, predicted: bool = False
 ) -> tuple[dict[str, Any], bytes]:
-    """Header and columns. Column names begin with the number of their pane."""
+    """Return header and columns. Column names begin with the number of their pane."""
     texts = Texts(MOST_LETTERS)
     columns: dict[str, Sequence[int] | Sequence[float | None]] = {
         "link_from": [start for start, _ in links],

@@ -1,4 +1,4 @@
-"""Where in the model a node belongs: the path of modules, from its metadata, its name or its neighbours."""
+"""The path of modules of a node, from its metadata, its name or its neighbours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_DEPTH = 24  # a name of a thousand slashes is no module path
 
 
 def module_path(name: str) -> Path | None:
-    """The modules before the last part of `/encoder/layer.0/MatMul` or `encoder.layer.0.MatMul`, if any.
+    """Return the modules before the last part of `/encoder/layer.0/MatMul` or `encoder.layer.0.MatMul`.
 
     What stands before the first slash of an absolute name is ORT's own, as in `fused /model/Gemm`.
     """
@@ -27,12 +27,12 @@ def module_path(name: str) -> Path | None:
 
 
 def dotted_path(text: str) -> Path:
-    """`encoder.layer.0.attention` as (encoder, layer.0, attention)."""
+    """Return `encoder.layer.0.attention` as (encoder, layer.0, attention)."""
     return tuple(dotted(text)[:MOST_DEPTH])
 
 
 def common_path(paths: Sequence[Path]) -> Path:
-    """The modules that all of them begin with."""
+    """Return the modules that all paths begin with."""
     if not paths:
         return ()
     first, last = min(paths), max(paths)
@@ -43,7 +43,7 @@ def common_path(paths: Sequence[Path]) -> Path:
 
 
 def paths_of(graph: Graph, known: Mapping[str, Path] | None = None) -> list[Path]:
-    """One path a node, in the order of the graph. `known` paths, by key, come first."""
+    """Return a path for each node, in the order of the graph. `known` paths, by key, win."""
     known_paths: list[Path | None] = []
     for node in graph.nodes:
         if node.scope:
@@ -95,7 +95,7 @@ def _from_neighbours(graph: Graph, paths: list[Path | None]) -> None:
 
 
 def _into_bodies(graph: Graph, paths: list[Path]) -> None:
-    """The nodes of a body stand in a box of their own beside the node that has the body."""
+    """Put the nodes of a body into a box of their own beside the node that has the body."""
     position = {node.key: index for index, node in enumerate(graph.nodes)}
     made: dict[str, Path] = {}
 
@@ -117,5 +117,5 @@ def _into_bodies(graph: Graph, paths: list[Path]) -> None:
 
 
 def leaf(name: str) -> str:
-    """The last part of a name."""
+    """Return the last part of a name."""
     return next((part for part in reversed(name.split("/")) if part), name)

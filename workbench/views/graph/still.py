@@ -1,4 +1,4 @@
-"""The graph view where no browser is: the outermost boxes in their order, and what crosses providers."""
+"""The graph view without a browser: the outermost boxes in their order, and tensors between providers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Outline:
 
 
 def outline_of(pane: Pane) -> Outline:
-    """Partitions where there are several, else modules; the box that holds most is opened."""
+    """Return the boxes of partitions if there are several, else of modules; open the largest."""
     tree = pane.partitions or pane.modules
     by = "provider" if any(row.provider for row in pane.rows) else "fate"
     if any(row.fate in ("folded", "eliminated") for row in pane.rows):
@@ -97,7 +97,7 @@ def _outermost(tree: Tree, pane: Pane) -> tuple[list[list[int]], list[str]]:
 
 
 def _depths(pane: Pane) -> list[int]:
-    """The longest path to each node: ORT's own order puts late boxes first where nothing forbids it."""
+    """Return the longest path to each node, since ORT's own order may put late boxes first."""
     depths = [0] * len(pane.rows)
     into: list[list[int]] = [[] for _ in pane.rows]
     for wire in pane.wires:
@@ -193,7 +193,7 @@ def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
 
 
 def _arcs(outline: Outline, left: float, first: float) -> Iterator[Shape]:
-    """A line to the next box; an arc on the right to any other."""
+    """Draw a line to the next box and an arc on the right to any other."""
     for tie in outline.ties:
         color, width = (PURPLE, 2.0) if tie.crossing else (TEXT, 1.0)
         start, end = first + tie.source * (BOX + GAP), first + tie.target * (BOX + GAP)
@@ -226,7 +226,7 @@ def _legend(outlines: Sequence[Outline], y: float) -> Iterator[Shape]:
 
 
 def style_named(name: str, by: str) -> FillStyle:
-    """How a provider or a fate is filled."""
+    """Return the fill of a provider or a fate."""
     if by == "fate":
         return FATES[name][0] if name in FATES else GREY
     return GREY if name == "unknown" else style_of_provider(name)

@@ -1,4 +1,4 @@
-"""Nested boxes: every node in exactly one, no box with too many children, the order of the graph kept."""
+"""Nested boxes: a node is in exactly one, no box has too many children, the graph's order is kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INPUTS, OUTPUTS = "inputs", "outputs"  # boxes of a model's own, when it has man
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One box that holds others; `parent` is an earlier box, the root is its own."""
+    """A box with children; `parent` is an earlier box, the root is its own parent."""
 
     label: str
     path: str  # the same in the graphs of one model, so that boxes open together
@@ -29,13 +29,13 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """`home`: the box of each node."""
+    """All boxes; `home` is the box of each node."""
 
     boxes: tuple[Box, ...]
     home: tuple[int, ...]
 
     def children(self) -> list[list[tuple[bool, int]]]:
-        """Of each box, (is a box, its number), in the order of the first node in each."""
+        """Return the children of each box, (is a box, its number), in the order of their first nodes."""
         first = self.first_nodes()
         entries: list[list[tuple[int, bool, int]]] = [[] for _ in self.boxes]
         for number, box in enumerate(self.boxes):
@@ -46,7 +46,7 @@ class Tree:
         return [[(is_box, number) for _, is_box, number in sorted(rows)] for rows in entries]
 
     def first_nodes(self) -> list[int]:
-        """The first node within each box."""
+        """Return the first node within each box."""
         first = [len(self.home)] * len(self.boxes)
         for node, number in enumerate(self.home):
             first[number] = min(first[number], node)
@@ -56,7 +56,7 @@ class Tree:
         return first
 
     def sizes(self) -> list[int]:
-        """Nodes within each box, at any depth."""
+        """Return the number of nodes within each box, at any depth."""
         count = [0] * len(self.boxes)
         for number in self.home:
             count[number] += 1
@@ -80,7 +80,7 @@ def tree_of(
     alone: Collection[int] = (),
     keep: int = 0,
 ) -> Tree:
-    """One path a node, in topological order. A box without a name of its own is told by its nodes' words.
+    """Build boxes from a path for each node, in topological order. `words` of nodes name unnamed boxes.
 
     Nodes that are `alone` are never put into such a box. Boxes down to the depth `keep` stay also where they
     hold one thing only.
@@ -99,7 +99,7 @@ def tree_of(
 
 
 def _shorten(root: _Draft, keep: int) -> None:
-    """A box of one node is that node; a box of nothing but one box is that box."""
+    """Replace a box of one node by the node, and a box of one box by that box."""
     waiting, order = [(0, root)], []
     while waiting:
         depth, at = waiting.pop()
@@ -139,7 +139,7 @@ def _lay_down(
 
 
 def _gather_loose(draft: _Draft, words: Sequence[str], alone: frozenset[int]) -> None:
-    """Many nodes in a row beside boxes get a box of their own."""
+    """Put many nodes in a row beside boxes into a box of their own."""
     if not draft.boxes or len(draft.nodes) <= MOST_LOOSE:
         return
     stay: list[int] = []
@@ -158,7 +158,7 @@ def _gather_loose(draft: _Draft, words: Sequence[str], alone: frozenset[int]) ->
 
 
 def _told(nodes: Sequence[int], words: Sequence[str]) -> str:
-    """Such as `Gather, Unsqueeze, …`: what most of the nodes are."""
+    """Return the most frequent words of the nodes, such as `Gather, Unsqueeze, …`."""
     counts = Counter(words[node] for node in nodes if node < len(words)).most_common()
     kept = [word for word, _ in counts[:2]]
     return ", ".join([*kept, "…"] if len(counts) > len(kept) else kept) or f"{len(nodes)} nodes"
@@ -171,7 +171,7 @@ def _in_order(draft: _Draft) -> list[tuple[int, _Draft | None]]:
 
 
 def _cut_runs(draft: _Draft) -> None:
-    """Too many children become parts of a length that can be looked over."""
+    """Split too many children into parts of a readable length."""
     if len(draft.boxes) + len(draft.nodes) <= MOST_CHILDREN:
         return
     children = _in_order(draft)
@@ -189,7 +189,7 @@ def _cut_runs(draft: _Draft) -> None:
 
 
 def open_alike(trees: Sequence[Tree]) -> list[tuple[int, ...]]:
-    """Boxes that are open at first in each: one that stands in several is open in all of them or in none."""
+    """Return the boxes that are open at first; a box in several trees is open in all or in none."""
     opened = [set(first_open(tree)) for tree in trees]
     shut = {
         tree.boxes[number].path
@@ -204,7 +204,7 @@ def open_alike(trees: Sequence[Tree]) -> list[tuple[int, ...]]:
 
 
 def first_open(tree: Tree) -> tuple[int, ...]:
-    """Boxes that are open at first: whole depths while they fit, then what holds most of the graph."""
+    """Return the boxes that are open at first: whole depths while they fit, then the largest boxes."""
     children, sizes = tree.children(), tree.sizes()
     opened = [ROOT]
     shown = len(children[ROOT])

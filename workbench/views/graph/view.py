@@ -51,7 +51,7 @@ class GraphView(View):
         super().__init__(header, columns, color=color, **traits)
 
     def still(self) -> Scene:
-        """The outermost boxes of each graph in their order, with what crosses between providers."""
+        """Draw the outermost boxes of each graph in their order, with tensors between providers."""
         return graph_scene(self.panes, str(self))
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ def graph_view(
     prediction: Prediction | None = None,
     color: ColorBy | None = None,
 ) -> GraphView:
-    """Source against optimized of one config; or, with `after`, A's optimized graph against B's.
+    """Show source beside optimized of one config or, with `after`, A's optimized graph beside B's.
 
     `times_s` is the time of a run by node name, from a profile of `before`; `after_times_s` from one of
     `after`. With a `prediction` the graph is shown once, as it would be placed; nothing of that ran.

@@ -11,7 +11,7 @@ from workbench.views.graph.pane import Pane, short_provider
 
 
 def sentence(model_name: str, panes: Sequence[Pane]) -> str:
-    """Nodes, providers, partitions and crossings of each graph."""
+    """Return nodes, providers, partitions and crossings of each graph."""
     name = one_line(model_name) or "graph"
     return f"{name}: " + "; ".join(_told(pane) for pane in panes) + "."
 
