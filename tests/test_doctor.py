@@ -57,8 +57,8 @@ def topics(machine: Machine, survey: Survey = CPU_ONLY, others: float | None = 0
 
 
 def text(machine: Machine, topic: str, survey: Survey = CPU_ONLY, others: float | None = 0.0) -> str:
-    (found,) = (advice.text for advice in advise(machine, survey, others) if advice.topic == topic)
-    return found
+    (advised,) = (advice.text for advice in advise(machine, survey, others) if advice.topic == topic)
+    return advised
 
 
 def test_the_loader_names_the_library_and_no_folder() -> None:
@@ -162,19 +162,19 @@ def test_each_way_that_a_provider_can_end(
     monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any] | Exception, state: str
 ) -> None:
     monkeypatch.setattr(environment, "call_job", answering(answer, "E: a word\n"))
-    found = try_provider("X", XEON)
-    assert found.state == state
-    assert bool(found.fix) == (state != "works")
+    provider = try_provider("X", XEON)
+    assert provider.state == state
+    assert bool(provider.fix) == (state != "works")
     if isinstance(answer, Exception):
-        assert found.words == answer.args[0]
+        assert provider.words == answer.args[0]
 
 
 def test_an_ort_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "call_job", answering(WorkerError("ended during start", "…")))
-    found = environment.survey(XEON)
-    assert found.onnxruntime is None
-    assert found.problem == "ended during start"
-    assert "reinstall" in text(XEON, "onnxruntime", found)
+    surveyed = environment.survey(XEON)
+    assert surveyed.onnxruntime is None
+    assert surveyed.problem == "ended during start"
+    assert "reinstall" in text(XEON, "onnxruntime", surveyed)
 
 
 def test_three_views_tell_the_same_and_escape() -> None:

@@ -121,7 +121,7 @@ BAD_VALUES = {  # key: (a bad value, part of ORT's complaint; None: it takes it 
 
 
 def test_what_ort_says_to_bad_values(model: str) -> None:
-    said = answer(
+    answers = answer(
         START
         + """
 asked = json.loads(sys.argv[2])
@@ -131,7 +131,7 @@ print(json.dumps({key: outcome({key: text}, intra_op_num_threads=3) for key, tex
         json.dumps({key: text for key, (text, _) in BAD_VALUES.items()}),
     )
     for key, (_, complaint) in BAD_VALUES.items():
-        assert (complaint or "accepted").casefold() in said[key].casefold(), (key, said[key])
+        assert (complaint or "accepted").casefold() in answers[key].casefold(), (key, answers[key])
 
 
 @pytest.mark.parametrize("key", [option.name for option in catalogue().search("kills the process")])
@@ -143,7 +143,7 @@ def test_some_values_kill_the_process_and_digits_do_not(key: str, model: str) ->
 
 def test_affinity_needs_one_list_for_each_extra_thread(model: str) -> None:
     key = "session.intra_op_thread_affinities"
-    said = answer(
+    answers = answer(
         START
         + f"""
 texts = ["1;1", "1", "1;1;1", "2-1;1", "1; 1"]
@@ -151,7 +151,7 @@ print(json.dumps([outcome({{"{key}": text}}, intra_op_num_threads=3) for text in
 """,
         model,
     )
-    assert [text.partition(":")[0] for text in said] == ["accepted", "error", "error", "error", "error"]
+    assert [text.partition(":")[0] for text in answers] == ["accepted", "error", "error", "error", "error"]
 
 
 def test_names_that_look_like_entries_do_nothing(model: str) -> None:
@@ -196,50 +196,58 @@ print(json.dumps([[name.decode() for name in registered(disabled, entries)] for 
 
 def registered(model: str, asked: list[tuple[list[str], dict[str, str]]]) -> list[list[str]]:
     """For each (disabled passes, entries): the transformers that the session registered."""
-    found: list[list[str]] = answer(PASSES, model, json.dumps(asked))
-    return found
+    registered_passes: list[list[str]] = answer(PASSES, model, json.dumps(asked))
+    return registered_passes
 
 
 def test_the_shipped_transformers_are_those_that_register(model: str) -> None:
     passes = shipped_passes().passes
-    entries = {one.asked_for_by.removesuffix("=1"): "1" for one in passes if one.asked_for_by}
-    transformers = {one.name for one in passes if one.part_of is None}
-    (found,) = registered(model, [([], entries)])
-    assert set(found) == transformers
-    (found,) = registered(model, [([], {})])
-    assert set(found) == {one.name for one in passes if one.part_of is None and not one.asked_for_by}
+    entries = {
+        graph_pass.asked_for_by.removesuffix("=1"): "1" for graph_pass in passes if graph_pass.asked_for_by
+    }
+    transformers = {graph_pass.name for graph_pass in passes if graph_pass.part_of is None}
+    (registered_passes,) = registered(model, [([], entries)])
+    assert set(registered_passes) == transformers
+    (registered_passes,) = registered(model, [([], {})])
+    assert set(registered_passes) == {
+        graph_pass.name for graph_pass in passes if graph_pass.part_of is None and not graph_pass.asked_for_by
+    }
 
 
 def test_disabling_by_name_works_and_an_unknown_name_is_ignored_silently(model: str) -> None:
-    names = [one.name for one in shipped_passes().passes if one.part_of is None and not one.asked_for_by]
-    found = registered(model, [*(([name], {}) for name in names), (["NoSuchPass"], {})])
-    for name, rest in zip(names, found, strict=False):
+    names = [
+        graph_pass.name
+        for graph_pass in shipped_passes().passes
+        if graph_pass.part_of is None and not graph_pass.asked_for_by
+    ]
+    registered_passes = registered(model, [*(([name], {}) for name in names), (["NoSuchPass"], {})])
+    for name, rest in zip(names, registered_passes, strict=False):
         assert set(rest) == set(names) - {name}
-    assert set(found[-1]) == set(names)
+    assert set(registered_passes[-1]) == set(names)
 
 
 def test_the_shipped_rules_are_all_there_are(model: str) -> None:
     """A transformer of rules registers while any rule is left: that tells which names are rules."""
     rules: dict[str, list[str]] = {}
-    for one in shipped_passes().passes:
-        if one.part_of is not None:
-            rules.setdefault(one.part_of, []).append(one.name)
+    for graph_pass in shipped_passes().passes:
+        if graph_pass.part_of is not None:
+            rules.setdefault(graph_pass.part_of, []).append(graph_pass.name)
     entries = {"optimization.enable_cast_chain_elimination": "1"}
     for transformer, names in rules.items():
         asked = [(names, entries), *(([n for n in names if n != left], entries) for left in names)]
-        found = registered(model, asked)
-        assert transformer not in found[0]
-        for left, rest in zip(names, found[1:], strict=True):
+        registered_passes = registered(model, asked)
+        assert transformer not in registered_passes[0]
+        for left, rest in zip(names, registered_passes[1:], strict=True):
             assert transformer in rest, left
 
 
 def test_both_spinning_keys_are_taken_as_entries(model: str) -> None:
-    said = answer(
+    answers = answer(
         START
         + f"print(json.dumps([outcome({{key: '0'}}, intra_op_num_threads=2) for key in {list(SPINNING)!r}]))",
         model,
     )
-    assert said == ["accepted", "accepted"]
+    assert answers == ["accepted", "accepted"]
 
 
 def test_every_session_entry_that_stands_alone_is_taken_with_its_default(model: str) -> None:
@@ -249,9 +257,9 @@ def test_every_session_entry_that_stands_alone_is_taken_with_its_default(model: 
         for option in catalogue().options("session")
         if option.default and option.in_this_ort and not option.instead and not option.needs
     }
-    said = answer(
+    answers = answer(
         START + "print(json.dumps({k: outcome({k: t}) for k, t in json.loads(sys.argv[2]).items()}))",
         model,
         json.dumps(defaults),
     )
-    assert {key: text for key, text in said.items() if text != "accepted"} == {}
+    assert {key: text for key, text in answers.items() if text != "accepted"} == {}

@@ -84,8 +84,8 @@ def test_unknown_names_are_refused_with_the_nearest() -> None:
 
 
 def test_search_wants_every_word() -> None:
-    found = catalogue().search("arena doubling")
-    assert {(option.owner, option.name) for option in found} == {
+    options = catalogue().search("arena doubling")
+    assert {(option.owner, option.name) for option in options} == {
         ("CUDAExecutionProvider", "arena_extend_strategy"),
         ("MIGraphXExecutionProvider", "migraphx_arena_extend_strategy"),
     }
@@ -112,13 +112,13 @@ def test_allowed_values_in_words() -> None:
 def test_passes_are_listed_by_level() -> None:
     passes = shipped_passes()
     assert passes.ort_version == ORT_VERSION
-    assert {one.level for one in passes.passes} == {1, 2, 3, 4}
-    levels = {(one.name, one.level) for one in passes.passes}
+    assert {graph_pass.level for graph_pass in passes.passes} == {1, 2, 3, 4}
+    levels = {(graph_pass.name, graph_pass.level) for graph_pass in passes.passes}
     assert ("NchwcTransformer", 3) in levels
     assert {("MatMulAddFusion", 1), ("MatMulAddFusion", 2)} <= levels
-    for one in passes.passes:
-        assert one.part_of is None or one.part_of in passes.names
-        assert one.asked_for_by is None or one.asked_for_by.removesuffix("=1") in {
+    for graph_pass in passes.passes:
+        assert graph_pass.part_of is None or graph_pass.part_of in passes.names
+        assert graph_pass.asked_for_by is None or graph_pass.asked_for_by.removesuffix("=1") in {
             option.name for option in catalogue().options("session")
         }
 

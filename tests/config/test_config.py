@@ -45,13 +45,13 @@ def test_wide_values_become_one_form() -> None:
 
 
 def test_two_ways_to_say_the_same_are_equal() -> None:
-    one = Config(providers=["CUDA"], session_entries={"session.use_env_allocators": "true"})
+    first = Config(providers=["CUDA"], session_entries={"session.use_env_allocators": "true"})
     other = Config(
         providers=[Provider("CUDAExecutionProvider")], session_entries={"session.use_env_allocators": 1}
     )
-    assert one == other
-    assert hash(one) == hash(other)
-    assert len({one, other, Config()}) == 2
+    assert first == other
+    assert hash(first) == hash(other)
+    assert len({first, other, Config()}) == 2
 
 
 def test_it_is_frozen() -> None:

@@ -57,9 +57,9 @@ def test_hostile_texts_are_escaped_and_cut() -> None:
 
 
 @given(configs(), configs())
-def test_a_difference_is_there_exactly_when_the_configs_differ(one: Config, other: Config) -> None:
-    assert bool(one.diff(other)) == (one != other)
-    assert not one.diff(one)
-    there = [(change.field, change.what, change.before, change.after) for change in one.diff(other).changes]
-    back = [(change.field, change.what, change.after, change.before) for change in other.diff(one).changes]
+def test_a_difference_is_there_exactly_when_the_configs_differ(first: Config, other: Config) -> None:
+    assert bool(first.diff(other)) == (first != other)
+    assert not first.diff(first)
+    there = [(change.field, change.what, change.before, change.after) for change in first.diff(other).changes]
+    back = [(change.field, change.what, change.after, change.before) for change in other.diff(first).changes]
     assert {row for row in there if row[0] != "providers"} == {row for row in back if row[0] != "providers"}

@@ -85,7 +85,7 @@ def test_from_the_command_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "told"),
+    ("texts", "words"),
     [
         (["precision=int7"], "precision cannot be 'int7'"),
         (["precision.per_channel=true"], "fits no precision"),
@@ -94,8 +94,8 @@ def test_from_the_command_line() -> None:
         (["precision.static_int8.percentile=many"], "percentile cannot be"),
     ],
 )
-def test_texts_that_make_no_sense(texts: list[str], told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
+def test_texts_that_make_no_sense(texts: list[str], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
         Config.from_assignments(texts)
 
 
@@ -138,9 +138,9 @@ def test_differences_name_what_changed() -> None:
         "B differs from A in: precision (static int8 instead of as in the file)"
     )
     finer = static.replace(precision=wb.StaticInt8(per_channel=False, exclude=["fc"]))
-    told = str(static.diff(finer))
-    assert "static int8 scale per channel (off instead of what wins on this machine)" in told
-    assert "static int8 excluded nodes (fc instead of none)" in told
+    words = str(static.diff(finer))
+    assert "static int8 scale per channel (off instead of what wins on this machine)" in words
+    assert "static int8 excluded nodes (fc instead of none)" in words
 
 
 def test_defaults_are_what_wins_on_a_processor() -> None:

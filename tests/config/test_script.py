@@ -24,13 +24,13 @@ def session(model, options, **rest):
     options.optimized_model_filepath = saved
     return real(model, options, **rest)
 ort.InferenceSession = session
-said = io.StringIO()
-with contextlib.redirect_stdout(said):
+printed = io.StringIO()
+with contextlib.redirect_stdout(printed):
     names = runpy.run_path(script)
 options = names["options"]
 x = numpy.array([[-1, 0, 1, 2]], numpy.float32)
 print(json.dumps({
-    "said": said.getvalue(),
+    "printed": printed.getvalue(),
     "level": str(options.graph_optimization_level),
     "mode": str(options.execution_mode),
     "intra": options.intra_op_num_threads,
@@ -67,7 +67,7 @@ def test_told_nothing(tmp_path: Path) -> None:
     assert report["shape"] == ["batch", 4]
     assert report["y"] == [[[0.0, 0.0, 1.0, 2.0]]]
     assert report["modules"] == []
-    assert "input: x tensor(float) ['batch', 4]" in report["said"]
+    assert "input: x tensor(float) ['batch', 4]" in report["printed"]
 
 
 def test_everything_told(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def make(folder):
         time.sleep(1000)
     (folder / "model.onnx").write_text("model")
     return {}, 0.0
-print("fresh" if cache.entry("a", make).fresh else "found", flush=True)
+print("fresh" if cache.entry("a", make).fresh else "cached", flush=True)
 """
 
 
@@ -151,10 +151,10 @@ def test_a_process_killed_while_making_blocks_nobody() -> None:
 
 def test_processes_at_once_make_it_once_between_them() -> None:
     workers = [other("go") for _ in range(4)]
-    told = [process.communicate()[0].split() for process in workers]
+    outputs = [process.communicate()[0].split() for process in workers]
     assert [process.returncode for process in workers] == [0] * 4
     if os.name == "posix":
-        assert sum("making" in words for words in told) == 1
+        assert sum("making" in words for words in outputs) == 1
     assert cache.entry("a", never).model.read_text() == "model"
 
 
@@ -189,7 +189,7 @@ def test_clear_removes_all() -> None:
     path = cache.entry("a", made()).model
     cache.clear()
     assert not path.exists()
-    assert not [one for one in (home.cache_folder() / "prepared").iterdir() if one.is_dir()]
+    assert not [path for path in (home.cache_folder() / "prepared").iterdir() if path.is_dir()]
 
 
 @pytest.mark.real
@@ -198,8 +198,8 @@ def test_a_prepared_model_is_found_again_and_remade_when_damaged() -> None:
     first = wb.prepare("digits-vit", config)
     assert not any(step.cached for step in first.steps)
     assert all(step.cached for step in wb.prepare("digits-vit", config).steps)
-    told = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, check=True).stdout
-    assert json.loads(told) == [True, True]
+    output = subprocess.run([sys.executable, "-c", _ASK], capture_output=True, text=True, check=True).stdout
+    assert json.loads(output) == [True, True]
     damaged = bytearray(first.model.path.read_bytes())
     damaged[len(damaged) // 2] ^= 1
     first.model.path.write_bytes(damaged)

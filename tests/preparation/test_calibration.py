@@ -51,15 +51,15 @@ def test_other_models_get_random_data_that_say_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "words"),
     [(None, "calibrated on 3 examples"), (5, "5 calibration examples were asked"), (3, None)],
 )
 def test_few_examples_are_told_where_nobody_asked_for_few(
-    asked: int | None, told: str, tmp_path: Path
+    asked: int | None, words: str, tmp_path: Path
 ) -> None:
     _, record = spooled([PIXELS] * 3, tmp_path, samples=asked)
-    found = few_examples(record, asked)
-    assert found is None if told is None else told in (found or "")
+    note = few_examples(record, asked)
+    assert note is None if words is None else words in (note or "")
 
 
 def test_an_iterator_serves_every_config_and_is_read_no_further_than_needed() -> None:
@@ -151,7 +151,7 @@ def test_images_become_what_the_model_takes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "words"),
     [
         ([], "no calibration examples"),
         (3, "holds no calibration data"),
@@ -168,8 +168,8 @@ def test_images_become_what_the_model_takes(tmp_path: Path) -> None:
         ((PIXELS if at < 2 else {}[at] for at in range(3)), "example 2 could not be read: KeyError: 2"),
     ],
 )
-def test_what_cannot_be_used_is_told(data: Any, told: str, tmp_path: Path) -> None:
-    with pytest.raises(wb.InputError, match=told):
+def test_what_cannot_be_used_is_refused_with_the_reason(data: Any, words: str, tmp_path: Path) -> None:
+    with pytest.raises(wb.InputError, match=words):
         spooled(data, tmp_path)
 
 

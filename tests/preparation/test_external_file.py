@@ -22,11 +22,11 @@ def test_it_reads_and_writes_like_any_precision():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "words"),
     [("char-gpt", "has the inputs"), ("no-such-file.onnx", "does not exist")],
 )
-def test_another_model_is_refused(given, said):
-    with pytest.raises(wb.PrepareError, match=said):
+def test_another_model_is_refused(given, words):
+    with pytest.raises(wb.PrepareError, match=words):
         wb.prepare("digits-conv", wb.Config(precision=wb.PreparedModel(given)))
 
 

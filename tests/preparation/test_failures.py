@@ -60,8 +60,8 @@ def agree(path: Path, config: wb.Config, least: float = 20.0) -> wb.Prepared:
     static = isinstance(config.precision, wb.StaticInt8)
     prepared = wb.prepare(model, config, calibration=[feed] if static else None)
     sessions = [
-        ort.InferenceSession(str(one), providers=["CPUExecutionProvider"])
-        for one in (path, prepared.model.path)
+        ort.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+        for file in (path, prepared.model.path)
     ]
     ours, theirs = (session.run(None, feed)[0] for session in sessions)
     noise = float(np.square(ours - theirs).sum())
@@ -192,9 +192,9 @@ def test_the_optimizer_s_own_error_becomes_a_reason() -> None:
     from workbench.preparation.transformer_fusion import transformer_fusion
 
     step = transformer_fusion(TransformerFusion(), wb.Config())
-    told = step.explain("IndexError: list index out of range")
-    assert told is not None
-    assert "Gemm" in told[0]
+    explanation = step.explain("IndexError: list index out of range")
+    assert explanation is not None
+    assert "Gemm" in explanation[0]
     assert step.explain("something else") is None
 
 
@@ -228,7 +228,7 @@ def test_excluded_nodes_are_found_under_their_later_names() -> None:
     convolutions = [node.name for node in model.structure.graph.node if node.op_type == "Conv"]
     whole = wb.prepare(model, wb.Config(precision=wb.DynamicInt8()))
     kept = wb.prepare(model, wb.Config(precision=wb.DynamicInt8(exclude=convolutions[:2])))
-    counts = [dict(each.steps[1].statistics)["ConvInteger"] for each in (whole, kept)]
+    counts = [dict(prepared.steps[1].statistics)["ConvInteger"] for prepared in (whole, kept)]
     assert counts[0] - counts[1] == 2
     with pytest.raises(wb.PrepareError, match="no node of this model") as caught:
         wb.prepare(model, wb.Config(precision=wb.DynamicInt8(exclude=[convolutions[0] + "x"])))
@@ -242,8 +242,8 @@ def test_nodes_without_names_are_quantized_apart(tmp_path: Path) -> None:
     ]
     path = save(tmp_path, nodes, [weight("w", 8, 16), weight("v", 16, 3)], ["n", 8], ["n", 3])
     agree(path, wb.Config(precision=wb.DynamicInt8()))
-    one = agree(path, wb.Config(precision=wb.DynamicInt8(exclude=["MatMul_0"])))
-    assert dict(one.steps[1].statistics)["MatMulInteger"] == 1
+    prepared = agree(path, wb.Config(precision=wb.DynamicInt8(exclude=["MatMul_0"])))
+    assert dict(prepared.steps[1].statistics)["MatMulInteger"] == 1
 
 
 @pytest.mark.parametrize("reader", ["Add", "Gemm"])

@@ -59,7 +59,7 @@ def test_the_script_makes_the_same(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("precision", LEFT_OUT, ids=lambda one: one.LABEL)
+@pytest.mark.parametrize("precision", LEFT_OUT, ids=lambda precision: precision.LABEL)
 def test_nodes_to_leave_out_have_the_names_that_the_quantizer_sees(precision: Any, tmp_path: Path) -> None:
     """Pre-processing makes one Gemm of fc and its Add, and ORT ignores a name that it does not know."""
     nodes = [
@@ -89,14 +89,14 @@ def _run_the_script(prepared: wb.Prepared, feed: dict[str, Any], folder: Path) -
     script = folder / "script.py"
     script.write_text(prepared.to_python(), "utf-8")
     known = set(folder.rglob("*"))
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", RUN, str(script), "feeds.npz", "out.npz"],
         cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stderr[-3000:]
+    assert process.returncode == 0, process.stderr[-3000:]
     made = {path for path in set(folder.rglob("*")) - known if path.is_file()}
     for path in made - {folder / "out.npz"}:
         assert str(path) in script.read_text("utf-8")

@@ -34,6 +34,6 @@ def test_a_transformer_is_known_by_its_graph(name: str) -> None:
         model = onnx.load(str(trained))
     else:
         model = load_skeleton((SKELETONS / f"{name}.onnx.xz").read_bytes())
-    found = transformer_shape(model)
-    assert (found.model_type, found.num_heads, found.hidden_size) == EXPECTED[name]
-    assert len(found.why) == sum(part is not None for part in EXPECTED[name])
+    shape = transformer_shape(model)
+    assert (shape.model_type, shape.num_heads, shape.hidden_size) == EXPECTED[name]
+    assert len(shape.why) == sum(part is not None for part in EXPECTED[name])
