@@ -27,7 +27,7 @@ _WHAT_IT_IS = "a trace is the .json file that session.end_profiling() names"
 
 @dataclass(slots=True)
 class Reading:
-    """What went wrong on the way, filled in while batches are drawn."""
+    """Damage met while reading, filled in while batches are drawn."""
 
     ended: bool = False  # the closing bracket was seen
     damaged: int = 0  # events that are no JSON objects
@@ -36,7 +36,7 @@ class Reading:
 
 
 def batches(path: Path, reading: Reading) -> Iterator[list[Any]]:
-    """Lists of decoded events in file order. Raises ProfileError when the file is no trace at all."""
+    """Yield lists of decoded events in file order; raise ProfileError when the file is no trace at all."""
     try:
         with path.open("rb") as file:
             yield from _Cutter(file, path, reading).batches()
@@ -71,7 +71,7 @@ class _Cutter:
         yield from self._by_braces(rest)
 
     def _opening(self) -> tuple[bytes, bool]:
-        """What follows the bracket that opens the events, and whether an object is wrapped around it."""
+        """Return what follows the opening bracket, and whether an object is wrapped around the events."""
         head = self._file.read(_WRAPPER_WITHIN).removeprefix(b"\xef\xbb\xbf").lstrip()
         if head.startswith(b"["):
             return head[1:], False
@@ -82,7 +82,7 @@ class _Cutter:
         return head[wrapper.end() :], True
 
     def _by_braces(self, buffer: bytes) -> Iterator[list[Any]]:
-        """Event by event, until the closing bracket or the end of the file."""
+        """Yield events one by one, until the closing bracket or the end of the file."""
         depth, start, position = 0, 0, 0
         while True:
             events: list[Any] = []

@@ -23,14 +23,14 @@ class Table(dict[Any, int]):
 
 
 def packed(values: array[Any]) -> Any:
-    """A read-only numpy array over the same memory."""
+    """Return a read-only numpy array over the same memory."""
     column = np.frombuffer(values, dtype=np.dtype(values.typecode))
     column.flags.writeable = False
     return column
 
 
 def call_row(values: tuple[Any, ...]) -> NodeCall:
-    """From op type, provider, four numbers as ORT writes them, and the shapes in and out as JSON."""
+    """Make a call of op type, provider, four numbers as ORT writes them, and the shapes as JSON."""
     op_type, provider, index, activations, output, parameters, both = values
     inputs, outputs = orjson.loads(both)
     return NodeCall(
@@ -46,12 +46,12 @@ def call_row(values: tuple[Any, ...]) -> NodeCall:
 
 
 def arena_row(values: Iterable[Any]) -> ArenaState:
-    """From the texts that ORT writes."""
+    """Make an arena state of the texts that ORT writes."""
     return ArenaState(*(number(value) for value in values))
 
 
 def number(value: Any) -> int | None:
-    """ORT writes numbers as texts; anything else is absent."""
+    """Read a number that ORT wrote as text; anything else is absent."""
     if isinstance(value, bool):
         return None
     try:
@@ -66,7 +66,7 @@ def text(value: Any) -> str | None:
 
 
 def shapes(value: Any) -> tuple[Shape, ...] | None:
-    """`[{"float": [4, 32]}]` as (("float", (4, 32)),); None where it has another form."""
+    """Read `[{"float": [4, 32]}]` as (("float", (4, 32)),); None where it has another form."""
     if not isinstance(value, list):
         return None
     parsed: list[Shape] = []

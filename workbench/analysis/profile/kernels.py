@@ -48,7 +48,7 @@ def adopt_kernels(trace: Trace, kind: Codes, parent: Codes) -> None:
 
 
 def queues(trace: Trace) -> tuple[str | None, ...]:
-    """The queue, which CUDA calls stream, that each row of `other_args` tells."""
+    """Return the queue, which CUDA calls stream, of each row of `other_args`."""
     return _told(trace, "stream")
 
 
@@ -60,17 +60,17 @@ class _Begun:
         self._starts: dict[str, list[float]] = {}
 
     def add(self, name: str, event: int, start: float) -> None:
-        """In order of start."""
+        """Add an event; events come in order of start."""
         self._events.setdefault(name, []).append(event)
         self._starts.setdefault(name, []).append(start)
 
     def last_before(self, name: str, start: float) -> int | None:
-        """The last one that began no later."""
+        """Return the last event that began no later."""
         position = bisect_right(self._starts.get(name, ()), start) - 1
         return None if position < 0 else self._events[name][position]
 
     def latest(self, name: str, start: float) -> int | None:
-        """The same, or the first one where all began later: clocks of devices differ a little."""
+        """Return the last event before, or the first: clocks of devices differ a little."""
         if name not in self._events:
             return None
         event = self.last_before(name, start)
@@ -78,7 +78,7 @@ class _Begun:
 
 
 def _launched(trace: Trace, node: int, launcher: str | None, operator: str | None) -> bool:
-    """Whether the node is what a kernel says of the event before it."""
+    """Return whether a kernel names this node as the event before it."""
     name = node_name(trace.name_of(node))
     if launcher is not None:
         return _without_fence(launcher) == name
@@ -94,7 +94,7 @@ def _without_fence(event_name: str) -> str:
 
 
 def _told(trace: Trace, key: str) -> tuple[str | None, ...]:
-    """What each row of arguments says under that key, as text."""
+    """Return the value of that key in each row of arguments, as text."""
     rows = (json.loads(text) for text in trace.other_args)
     values = (row.get(key) if isinstance(row, dict) else None for row in rows)
     return tuple(str(value) if isinstance(value, (str, int)) and value != "" else None for value in values)

@@ -1,4 +1,4 @@
-"""What each event of a trace is, by its category and name."""
+"""The kind of each event of a trace, by its category and name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FENCES = ("_fence_before", "_fence_after")
 
 
 class Kind(IntEnum):
-    """What an event is. A device's kernel runs beside its node, so it takes no part of the node's time."""
+    """The kind of an event. A device's kernel runs beside its node and takes no part of its time."""
 
     SESSION = 0  # loading, initialization
     RUN = 1
@@ -24,7 +24,7 @@ class Kind(IntEnum):
 
 
 def kinds(trace: Trace) -> Codes:
-    """The kind of each event."""
+    """Return the kind of each event."""
     kind = np.full(len(trace), Kind.OTHER, np.int32)
     categories = np.array(
         [{"Session": 1, "Node": 2, "Kernel": 3}.get(category, 0) for category in trace.categories]
@@ -47,5 +47,5 @@ def kinds(trace: Trace) -> Codes:
 
 
 def node_name(event_name: str) -> str:
-    """The node that an event is about."""
+    """Return the name of the node that an event is about."""
     return event_name.removesuffix("_kernel_time")

@@ -67,7 +67,7 @@ class _Build:
         self._scheduling: list[Scheduling] = []
 
     def add(self, events: list[Any]) -> None:
-        """All columns of a batch. A batch with an unusual event is put into the usual form first."""
+        """Add a batch; put a batch with an unusual event into the usual form first."""
         if not events:
             return
         try:
@@ -96,7 +96,7 @@ class _Build:
             self._note_dropped(names, args)
 
     def _arguments(self, args: tuple[Any, ...]) -> dict[str, array[int]]:
-        """In whole columns, since a loop over the events would cost more than decoding them."""
+        """Read arguments in whole columns: a loop over the events would cost more than decoding them."""
         is_node = ["provider" in entry and "op_name" in entry for entry in args]
         nodes = [index for index, yes in enumerate(is_node) if yes]
         others = [index for index, yes in enumerate(is_node) if not yes and args[index]]
@@ -118,7 +118,7 @@ class _Build:
         }
 
     def _columns_of(self, rows: list[dict[str, Any]]) -> tuple[Any, Any, list[Any], list[Any]]:
-        """Scheduling, shapes in and out, what a call says, and the arena's state where it is told."""
+        """Return scheduling, shapes, scalars of the calls, and the arena's state where it is recorded."""
         for keys in (_ALL, _ALL[: -len(_ARENA)]):  # with the arena off, the latter
             try:
                 stats, inputs, outputs, *rest = zip(*map(itemgetter(*keys), rows), strict=True)
@@ -130,7 +130,7 @@ class _Build:
         return stats, shapes, rest[: len(_SCALARS)], rest[len(_SCALARS) :]
 
     def _usual(self, events: list[Any]) -> list[tuple[Any, ...]]:
-        """Events of other writers: absent fields filled in, numbers from texts, the rest kept as JSON."""
+        """Convert events of other writers: fill in absent fields, read numbers from texts, keep the rest."""
         rows: list[tuple[Any, ...]] = []
         for event in events:
             if not isinstance(event, dict):
@@ -156,7 +156,7 @@ class _Build:
         return rows
 
     def _identity(self, value: Any) -> int:
-        """Some writers name their threads and processes; those get negative numbers."""
+        """Return a thread or process number; named ones get negative numbers."""
         if isinstance(value, int) and abs(value) < 1 << 63:
             return value
         return -2 - self._threads[str(value)]
@@ -193,7 +193,7 @@ class _Build:
 
 
 def _text(value: Any) -> str:
-    """A name that is no text, in the trace of another writer, as text."""
+    """Return a name as text, also where another writer used no text."""
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
@@ -221,7 +221,7 @@ def _plain(value: Any) -> bool:
 
 
 def _real(value: Any) -> float:
-    """NaN where there is no finite number."""
+    """Return a finite number, else NaN."""
     try:
         real = float(value) if isinstance(value, (str, *_NUMBER)) else math.nan
     except (ValueError, OverflowError):
@@ -231,7 +231,7 @@ def _real(value: Any) -> float:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Decoding makes millions of short-lived dicts in no cycle; looking for cycles costs more than it."""
+    """Pause the garbage collector: looking for cycles among millions of dicts costs more than decoding."""
     was_on = gc.isenabled()
     gc.disable()
     try:

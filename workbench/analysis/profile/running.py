@@ -27,7 +27,7 @@ BUDGET_S = 1.0  # at 5 µs an event, a fifth of the cap at which ORT drops event
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What is to be profiled, and for how long."""
+    """One execution to profile, and its bounds."""
 
     model: Path
     config: Config
@@ -70,7 +70,7 @@ def profile_execution(
 
 
 def can_be_saved(config: Config) -> bool:
-    """ORT refuses to save a graph with partitions that a provider compiled."""
+    """Return whether ORT can save the graph: it refuses where a provider compiles partitions."""
     return {provider.name for provider in config.providers} <= SAVABLE
 
 

@@ -33,7 +33,7 @@ class ProfileRecord:
 
 
 def record_of(profile: Profile) -> ProfileRecord:
-    """Whole, or its first runs with a note that says so."""
+    """Record a profile: whole, or its first runs with a note that says so."""
     graph = profile.optimized
     return ProfileRecord(
         trace=shortened(profile),
@@ -47,7 +47,7 @@ def record_of(profile: Profile) -> ProfileRecord:
 
 
 def profile_of(record: ProfileRecord, cls: type[Profile] = Profile) -> Profile:
-    """The profile again."""
+    """Make the profile of a record."""
     graph = None if record.graph is None else structure_of_bytes(record.graph, "the graph that ran")
     return cls(
         record.trace,
@@ -59,7 +59,7 @@ def profile_of(record: ProfileRecord, cls: type[Profile] = Profile) -> Profile:
 
 
 def shortened(profile: Profile, most: int = MOST_EVENTS) -> Trace:
-    """The trace with no more than that many events: its first runs, whole, and what is outside of runs."""
+    """Return the trace with at most that many events: its first runs, and what is outside of runs."""
     trace, run = profile.trace, profile.tree.run
     if len(trace) <= most:
         return trace
@@ -82,7 +82,7 @@ def shortened(profile: Profile, most: int = MOST_EVENTS) -> Trace:
 
 
 def check(record: ProfileRecord, fix: str) -> None:
-    """Columns of one length whose numbers stand for something, JSON that is JSON, a graph that is one."""
+    """Check that columns have one length, numbers stay within their tables, JSON and graph can be read."""
     trace = record.trace
     if {len(getattr(trace, name)) for name in _COLUMNS} != {len(trace)} or not len(trace):
         raise BundleError("trace: expected columns of one length, with events.", fix)

@@ -15,12 +15,12 @@ _ADDED = ("_nchwc", "_nhwc", "_reorder", "_output_0")  # by ORT and exporters, t
 
 
 def scope_of(name: str) -> str:
-    """The module path that exporters put before the last slash; "" where there is none."""
+    """Return the module path that exporters put before the last slash; "" where there is none."""
     return name.rpartition("/")[0]
 
 
 def scopes_of(optimized: Any, source: Any) -> dict[str, str]:
-    """By node of the optimized ModelProto; those whose name already tells, or nothing tells, are left out."""
+    """Return modules by node of the optimized model, for nodes whose own name does not hold one."""
     known = dict(_told(source))
     scopes: dict[str, str] = {}
     for node in _nodes(optimized.graph):
@@ -37,7 +37,7 @@ def scopes_of(optimized: Any, source: Any) -> dict[str, str]:
 
 
 def _told(model: Any) -> Iterator[tuple[str, str]]:
-    """What metadata says: by the names of nodes and of what they make."""
+    """Yield modules from metadata, by the names of nodes and of their outputs."""
     for node in _nodes(model.graph):
         scope = "/".join(dotted(module_of(node)))
         if scope:

@@ -83,7 +83,7 @@ class Profile:
         self._warmup_runs = warmup_runs
 
     def with_trace(self, trace: Trace, optimized: ModelProto | None, scopes: Mapping[str, str]) -> Self:
-        """The same runs told in other names."""
+        """Return the same runs with another trace of the same events."""
         return type(self)(
             trace,
             warmup_runs=self._warmup_runs,
@@ -99,12 +99,12 @@ class Profile:
 
     @property
     def told_warmup_runs(self) -> int | None:
-        """As it was told when made; None: it was not."""
+        """The number given when the profile was made, or None."""
         return self._warmup_runs
 
     @property
     def warmup_runs(self) -> int:
-        """The first runs, which no table counts. Unless told: one, when there are three or more."""
+        """The first runs, which no table counts; by default one, when there are three or more."""
         if self._warmup_runs is not None:
             return min(self._warmup_runs, len(self.tree.runs))
         return 1 if len(self.tree.runs) > 2 else 0
@@ -117,7 +117,7 @@ class Profile:
 
     @cached_property
     def steady(self) -> Measured:
-        """Those of the fastest three quarters of the runs: without the few that something interrupted.
+        """The events of the fastest three quarters of the runs, without those that something interrupted.
 
         Comparisons use the same part of their samples. Means over it still add up.
         """
@@ -130,13 +130,13 @@ class Profile:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is missing or must be known to read it rightly."""
+        """Notes on what is missing in the trace, and on the profiler's cost."""
         own = [] if self.tree.runs else ["no run was completed in this trace, so the tables are empty"]
         return (*self.trace.notes, *own, *([str(self.overhead)] if self.overhead else []))
 
     @property
     def runs_s(self) -> tuple[float, ...]:
-        """How long each counted run took, with the profiler on."""
+        """The duration of each counted run, with the profiler on."""
         return tuple(float(seconds) for seconds in run_seconds(self.measured))
 
     def to_frame(self) -> pd.DataFrame:

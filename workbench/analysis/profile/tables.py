@@ -1,4 +1,4 @@
-"""A profile as tables: by node, op type, module, provider and thread; what no node takes is a named row."""
+"""A profile as tables by node, op type, module, provider and thread; gaps are named rows."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Measured:
         return len(self.chosen)
 
     def scope(self, node: str) -> str:
-        """The module that a node belongs to; "" where nothing tells."""
+        """Return the module that a node belongs to; "" where it is unknown."""
         return self.scopes.get(node) or scope_of(node)
 
     def labels(self, by: Grouping) -> list[str]:
-        """What each event is counted under."""
+        """Return the group of each event."""
         return [self._label(int(event), by) for event in self.events]
 
     def _label(self, event: int, by: Grouping) -> str:
@@ -65,7 +65,7 @@ class Measured:
 def measured(
     trace: Trace, tree: Tree, runs: Sequence[int], scopes: Mapping[str, str] | None = None
 ) -> Measured:
-    """Everything inside of these runs; a device's kernels run beside them."""
+    """Select everything inside of these runs, without a device's kernels, which run beside them."""
     position = np.full(len(tree.runs) + 1, NO_PARENT, np.int32)  # the last one is for events of no run
     position[list(runs)] = np.arange(len(runs), dtype=np.int32)
     run = position[tree.run]
@@ -171,7 +171,7 @@ def seconds_by_run(runs: Measured, by: Grouping) -> tuple[list[str], Any]:
 
 
 def run_seconds(runs: Measured) -> Any:
-    """The duration of each run, in order."""
+    """Return the duration of each run, in order."""
     return runs.trace.duration_us[[runs.tree.runs[run] for run in runs.chosen]] / 1e6
 
 
@@ -200,5 +200,5 @@ def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:
 
 
 def _numbered(labels: list[str]) -> dict[str, int]:
-    """Each distinct label, numbered in order of first sight."""
+    """Number the distinct labels in order of first sight."""
     return {label: position for position, label in enumerate(dict.fromkeys(labels))}

@@ -1,4 +1,4 @@
-"""Who contains whom: session → run → executor → node → executor of a subgraph → … and kernels of a device.
+"""The tree of events: session → run → executor → node → executor of a subgraph → …, and kernels.
 
 ORT writes an event when it ends, so on one thread an event adopts the events that ended just before it and
 began no earlier than it. That settles what times in whole microseconds leave open. Nodes that a parallel
@@ -91,7 +91,7 @@ def _nested(trace: Trace, kind: Codes) -> Codes:
 
 
 def _adopt_from_other_threads(trace: Trace, kind: Codes, parent: Codes) -> None:
-    """Roots that are nodes: parallel executors run them on threads of their own."""
+    """Adopt nodes without a parent: parallel executors run them on threads of their own."""
     outer = [
         int(event)
         for event in np.flatnonzero(kind == Kind.EXECUTOR)
@@ -114,7 +114,7 @@ def _adopt_from_other_threads(trace: Trace, kind: Codes, parent: Codes) -> None:
 
 
 def _parents_first(trace: Trace, parent: Codes) -> list[int]:
-    """Every event that takes part, each after its parent, siblings by start."""
+    """Return every event of the tree, each after its parent, siblings by start."""
     takes_part = ~np.isnan(trace.duration_us) & ~np.isnan(trace.start_us) & (trace.duration_us >= 0)
     by_start = np.argsort(trace.start_us, kind="stable")
     parents = parent.tolist()
@@ -128,7 +128,7 @@ def _parents_first(trace: Trace, parent: Codes) -> list[int]:
 
 
 def _shares(trace: Trace, kind: Codes, parent: Codes, order: list[int]) -> tuple[Reals, Reals]:
-    """Each moment of a parent is shared alike by the children that run in it; what none takes is its own."""
+    """Share each moment of a parent among the children that run in it; the rest is its own."""
     parents, kernels = parent.tolist(), (kind == Kind.KERNEL).tolist()
     starts, durations = trace.start_us.tolist(), trace.duration_us.tolist()
     share: list[float] = [nan] * len(trace)
@@ -154,7 +154,7 @@ def _shares(trace: Trace, kind: Codes, parent: Codes, order: list[int]) -> tuple
 
 
 def _divided(spans: list[tuple[float, float]]) -> list[float]:
-    """The part of the wall clock that each span takes, in order of start."""
+    """Return the part of the wall clock that each span takes, in order of start."""
     if all(before[1] <= after[0] for before, after in pairwise(spans)):
         return [max(0.0, end - start) for start, end in spans]
     parts = [0.0] * len(spans)

@@ -27,7 +27,7 @@ def save_trace(
 
 
 def _kept(tree: Tree, most: int) -> Any:
-    """Events of whole runs, in file order."""
+    """Return events of whole runs, in file order."""
     run = tree.run
     if len(run) <= most:
         return np.arange(len(run))
@@ -59,7 +59,7 @@ def _event(trace: Trace, calls: list[dict[str, Any]], event: int) -> dict[str, A
 
 
 def _node_args(call: NodeCall) -> dict[str, Any]:
-    """Numbers as texts, as ORT writes them; what was not told is left out."""
+    """Return the arguments of a node as ORT writes them: numbers as texts, unknown values left out."""
     given = {
         "op_name": call.op_type,
         "provider": call.provider,

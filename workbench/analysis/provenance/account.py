@@ -71,13 +71,13 @@ Chain = Sequence[tuple[str, int, Graph]]  # (pass, level, graph after it)
 
 
 def steps_of(source: Graph, chain: Chain) -> tuple[Step, ...]:
-    """Each graph against the one before it: the costly part, made once for everybody."""
+    """Compare each graph with the one before it: the costly part, made once for all callers."""
     befores = (source, *(graph for _, _, graph in chain))
     return tuple(trace_step(before, after) for before, (_, _, after) in zip(befores, chain, strict=False))
 
 
 def carried(start: Graph, steps: Iterable[Step]) -> dict[str, frozenset[str]]:
-    """For each node after the last step, the nodes of `start` whose work it does."""
+    """Return for each node after the last step the nodes of `start` whose work it does."""
     holders = {node.key: frozenset((node.key,)) for node in start.nodes}
     for step in steps:
         holders = _held(step, holders)
@@ -131,7 +131,7 @@ def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) ->
 
 
 def _held(step: Step, holders: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """What the nodes after a step hold of what those before it held."""
+    """Return the source nodes held by each node after a step."""
     now: dict[str, frozenset[str]] = {}
     for key, sources in step.sources.items():
         if len(sources) == 1:  # most nodes are as they were
@@ -143,7 +143,7 @@ def _held(step: Step, holders: Mapping[str, frozenset[str]]) -> dict[str, frozen
 
 
 def _inserted(step: Step, before: set[str]) -> set[str]:
-    """A carrier stays one as long as nothing but carriers goes into it."""
+    """Return the inserted nodes: a carrier stays one while nothing but carriers goes into it."""
     later = {key for key, sources in step.sources.items() if sources and sources <= before}
     return later | step.inserted
 

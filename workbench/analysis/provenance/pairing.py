@@ -42,7 +42,7 @@ class Pairing:
 
 
 def pair(before: Graph, after: Graph) -> Pairing:
-    """Nodes by name, else by what they make; then tensors by what the pairs read at the same place."""
+    """Pair nodes by name, else by their outputs; then tensors by what pairs read at the same place."""
     pairing = Pairing(before, after)
     taken: set[str] = set()
     rest: list[Node] = []
@@ -103,7 +103,7 @@ def _use_names(pairing: Pairing) -> dict[str, Node]:
 
 
 def _compare_counterparts(pairing: Pairing, counterparts: Mapping[str, Node]) -> None:
-    """What the next node reads tells what a tensor stands for, also where its maker swallowed a Relu."""
+    """Derive what a tensor stands for from its reader, also where its maker swallowed a Relu."""
     for key, old in counterparts.items():
         node = pairing.after.by_key[key]
         for was, now in zip(old.inputs, node.inputs, strict=False):
@@ -112,7 +112,7 @@ def _compare_counterparts(pairing: Pairing, counterparts: Mapping[str, Node]) ->
 
 
 def settle_carriers(pairing: Pairing, added: Iterable[Node]) -> set[str]:
-    """Find the carriers that ORT put in, and carry the meaning of tensors across them. Returns keys."""
+    """Find the carriers that ORT inserted, carry the meaning of tensors across them, return their keys."""
     carriers: set[str] = set()
     nodes = [node for node in added if node.op_type in CARRIERS and node.inputs and node.outputs]
     for node in reversed(nodes):  # from what is known after it to what it reads

@@ -9,14 +9,14 @@ from workbench.analysis.graph import Graph
 
 
 def same_graph(first: Graph, second: Graph) -> bool:
-    """Equal up to generated names: the same operators with the same attributes, wired the same way."""
+    """Return whether two graphs are equal up to generated names: operators, attributes and wiring."""
     if len(first.nodes) != len(second.nodes) or first.outputs != second.outputs:
         return False
     return _shape(first) == _shape(second)
 
 
 def _shape(graph: Graph) -> Counter[str]:
-    """Each node by all that leads to it; constants count by type and shape."""
+    """Count nodes by a hash of all that leads to them; constants count by type and shape."""
     marks: dict[str, str] = {name: f"in {name}" for name in graph.inputs}
     for name, info in graph.constants.items():
         marks[name] = f"constant {info.element} {info.dims}"

@@ -66,7 +66,7 @@ class _Tracer:
         self._absorb_forward()
 
     def _match_forward(self) -> None:
-        """A new node that makes no known tensor but reads what one gone node of its kind reads: that one."""
+        """Match a new node without a known output to the gone node of its kind that reads the same."""
         for node in self.added:
             if any(self.pairing.known(name) for name in node.outputs) or node.key in self.inserted:
                 continue
@@ -104,7 +104,7 @@ class _Tracer:
                 self.sources[node.key].add(maker.key)  # a copy beside the original
 
     def _pass_over(self, old: Node, node: Node) -> None:
-        """The same work under the name of what came later: what stood between did nothing, as an Identity."""
+        """Mark nodes between that did nothing, as an Identity: the work stays under a later name."""
         for name in node.outputs:
             maker = self.before.producers.get(name)
             while maker is not None and maker.key in self.gone and maker is not old and maker.inputs:
@@ -129,7 +129,7 @@ class _Tracer:
         self.claimed.setdefault(old.key, set()).add(node.key)
 
     def _claim_for_modified(self) -> None:
-        """A kept node with other attributes or more inputs has swallowed what stood before it."""
+        """Give a kept node with other attributes or more inputs the nodes that it swallowed."""
         for was, pairs in self.pairing.reread.items():
             maker = self.before.producers.get(was)
             if maker is None or maker.key not in self.gone or maker.key in self.claimed:
@@ -154,7 +154,7 @@ class _Tracer:
         return maker is not None and maker.key in self.gone
 
     def _share_unanchored(self) -> None:
-        """A new node between new nodes does part of the work of those that read it."""
+        """Give a new node between new nodes part of the work of its readers."""
         for node in reversed(self.added):
             if self.sources[node.key] or node.key in self.inserted:
                 continue
@@ -165,7 +165,7 @@ class _Tracer:
                         self._take(node, self.before.by_key[key])
 
     def _absorb_forward(self) -> None:
-        """A gone node whose value is needed and whose inputs new nodes make: the last of them does it too."""
+        """Give a gone node whose value is needed to the last new node that makes its inputs."""
         for old in self.before.nodes:
             if old.key not in self.gone or old.key in self.claimed or not self._is_needed(old):
                 continue
@@ -219,7 +219,7 @@ class _Tracer:
         return None
 
     def _root(self, tensor: str) -> str:
-        """What a tensor after is a copy of, through the carriers that ORT put in."""
+        """Return the tensor that a tensor is a copy of, through inserted carriers."""
         maker = self.after.producers.get(tensor)
         while maker is not None and maker.op_type in CARRIERS and maker.key in self.sources and maker.inputs:
             if tensor in self.before.tensors:
@@ -229,7 +229,7 @@ class _Tracer:
         return tensor
 
     def _still_reads(self, reader: Node, old: Node) -> bool:
-        """Whether a node that stays reads a value of `one` under any name."""
+        """Return whether a node that stays reads a value of `old` under any name."""
         key = self.stayed.get(reader.key)
         if key is None:
             return False
@@ -239,7 +239,7 @@ class _Tracer:
         )
 
     def _touches_inputs(self, old: Node) -> bool:
-        """Whether its value depends on what the model is fed with."""
+        """Return whether a value of the node depends on the model's inputs."""
         if self.fed is None:  # most steps never ask
             self.fed, known = set(self.before.inputs), -1
             while len(self.fed) > known:  # once, unless the model's nodes stand in no order
@@ -272,6 +272,6 @@ class _Tracer:
 
 
 def _reads(node: Node, meanings: Iterable[str | None]) -> bool:
-    """Whether all that a node reads and that is no weight has a known counterpart, as far as any is known."""
+    """Return whether a node reads any of the known counterparts."""
     known = set(meanings)
     return sum(name in known for name in node.reads) >= 1
