@@ -1,4 +1,4 @@
-"""What integers are worth here, and what they cost: `python -m benchmarks.precision -o precision.json`.
+"""The speed-up of integers here, and their cost in accuracy: `python -m benchmarks.precision -o precision.json`.
 
 Each part is one interleaved comparison, on real data where the sample has any, with the accuracy of each
 config on the sample's evaluation set. Needs a quiet machine.
@@ -56,7 +56,7 @@ PARTS = (
 
 
 def accuracy(model: Model, config: Config) -> tuple[float, int] | None:
-    """The score on the sample's evaluation set, and over how many labels; None: it has none."""
+    """Return the score on the sample's evaluation set and the number of labels; None without a set."""
     import onnxruntime as ort
 
     name = trained_sample(model)
@@ -69,7 +69,7 @@ def accuracy(model: Model, config: Config) -> tuple[float, int] | None:
 
 
 def measure(part: Part, budget_s: float) -> dict[str, Any]:
-    """One row: ratio with interval, verdict, error, sizes, accuracy of both."""
+    """Measure one row: ratio with interval, verdict, error, sizes, accuracy of both."""
     model = load(part.sample)
     result = compare(model, Config(), part.config, budget_s=budget_s, progress=False, keep=False)
     verdict, (before, after) = result.verdict, result.runs
@@ -115,7 +115,7 @@ def _ms(seconds: float | None) -> float | None:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """In Markdown, for the README."""
+    """Return the rows as a table in Markdown, for the README."""
     lines = [
         "| comparison | float32 | int8 | speed-up (95 % CI) | file | SQNR | accuracy |",
         "|---|---|---|---|---|---|---|",
@@ -140,13 +140,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.precision", description=__doc__)
     parser.add_argument("-o", "--output", type=Path, help="write the rows as JSON")
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds for each comparison")
-    asked = parser.parse_args(arguments)
-    rows = [measure(part, asked.budget) for part in PARTS]
+    options = parser.parse_args(arguments)
+    rows = [measure(part, options.budget) for part in PARTS]
     print(table(rows))
     for row in rows:
         print(f"{'as expected' if row['as_expected'] else 'NOT as expected'}: {row['sentence']}")
-    if asked.output:
-        asked.output.write_text(json.dumps(rows, indent=1) + "\n")
+    if options.output:
+        options.output.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="?", default="resnet50")
     parser.add_argument("--threads", type=int, default=1)
-    asked = parser.parse_args()
-    table = peaks((asked.threads,)).record
+    options = parser.parse_args()
+    table = peaks((options.threads,)).record
     print(table.to_frame().to_string(index=False))
-    record = roofline(profile(asked.model, Config(intra_op_threads=asked.threads)), table.rows[0])
+    record = roofline(profile(options.model, Config(intra_op_threads=options.threads)), table.rows[0])
     print(record)
     columns = ["node", "op_type", "time_s", "limit_s", "bound", "achieved", "could_gain_s"]
     print(record.to_frame()[columns].head(MOST_ROWS).to_string(index=False))

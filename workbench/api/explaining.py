@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.analysis import ablation, explanation
 from workbench.analysis import levels as by_level
+from workbench.analysis.config_profile import profile_of_config
 from workbench.analysis.explanation import Explained
 from workbench.analysis.observe import BUDGET_S, Follow
 from workbench.analysis.preparation import observe_prepared
-from workbench.analysis.profiled import profile_of
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measure.limits import Progress
@@ -78,7 +78,7 @@ def explain(
     feeds = profiled = None
     if profile:
         feeds = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
-        profiled = profile_of(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
+        profiled = profile_of_config(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
     about, structure = origin_of(loaded, chosen, feeds, cancel=cancel), loaded.structure.SerializeToString()
     return _kept(Explanation(record, about, structure=structure, profile=profiled), keep)
 

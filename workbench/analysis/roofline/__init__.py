@@ -1,1 +1,1 @@
-"""How near to the limits of this machine a model runs, and what the limit would be."""
+"""The limits of this machine, and how near to them the nodes of a model run."""

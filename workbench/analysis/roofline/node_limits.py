@@ -29,7 +29,7 @@ INT8 = frozenset(f"{_INT8_PRODUCTS} {_INT8_OTHERS}".split())
 
 @dataclass(frozen=True, slots=True)
 class NodeLimit:
-    """One node that ran. A part that cannot be known is None."""
+    """One executed node. A figure that is not known is None."""
 
     node: str
     op_type: str
@@ -60,7 +60,7 @@ class NodeLimit:
 
 @dataclass(frozen=True, slots=True)
 class RooflineRecord:
-    """All nodes of a profile, the peaks, and what the model's limit would be."""
+    """All nodes of a profile with their limits, and the peaks of the machine."""
 
     nodes: tuple[NodeLimit, ...] = field(metadata=TABLE)
     peaks: PeakRow
@@ -68,7 +68,7 @@ class RooflineRecord:
 
     @property
     def limit_s(self) -> float:
-        """A run of nodes at their limits with nothing between; those without one as they were."""
+        """The time of a run at the limits, without gaps; a node without a limit counts as measured."""
         return sum(
             node.time_s if node.limit_s is None else min(node.limit_s, node.time_s) for node in self.nodes
         )
@@ -133,7 +133,7 @@ class RooflineRecord:
 
 
 def costs_of_profile(profile: Profile) -> Costs:
-    """Operations and bytes of the nodes that ran, from the graph that ORT made and the shapes it saw."""
+    """Return operations and bytes of the executed nodes, from the optimized graph and the profiled shapes."""
     if profile.optimized is None:
         raise ProfileError(
             "this profile holds no graph, so its nodes' operations and bytes are not known",
@@ -143,7 +143,7 @@ def costs_of_profile(profile: Profile) -> Costs:
 
 
 def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
-    """Join time, cost and peaks by the nodes' names. The peaks are the processor's: they bind no device."""
+    """Join time, cost and peaks by node name. The peaks are the CPU's, so nodes of a device have no limit."""
     costs = {node.node: node.cost for node in costs_of_profile(profile).nodes}
     table, runs = node_table(profile.steady), profile.steady.runs
     columns: Sequence[list[object]] = [
@@ -189,7 +189,7 @@ def measured_roofline(
 def limit_of(
     op_type: str, flops: int | None, bytes_moved: int | None, peaks: PeakRow
 ) -> tuple[float | None, Bound | None]:
-    """The least time of one call and what binds it; unknown when either side of it is."""
+    """Return the least time of one call and what binds it; None where a peak or a cost is not known."""
     peak = peaks.int8_flops if op_type in INT8 else peaks.float32_flops
     if flops is None or bytes_moved is None or peak is None or peaks.bytes_per_s is None:
         return None, None

@@ -1,4 +1,4 @@
-"""A profile of what was explained: the prepared file under its config, so that names join."""
+"""The profile of a config that is also explained: of the same prepared file, so that node names join."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.preparation.runnable import make_runnable
 from workbench.worker.values import Feed
 
 
-def profile_of(
+def profile_of_config(
     model: Model,
     config: Config,
     feeds: Sequence[Feed],
@@ -23,7 +23,7 @@ def profile_of(
     calibration: Any = None,
     cancel: threading.Event | None = None,
 ) -> Profile:
-    """Profile a few runs; a prepared file is taken from the cache."""
+    """Prepare the model for the config, from the cache where it can, and run it under ORT's profiler."""
     runnable = make_runnable(model, config, feeds, calibration=calibration, cancel=cancel)
     execution = Execution(runnable.model.path, runnable.config, runnable.feeds, budget_s=budget_s)
     return profile_execution(execution, cancel=cancel)
