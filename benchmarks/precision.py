@@ -1,4 +1,4 @@
-"""The speed-up of integers here, and their cost in accuracy: `python -m benchmarks.precision -o precision.json`.
+"""Speed-up of integers, and their cost in accuracy: `python -m benchmarks.precision -o precision.json`.
 
 Each part is one interleaved comparison, on real data where the sample has any, with the accuracy of each
 config on the sample's evaluation set. Needs a quiet machine.
