@@ -1,8 +1,9 @@
-"""The import graph of the package has no circle."""
+"""The import graph of the package has no circle, and names say what they hold."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import workbench
 
 ROOT = Path(workbench.__file__).parents[1]
+VAGUE_NAMES = frozenset({"one", "told", "found", "said", "each", "seen"})
+MOST_VAGUE_NAMES = 150
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for folder in ("workbench", "sample_models")
@@ -44,6 +47,16 @@ def test_the_import_graph_has_no_circle() -> None:
     except CycleError as error:
         circle = " imports ".join(reversed(error.args[1]))
         raise AssertionError(f"{circle}") from None
+
+
+def test_names_say_what_they_hold() -> None:
+    """Counted: uses as a variable or an argument. An index or a comprehension needs no vague name either."""
+    counts: Counter[str] = Counter()
+    for module, tree in TREES.items():
+        for node in ast.walk(tree):
+            name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+            counts[module] += name in VAGUE_NAMES
+    assert counts.total() < MOST_VAGUE_NAMES, f"most in {counts.most_common(10)}"
 
 
 def test_nothing_below_imports_the_root_of_the_package() -> None:
