@@ -67,6 +67,8 @@ def test_stacks_add_up_and_show_their_total() -> None:
     row = ChartRow("A", ((Value(1.0, "x: 1", A), Value(None, "y", B), Value(2.0, "z: 2", B)),), ("3 ms",))
     chart = Chart(("t",), (Axis("ms", "stack"),), (row,))
     assert chart.span(0) == (0.0, 3.0)
+    back = ChartRow("B", ((Value(2.0, "2", A), Value(-5.0, "-5", B)),))
+    assert Chart(("t",), (Axis("ms", "stack"),), (back,)).span(0) == (-3.0, 2.0)
     assert chart_figure(chart).layout.barmode == "stack"
     assert "3 ms" in texts(chart)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from workbench.figures.palette import SERIES, TEXT, Pattern, style_of_op_type, style_of_run
@@ -94,7 +95,8 @@ class Chart:
         kind = self.axes[axis].kind
         ends = [line.value for line in self.axes[axis].lines]
         if kind == "stack":
-            ends += [sum(value.value or 0.0 for value in row.values[axis]) for row in self.rows]
+            for row in self.rows:
+                ends += accumulate(value.value or 0.0 for value in row.values[axis])
         else:
             values = [value for index, value in self.all_values() if index == axis]
             numbers = [number for value in values for number in (value.value, value.low, value.high)]
