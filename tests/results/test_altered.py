@@ -15,6 +15,7 @@ import pytest
 from tests.records.hostile import signed, zipped
 from tests.results.strangers import GOLDEN
 from workbench.errors import WorkbenchError
+from workbench.figures.chart import Look, Value
 from workbench.records.bundle import unpack_record
 from workbench.results.registry import KINDS
 
@@ -113,3 +114,11 @@ def test_a_roofline_with_counts_below_zero_is_refused() -> None:
         except WorkbenchError:
             refused += 1
     assert refused == len(column)
+
+
+def test_numbers_that_no_axis_has_are_not_drawn() -> None:
+    look = Look("#000")
+    for number in (float("nan"), float("inf"), -float("inf"), 1e308):
+        value = Value(number, "without end", look, low=0.0, high=number)
+        assert (value.value, value.interval, value.text) == (None, None, "without end")
+    assert Value(1.0, "1", look, low=0.0, high=2.0).interval == (0.0, 2.0)

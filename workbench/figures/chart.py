@@ -16,6 +16,9 @@ AxisKind = Literal["bar", "stack", "dot"]  # bars and stacks begin at zero
 Symbol = Literal["circle", "diamond", "square", "triangle-up", "cross"]
 
 
+DRAWABLE = 1e100  # sums and logarithms of what is drawn stay finite
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """Colour, hatching and symbol of a series. A series without a name has no entry in the legend."""
@@ -37,6 +40,13 @@ class Value:
     low: float | None = None
     high: float | None = None
     detail: str = ""  # more text on hover
+
+    def __post_init__(self) -> None:
+        """Draw no number that has no place on an axis: a stranger's bundle may hold NaN, Inf or 1e308."""
+        for name in ("value", "low", "high"):
+            number = getattr(self, name)
+            if number is not None and not abs(number) < DRAWABLE:
+                object.__setattr__(self, name, None)
 
     @property
     def interval(self) -> tuple[float, float] | None:
