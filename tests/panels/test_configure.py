@@ -80,6 +80,17 @@ def test_the_panels_follow_the_config(bench: wb.Workbench, column: Configure) ->
     assert "level extended" not in graph.header.description
 
 
+@pytest.mark.parametrize(
+    ("level", "words"), [("disabled", "none of these passes runs"), ("basic", "above level basic do not run")]
+)
+def test_passes_that_do_not_run_at_a_level_are_named(
+    bench: wb.Workbench, column: Configure, level: str, words: str
+) -> None:
+    assert "run" not in section(column, Graph).passes.caption
+    bench.b = wb.Config(level=level)
+    assert words in section(column, Graph).passes.caption
+
+
 def test_a_pass_is_left_out(bench: wb.Workbench, column: Configure) -> None:
     section(column, Graph).passes.picked = ["ConstantFolding"]
     assert bench.b.disabled_passes == ("ConstantFolding",)
@@ -185,9 +196,9 @@ def test_presets_copies_and_undo(bench: wb.Workbench, column: Configure) -> None
 def test_the_int8_preset_fits_the_model(model: Path) -> None:
     """Dynamic int8 made a convolutional net 30 times slower."""
     preset = next(preset for preset in PRESETS if preset.name == "int8 on the CPU")
-    assert preset.make(wb.load(model)).precision == wb.DynamicInt8()
-    assert preset.make(wb.load("digits-conv")).precision == wb.StaticInt8()
-    assert preset.make(wb.load("digits-vit")).precision == wb.DynamicInt8()
+    models = {"digits-conv": wb.StaticInt8, "digits-vit": wb.DynamicInt8, str(model): wb.DynamicInt8}
+    for source, kind in models.items():
+        assert isinstance(preset.make(wb.load(source)).precision, kind), source
     assert preset.make(None).precision == wb.DynamicInt8()
 
 

@@ -9,6 +9,7 @@ from workbench.panels.changes import on_change
 from workbench.panels.sections.section import Section
 from workbench.panels.table import Table
 
+CAPTION = "Passes: uncheck one to disable it."
 LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
 
 
@@ -25,7 +26,7 @@ class Graph(Section):
             for graph_pass in passes
         ]
         self.passes = Table.of_rows(
-            ("pass", "level", "what it does"), rows, "Passes: uncheck one to disable it.",
+            ("pass", "level", "what it does"), rows, CAPTION,
             key=0, under=2, mark="off", mark_name="on",
         )  # fmt: skip
         on_change(self.passes, self._disable, "picked", status=self.status)
@@ -34,6 +35,14 @@ class Graph(Section):
     def show(self, config: Config) -> None:
         super().show(config)
         self.passes.picked = list(config.disabled_passes)
+        self.passes.caption = caption(config.level)
 
     def _disable(self, names: list[str]) -> None:
         self.set("disabled_passes", tuple(names))
+
+
+def caption(level: str | None) -> str:
+    """Return the caption of the passes, with those that do not run at a level."""
+    if level == "disabled":
+        return "At level disabled none of these passes runs."
+    return CAPTION if level in (None, "all") else f"{CAPTION} Those above level {level} do not run."

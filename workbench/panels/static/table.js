@@ -1,6 +1,6 @@
-// A table to read, sort, narrow and pick from. Texts come from models of strangers: textContent only.
+// A table to read, sort, filter and pick from. Texts may come from strangers: textContent only.
 
-const MOST_SHOWN = 250; // rows in the page; narrowing or sorting brings up the others
+const MOST_SHOWN = 250; // rows in the page; filtering or sorting shows the others
 
 function el(name, props, ...children) {
   const node = Object.assign(document.createElement(name), props);
@@ -27,8 +27,8 @@ function compare(a, b) {
 function render({ model, el: root }) {
   const id = `wbt${Math.random().toString(36).slice(2)}`;
   let sorted = null; // {column, down}
-  const search = el("input", { type: "search", placeholder: "narrow…" });
-  search.setAttribute("aria-label", "narrow the rows");
+  const search = el("input", { type: "search", placeholder: "filter…" });
+  search.setAttribute("aria-label", "filter the rows");
   const count = el("span", { className: "wbt-count" });
   count.setAttribute("role", "status");
   const bar = el("div", { className: "wbt-bar" }, search, count);
