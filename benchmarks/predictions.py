@@ -30,15 +30,15 @@ class Target:
 def check(model: str, target: Target) -> RecordedCheck:
     """Explain the model in a real session of the provider and compare."""
     config = wb.Config(runtime=target.runtime, providers=[target.provider])
-    found = wb.explain(model, config, passes=False, keep=False).compare_prediction()
+    compared = wb.explain(model, config, passes=False, keep=False).compare_prediction()
     return RecordedCheck(
-        provider=found.provider,
+        provider=compared.provider,
         version=target.version,
         model=Path(model).stem,
-        nodes=len(found.nodes),
-        right=found.right,
-        predicted_partitions=found.predicted_partitions,
-        partitions=found.partitions,
+        nodes=len(compared.nodes),
+        right=compared.right,
+        predicted_partitions=compared.predicted_partitions,
+        partitions=compared.partitions,
     )
 
 

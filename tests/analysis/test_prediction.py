@@ -101,12 +101,12 @@ def scalar_graph(element: int = 7) -> Graph:
     return Graph(nodes, ("x",), ("tf",), {"seven": scalar, "i": TensorInfo(7, ())}, infos, (("", 17),))
 
 
-def test_openvino_leaves_scalars_of_some_operators_and_small_parts_to_the_cpu() -> None:
+def test_openvino_leaves_scalars_of_some_operators_and_lone_nodes_to_the_cpu() -> None:
     prediction = predict(scalar_graph(), "openvino")
     left = {entry.node: entry.condition for entry in prediction.nodes if not entry.takes}
     assert set(left) == {"mod", "sub", "again"}
     assert left["mod"] == "s is a scalar of int64, which it takes in few operators"
-    assert left["sub"] == "its part has 1 nodes; smaller than 3 stays on the CPU"
+    assert left["sub"] == "a Sub that would be a part of its own stays on the CPU"
     assert prediction.partitions == 2
 
 

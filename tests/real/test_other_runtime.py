@@ -129,3 +129,11 @@ def test_profile_cold_start_and_doctor_there(path: Path, openvino: str) -> None:
         CPU: "works",
     }
     assert report.survey.distributions == ("onnxruntime-openvino 1.24.1",)
+
+
+def test_a_prediction_is_right_where_openvino_takes_all_but_the_inverses(path: Path, openvino: str) -> None:
+    config = Config(runtime=openvino, providers=["openvino"])
+    check = explain_and_run(path, config, passes=False, keep=False).compare_prediction()
+    assert check.provider == OPENVINO
+    assert check.right == len(check.nodes) == 10
+    assert check.predicted_partitions == check.partitions == 3

@@ -156,9 +156,9 @@ def _predicted(graph: Graph, table: SupportTable, sizes: Mapping[str, int]) -> P
     verdicts = {node.key: table.judge(graph, node) for node in graph.nodes}
     divide = partitions if table.provider in KERNELS else units
     partition = divide(graph, _providers(table, verdicts))
-    small = _small_parts(table, verdicts, partition)
-    if small:
-        verdicts |= small
+    lone = _lone_nodes(graph, table, verdicts, partition)
+    if lone:
+        verdicts |= lone
         partition = divide(graph, _providers(table, verdicts))
     return Prediction(
         provider=table.provider,
@@ -180,18 +180,17 @@ def _providers(table: SupportTable, verdicts: Verdicts) -> dict[str, str | None]
     return {key: table.provider if takes else CPU for key, (takes, _) in verdicts.items()}
 
 
-def _small_parts(table: SupportTable, verdicts: Verdicts, partition: Mapping[str, int]) -> Verdicts:
-    """Return the nodes that stay on the CPU because their part is too small for the provider."""
+def _lone_nodes(
+    graph: Graph, table: SupportTable, verdicts: Verdicts, partition: Mapping[str, int]
+) -> Verdicts:
+    """Return the nodes that the provider leaves to the CPU because they would be a part of their own."""
     counts = Counter(partition[key] for key, (takes, _) in verdicts.items() if takes)
     if counts.total() == len(verdicts):
         return {}
     return {
-        key: (
-            False,
-            f"its part has {counts[partition[key]]} nodes; smaller than {table.least_nodes} stays on the CPU",
-        )
-        for key, (takes, _) in verdicts.items()
-        if takes and counts[partition[key]] < table.least_nodes
+        node.key: (False, f"a {node.op_type} that would be a part of its own stays on the CPU")
+        for node in graph.nodes
+        if node.kind in table.left_alone and verdicts[node.key][0] and counts[partition[node.key]] == 1
     }
 
 

@@ -33,7 +33,7 @@ class SupportTable:
     """Operators that a provider takes, some under a condition; `complete`: it takes no others.
 
     `scalars`: the only operators that it takes where an input or output has no dims; None: not known.
-    `least_nodes`: smaller parts of a graph that it does not take whole stay on the CPU.
+    `left_alone`: operators that stay on the CPU where one such node would be a part of its own.
     """
 
     provider: str
@@ -43,7 +43,7 @@ class SupportTable:
     complete: bool  # whether an operator that is not listed is known not to be taken
     rules: tuple[Rule, ...]
     scalars: frozenset[str] | None = None
-    least_nodes: int = 1
+    left_alone: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -98,7 +98,8 @@ def support_tables() -> tuple[SupportTable, ...]:
                 SupportTable(
                     data["provider"], data.get("variant", ""), data["source"], data["version"],
                     data["complete"], rules,
-                    None if scalars is None else frozenset(scalars.split()), data.get("least_nodes", 1),
+                    None if scalars is None else frozenset(scalars.split()),
+                    frozenset(data.get("left_alone", "").split()),
                 )
             )  # fmt: skip
     return tuple(tables)
