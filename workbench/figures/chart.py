@@ -78,6 +78,10 @@ class Axis:
     kind: AxisKind = "bar"
     lines: tuple[ReferenceLine, ...] = ()
 
+    def __post_init__(self) -> None:
+        lines = tuple(line for line in self.lines if abs(line.value) < DRAWABLE)
+        object.__setattr__(self, "lines", lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:

@@ -43,7 +43,11 @@ def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.
 
 
 def _drawn(roofline: RooflineRecord) -> list[NodeLimit]:
-    known = (node for node in roofline.nodes if node.flops and node.bytes_moved and node.time_s)
+    known = (
+        node
+        for node in roofline.nodes
+        if node.flops and node.bytes_moved and node.time_s and node.calls_per_run
+    )
     return sorted(known, key=lambda node: -node.time_s)[:MOST_POINTS]
 
 
