@@ -42,19 +42,19 @@ MOST_NODES = 40
 )
 def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
     """A power with a simple exponent is computed the general way."""
-    found: dict[str, float] = {}
+    exponents: dict[str, float] = {}
     for run in evidence.of("Pow"):
         exponent = _exponent(evidence, run)
         if exponent is not None and exponent in CHEAP_EXPONENTS:
-            found[run.node] = exponent
-    runs = evidence.named(found)
+            exponents[run.node] = exponent
+    runs = evidence.named(exponents)
     cost_s = evidence.cost_s(runs)
     if not runs or evidence.share_of(cost_s) < LEAST_SHARE:
         return
-    exponents = ", ".join(f"{value:g}" for value in sorted(set(found.values())))
+    values = ", ".join(f"{value:g}" for value in sorted(set(exponents.values())))
     yield FindingRecord(
         "general-power",
-        f"Pow with exponent {exponents} is computed the general way",
+        f"Pow with exponent {values} is computed the general way",
         (f"it takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
         names_of(runs)[:MOST_NODES],
         "sure",
