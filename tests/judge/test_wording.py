@@ -64,6 +64,14 @@ def test_no_speed_stands_beside_outputs_that_differ(ratio: float | None) -> None
         ([row(max_abs_error=1.0)], "outputs agree"),  # beyond the squares of doubles
         ([row(max_abs_error=1.0, sqnr_db=80.4), row(sqnr_db=60.0)], "outputs agree (SQNR 60 dB)"),
         ([row(agrees=None, reason="no numbers"), row()], "whether the outputs agree is unknown (no numbers)"),
+        (
+            [row(sqnr_db=20.0, least_sqnr_db=15.0)],
+            "outputs are 10.0 % off (SQNR 20 dB, at least 15 asked for)",
+        ),
+        (
+            [row(sqnr_db=-6166.0, least_sqnr_db=-7000.0)],  # of a foreign bundle: too much for a float
+            "outputs are more than 100 % off (SQNR -6166 dB, at least -7000 asked for)",
+        ),
         ([row(agrees=False)], ""),
     ],
 )

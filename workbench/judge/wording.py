@@ -54,8 +54,8 @@ def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
     worst = min((row.sqnr_db for row in rows if row.sqnr_db is not None), default=None)
     asked = max((row.least_sqnr_db for row in rows if row.least_sqnr_db is not None), default=None)
     if worst is not None and asked is not None:
-        error = 10 ** (-worst / 20)
-        return f"outputs are {error * 100:.1f} % off (SQNR {worst:.0f} dB, at least {asked:g} asked for)"
+        error = f"{100 * 10 ** (-worst / 20):.1f}" if worst >= 0 else "more than 100"
+        return f"outputs are {error} % off (SQNR {worst:.0f} dB, at least {asked:g} asked for)"
     if worst is not None:
         return f"outputs agree (SQNR {worst:.0f} dB)"
     exact = not any(row.max_abs_error for row in rows)  # absent where outputs are no numbers, and equal
