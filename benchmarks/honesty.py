@@ -44,6 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.honesty", description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=sorted(PARTS), default=list(PARTS))
     parser.add_argument("--tries", type=int, default=100, help="comparisons a part")
+    parser.add_argument("--models", type=Path, help="a folder of ONNX files, not the generated models")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, default=Path("honesty.jsonl"))
     parser.add_argument("--append", action="store_true", help="add to the file if it exists")
@@ -53,49 +54,52 @@ def main(arguments: list[str] | None = None) -> None:
         if options.output.exists() and not options.append:
             parser.error(f"{options.output} exists: give another -o, or --append to add to it")
         with tempfile.TemporaryDirectory() as folder, options.output.open("a") as output:
-            for row in measure(options.parts, options.tries, options.seed, Path(folder)):
+            paths = model_paths(Path(folder), options.models)
+            for row in measure(options.parts, options.tries, options.seed, paths):
                 output.write(json.dumps(row) + "\n")
                 output.flush()
                 print(_line(row), file=sys.stderr)
     rows = [json.loads(line) for line in options.output.read_text().splitlines()]
     print(table(rows))
-    told = json.dumps(summary(rows), indent=1)
-    options.output.with_suffix(".json").write_text(told + "\n")
-    print(told)
+    counts = json.dumps(summary(rows), indent=1)
+    options.output.with_suffix(".json").write_text(counts + "\n")
+    print(counts)
 
 
-def measure(parts: Iterable[str], tries: int, seed: int, folder: Path) -> Iterable[dict[str, Any]]:
-    """One row a comparison. Parts take turns, so that no part has the quiet hour for itself."""
+def measure(parts: Iterable[str], tries: int, seed: int, paths: dict[str, Path]) -> Iterable[dict[str, Any]]:
+    """Yield a row for each comparison. Parts take turns, so that no part has the quiet hour for itself."""
     rng = random.Random(seed)
-    paths = {name: make(name, folder) for name in MODELS}
+    names = list(paths)
     for number in range(tries):
         for part in parts:
-            name = MODELS[number % len(MODELS)]
-            yield {"part": part, "model": name, **_compare(paths[name], part, rng)}
+            name = names[number % len(names)]
+            slow_down, loaded, budget_s = PARTS[part]
+            with pick(rng) if loaded else nullcontext() as load_now:
+                row = compare_once(paths[name], slow_down, budget_s, rng.getrandbits(30))
+            blocks = _block_counts(row.pop("record"), row.pop("began"), load_now)
+            yield {"part": part, "model": name, **row, "blocks": blocks}
 
 
-def _compare(path: Path, part: str, rng: random.Random) -> dict[str, Any]:
-    slow_down, loaded, budget_s = PARTS[part]
+def compare_once(path: Path, slow_down: float, budget_s: float | None, seed: int) -> dict[str, Any]:
+    """Compare a config with itself, slowed down by this share, and return what was concluded."""
     model = load(path)
     inputs = model.inputs(seed=0)
-    began = time.perf_counter()
-    with pick(rng) if loaded else nullcontext() as load_now:
-        record = compare(
-            CompareRequest(
-                model=model.path,
-                model_name=model.name,
-                model_bytes=model.graph_bytes,
-                model_record=model.record,
-                configs=(Config(), Config()),
-                feeds=inputs.feeds,
-                inputs=inputs.record(),
-                budget_s=budget_s,
-                seed=rng.getrandbits(30),
-                slow_downs=(0.0, slow_down),
-                began=began,
-            )
+    began, load_before = time.perf_counter(), os.getloadavg()[0]
+    record = compare(
+        CompareRequest(
+            model=model.path,
+            model_name=model.name,
+            model_bytes=model.graph_bytes,
+            model_record=model.record,
+            configs=(Config(), Config()),
+            feeds=inputs.feeds,
+            inputs=inputs.record(),
+            budget_s=budget_s,
+            seed=seed,
+            slow_downs=(0.0, slow_down),
+            began=began,
         )
-        elapsed_s = time.perf_counter() - began
+    )
     verdict = record.verdict
     return {
         "workbench": record.versions.workbench,
@@ -106,13 +110,24 @@ def _compare(path: Path, part: str, rng: random.Random) -> dict[str, Any]:
         "high": verdict.high,
         "rounds": verdict.rounds,
         "reason": verdict.reason,
-        "elapsed_s": elapsed_s,
+        "elapsed_s": time.perf_counter() - began,
+        "load": load_before,
+        "population": record.runs[0].population,
+        "sampling": record.protocol.sampling_s / record.protocol.elapsed_s,
         "median_ms": (record.runs[0].latency.median_s or 0) * 1e3,
-        "pairs": [pair.log_ratio for pair in pairs_of(*record.runs)],
+        "pairs": [pair.of(record.runs[0].population) for pair in pairs_of(*record.runs)],
         "pooled": _pooled_tests(record),
-        "blocks": _block_counts(record, began, load_now),
         "doubts": [doubt.kind for doubt in record.doubts],
+        "record": record,
+        "began": began,
     }
+
+
+def model_paths(folder: Path, given: Path | None) -> dict[str, Path]:
+    """Return the generated models, or those of a folder of the user's."""
+    if given is None:
+        return {name: make(name, folder) for name in MODELS}
+    return {path.stem: path for path in sorted(given.rglob("*.onnx"))}
 
 
 def _pooled_tests(record: ComparisonRecord) -> dict[str, str]:
@@ -169,6 +184,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
             "blocks": blocks,
             "median_s": round(seconds[len(seconds) // 2], 1),
             "longest_s": round(seconds[-1], 1),
+            "loads": [round(pick_of(row.get("load", 0.0) for row in mine), 1) for pick_of in (min, max)],
         }
     versions = {name: sorted({row[name] for row in rows if name in row}) for name in ("workbench", "ort")}
     return {"cores": os.cpu_count(), **versions, "parts": parts}
@@ -181,14 +197,14 @@ def table(rows: list[dict[str, Any]]) -> str:
         "| loaded blocks found | clean blocks set aside | median, longest |",
         "|---" * (len(KINDS) + 7) + "|",
     ]
-    for part, told in summary(rows)["parts"].items():
-        blocks, pooled = told["blocks"], told["pooled_says_different"]
+    for part, counts in summary(rows)["parts"].items():
+        blocks, pooled = counts["blocks"], counts["pooled_says_different"]
         lines.append(
-            f"| {part} | {told['tries']} | " + " | ".join(str(told[kind]) for kind in KINDS) + " "
+            f"| {part} | {counts['tries']} | " + " | ".join(str(counts[kind]) for kind in KINDS) + " "
             f"| {pooled['Mann-Whitney']} | {pooled['Welch']} "
             f"| {_share(blocks['loaded_flagged'], blocks['loaded'])} "
             f"| {_share(blocks['clean_flagged'], blocks['clean'])} "
-            f"| {told['median_s']} s, {told['longest_s']} s |"
+            f"| {counts['median_s']} s, {counts['longest_s']} s |"
         )
     return "\n".join(lines)
 

@@ -35,15 +35,15 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("overhead.json"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = {
+        results = {
             "latency": [
                 latency(name, Path(folder)) for name in ("micro", "mlp", "cnn", "attention", "mlp-wide")
             ],
             "turn_around": [turn_around("mlp", Path(folder)), turn_around("large", Path(folder))],
             "import": import_times(),
         }
-    options.output.write_text(json.dumps(found, indent=1))
-    print(table(found))
+    options.output.write_text(json.dumps(results, indent=1))
+    print(table(results))
 
 
 def latency(name: str, folder: Path) -> dict[str, Any]:
@@ -122,9 +122,9 @@ def import_times(repeats: int = 15) -> dict[str, float]:
     return {"empty_s": empty, "workbench_s": ours, "added_s": ours - empty}
 
 
-def table(found: dict[str, Any]) -> str:
+def table(results: dict[str, Any]) -> str:
     lines = ["| model | bare loop | we report | ratio | difference |", "|---|---|---|---|---|"]
-    for row in found["latency"]:
+    for row in results["latency"]:
         difference_us = (row["reported_s"] - row["bare_s"]) * 1e6
         lines.append(
             f"| {row['model']} | {row['bare_s'] * 1e6:,.1f} µs | {row['reported_s'] * 1e6:,.1f} µs "
@@ -132,13 +132,13 @@ def table(found: dict[str, Any]) -> str:
         )
     lines += ["", "| comparison | first verdict | settled | inference | outside of measuring and loading |"]
     lines.append("|---|---|---|---|---|")
-    for row in found["turn_around"]:
+    for row in results["turn_around"]:
         first = "none" if row["first_verdict_s"] is None else f"{row['first_verdict_s']:.1f} s"
         lines.append(
             f"| {row['model']} ({row['median_ms']:.3g} ms, {row['file_mib']:.1f} MiB) | {first} "
             f"| {row['settled_s']:.1f} s | {row['inference_s']:.1f} s | {row['outside_s']:.2f} s |"
         )
-    added_ms = found["import"]["added_s"] * 1e3
+    added_ms = results["import"]["added_s"] * 1e3
     return "\n".join([*lines, "", f"import workbench adds {added_ms:.1f} ms to an empty interpreter"])
 
 

@@ -88,3 +88,11 @@ def test_a_machine_that_is_always_busy_gets_an_answer_from_all_rounds(tmp_path: 
     measuring = world.compare(tmp_path, budget_s=40.0)
     assert measuring.verdicts[0].kind == "faster"
     assert {run.population for run in measuring.evidence.runs()} == {"all"}
+
+
+def test_on_a_busy_machine_only_the_first_round_waits_for_undisturbed_cycles(tmp_path: Path) -> None:
+    world = World({"A": 0.001, "B": 0.001}, scatter=0.1, others_cores=1.0)
+    processes = world.compare(tmp_path, budget_s=15.0).evidence.run("A").processes
+    first_s, *others_s = (sum(block.wall_s for block in process.blocks) for process in processes)
+    assert len(others_s) >= 5
+    assert first_s > 2 * max(others_s)

@@ -50,6 +50,7 @@ def compare(
     least_sqnr_db: float | None = None,
     calibration: Any = None,
     clock: Clock = "wall",
+    race: bool = False,
     seed: int = 0,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
@@ -62,8 +63,9 @@ def compare(
     arrive now and then would. `calibration` is what static int8 measures its ranges on (see `wb.prepare`).
     Outputs of configs with other arithmetic must reach `least_sqnr_db` of signal over noise (by default what
     suits their precision), all others agree within `tolerance`. `clock="cpu"` compares the processor time of
-    each config at one thread in place of its latency, which a busy machine hardly disturbs. `keep` adds the
-    result to the history.
+    each config at one thread in place of its latency, which a busy machine hardly disturbs. `race=True`
+    drops configs that are beaten and confirms the winner on fresh rounds. `keep` adds the result to the
+    history.
     Ctrl-C or `cancel` stop it and leave no process behind.
 
     >>> import workbench as wb
@@ -111,6 +113,7 @@ def compare(
             least_sqnr_db=least_sqnr_db,
             calibration=calibration,
             clock=clock,
+            race=race,
             seed=seed,
             limits=limits or Limits(),
             began=began,

@@ -49,6 +49,7 @@ class CompareRequest:
     least_sqnr_db: float | None = None  # of the user's own; None: what the precisions ask for
     calibration: Any = None  # what wb.prepare takes
     clock: Clock = "wall"
+    race: bool = False  # drop configs that are beaten, confirm the winner on fresh rounds
     earlier: ComparisonRecord | None = None  # measuring goes on from these rounds
     slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty
     began: float = field(default_factory=time.perf_counter)

@@ -41,7 +41,7 @@ def check_same_software(earlier: Versions, now: Versions) -> None:
 
 
 def check_same_files(earlier: ComparisonRecord, candidates: Sequence[Candidate]) -> None:
-    """Refuse a prepared model file that is not the one measured, and a config that has failed before."""
+    """Refuse a race, a config that has failed, and a prepared model file that is not the one measured."""
     for run, candidate in zip(earlier.runs, candidates, strict=True):
         if run.failure is not None:
             raise ConfigError(
@@ -54,6 +54,11 @@ def check_same_files(earlier: ComparisonRecord, candidates: Sequence[Candidate])
                 f"the model file prepared for {run.label} is not the one that was measured",
                 f"give the same calibration data with result.attach(model, calibration=…), or {ANEW}",
             )
+    if len({len(run.processes) for run in earlier.runs[1:]}) > 1:
+        raise ConfigError(
+            "this comparison was a race: its winner was selected on the earlier rounds",
+            "compare the winner with the baseline anew: wb.compare(model, a, winner)",
+        )
 
 
 def final_looks(earlier: ComparisonRecord) -> dict[str, tuple[int, ...]]:

@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -14,6 +14,7 @@ from workbench.errors import RunFailed
 from workbench.judge.compare_request import DEFAULT_BUDGET_S, CompareRequest, default_budget_s
 from workbench.judge.continuing import final_looks, last_round
 from workbench.judge.evidence import Evidence
+from workbench.judge.race import SELECTION_SHARE, Race
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measure.candidate import Candidate
 from workbench.measure.interference import Watch
@@ -26,6 +27,7 @@ from workbench.text import shorten
 from workbench.worker.launch import Worker
 
 SAMPLING_S = 0.25  # of each round, for each config
+RACE_BUDGET = 2.0  # times the default: rounds to select and rounds to confirm
 MEMORY_SHARE = 0.6  # of the machine's memory that the workers of a round may take
 MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
 
@@ -71,6 +73,7 @@ class Measuring:
         self._rng = random.Random(request.seed)
         self._passes = 0  # over all configs; several rounds each where memory is short
         self._settled: set[str] = set()
+        self._race = Race(request.clock) if request.race else None
         self._round_s: float | None = None
         self._setup = Setup(
             folder=surroundings.folder,
@@ -78,7 +81,6 @@ class Measuring:
             pacing_s=request.pacing_s,
             sampling_s=SAMPLING_S * len(candidates),
             limits=request.limits,
-            waits_for_clean=request.clock == "wall",  # others take no processor time of ours
         )
 
     @property
@@ -95,8 +97,10 @@ class Measuring:
             costs_s.append(self.elapsed_s - round_began_s)
             if self._request.budget_s is None:
                 self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
+                self.budget_s *= RACE_BUDGET if self._race is not None else 1.0
             self._round_s = median(costs_s)
             out_of_time = self.elapsed_s + median(costs_s) > self.budget_s and not self._must_repeat()
+            self._select(out_of_time)
             self.verdicts = self._judge(final=out_of_time)
             self._report("judging")
             self._settled |= {verdict.label for verdict in self.verdicts if self._is_enough(verdict)}
@@ -107,10 +111,10 @@ class Measuring:
     def _pass(self) -> None:
         with_outputs = self._request.earlier is None and (self._passes == 0 or self._must_repeat())
         self._passes += 1
-        for group in self._groups(self.evidence.alive()):
+        for group in self._groups(self._running()):
             self.rounds += 1
             outcomes = Round(
-                self._setup,
+                replace(self._setup, waits_for_clean=self._waits_for_clean()),
                 self.rounds,
                 rng=self._rng,
                 watch=self._surroundings.watch,
@@ -135,6 +139,13 @@ class Measuring:
             return [[alive[0], candidate] for candidate in alive[1:]]
         return [alive]
 
+    def _waits_for_clean(self) -> bool:
+        """Return whether a round samples longer for want of undisturbed cycles.
+
+        On a machine that is always busy more rounds are worth more than longer ones.
+        """
+        return self._request.clock == "wall" and self.evidence.population() == "undisturbed"
+
     def _must_repeat(self) -> bool:
         """Return whether outputs that differ need a second process: the operator may be a random one."""
         first = self._request.earlier is None and self._passes == 1
@@ -146,8 +157,21 @@ class Measuring:
             name = shorten(self._request.model_name)
             raise RunFailed(f"{name}: {failure.problem}", failure.fix)
 
+    def _running(self) -> list[Candidate]:
+        alive = self.evidence.alive()
+        return alive if self._race is None else self._race.running(alive)
+
+    def _select(self, out_of_time: bool) -> None:
+        """Drop the configs that are beaten in a race."""
+        if self._race is None:
+            return
+        must_end = out_of_time or self.elapsed_s > SELECTION_SHARE * self.budget_s
+        criteria = self._criteria("")
+        self._race.select(self.evidence, criteria, last_round=self.rounds, must_end=must_end)
+        self._settled |= self._race.dropped
+
     def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
-        return tuple(
+        verdicts = tuple(
             judge(
                 label,
                 self.evidence.pairs(label),
@@ -158,15 +182,17 @@ class Measuring:
             )
             for label in self._request.labels[1:]
         )
+        return verdicts if self._race is None else tuple(map(self._race.described, verdicts))
 
     def _criteria(self, label: str) -> Criteria:
-        return Criteria(
+        criteria = Criteria(
             smallest_effect=self._request.smallest_effect,
             population=self.evidence.population(),
             clock=self._request.clock,
             looks=self._looks.get(label, ()),
             round_s=self._round_s,
         )
+        return criteria if self._race is None else self._race.criteria(label, criteria)
 
     def _baseline_failure(self) -> str | None:
         failure = _in_words(self.evidence.failure("A"))

@@ -33,11 +33,12 @@ class Criteria:
     population: Population = "undisturbed"
     clock: Clock = "wall"
     looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final
+    after_round: int = 0  # only later rounds count
     round_s: float | None = None  # what another round takes; None: unknown
 
     def ratios(self, pairs: Sequence[Pair]) -> list[float]:
         """Return the log ratios that count."""
-        log_ratios = (pair.of(self.population) for pair in pairs)
+        log_ratios = (pair.of(self.population) for pair in pairs if pair.round > self.after_round)
         return [log_ratio for log_ratio in log_ratios if log_ratio is not None]
 
 
@@ -63,7 +64,7 @@ def judge(
     return Verdict(
         label=label,
         kind=kind,
-        ratio=math.exp(estimate.middle) if estimate else _single(pairs),
+        ratio=math.exp(estimate.middle) if estimate else _single(ratios),
         low=math.exp(shown.low) if shown else None,
         high=math.exp(shown.high) if shown else None,
         confidence=CONFIDENCE,
@@ -146,7 +147,7 @@ def _more(ratios: Sequence[float], criteria: Criteria) -> str:
     if estimate is None or criteria.round_s is None:
         return ""
     effect = math.log1p(criteria.smallest_effect)
-    distance = abs(estimate.middle)
+    distance = abs(estimate.middle) if estimate.low > 0 or estimate.high < 0 else 0.0
     margin = max(2 * effect - distance, distance - effect, LEAST_MARGIN_SHARE * effect)
     needed = rounds_to_reach(margin, ratios, criteria.looks)
     percent = _percent(criteria.smallest_effect)
@@ -165,5 +166,5 @@ def _percent(share: float) -> str:
     return f"{share * 100:.1f} %" if share < 1 else f"{share + 1:.1f} times"
 
 
-def _single(pairs: Sequence[Pair]) -> float | None:
-    return math.exp(pairs[0].log_ratio_all) if pairs else None
+def _single(ratios: Sequence[float]) -> float | None:
+    return math.exp(ratios[0]) if ratios else None

@@ -1,0 +1,75 @@
+"""Verdicts while other programs use the machine: `python -m benchmarks.busy`.
+
+One core is kept busy all the time. `equal` compares a config with itself, `tenth` and `double` slow B down by
+a tenth and to half the speed. The table says how often each verdict came, and the load average meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.honesty import KINDS, compare_once, model_paths
+
+PARTS = {"equal": 0.0, "tenth": 0.1, "double": 1.0}  # planted slow-down of B
+BURN = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): pass"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.busy", description=__doc__)
+    parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--tries", type=int, default=20, help="comparisons a part")
+    parser.add_argument("--burners", type=int, default=1, help="cores kept busy")
+    parser.add_argument("--budget", type=float, help="seconds a comparison; default: that of wb.compare")
+    parser.add_argument("--models", type=Path, help="a folder of ONNX files, not the generated models")
+    parser.add_argument("-o", "--output", type=Path, default=Path("busy.jsonl"))
+    options = parser.parse_args(arguments)
+    rng, rows = random.Random(0), []
+    burners = [
+        subprocess.Popen([sys.executable, "-c", BURN, str(os.getpid())]) for _ in range(options.burners)
+    ]
+    try:
+        with tempfile.TemporaryDirectory() as folder, options.output.open("w") as output:
+            paths = list(model_paths(Path(folder), options.models).items())
+            for number in range(options.tries):
+                for part in options.parts:
+                    name, path = paths[number % len(paths)]
+                    row = compare_once(path, PARTS[part], options.budget, rng.getrandbits(30))
+                    del row["record"]
+                    rows.append({"part": part, "model": name, **row})
+                    output.write(json.dumps(rows[-1]) + "\n")
+                    output.flush()
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    print(table(rows))
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the verdicts by part, as Markdown."""
+    loads = [row["load"] for row in rows]
+    lines = [
+        f"{os.cpu_count()} cores, load {min(loads):.1f} to {max(loads):.1f}",
+        "",
+        f"| part | tries | {' | '.join(KINDS)} | sampling | median time |",
+        "|---" * (len(KINDS) + 4) + "|",
+    ]
+    for part in dict.fromkeys(row["part"] for row in rows):
+        mine = [row for row in rows if row["part"] == part]
+        kinds = " | ".join(str(sum(row["kind"] == kind for row in mine)) for kind in KINDS)
+        sampling, seconds = (median(row[name] for row in mine) for name in ("sampling", "elapsed_s"))
+        lines.append(f"| {part} | {len(mine)} | {kinds} | {sampling:.0%} | {seconds:.1f} s |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

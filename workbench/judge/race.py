@@ -1,0 +1,83 @@
+"""A race of many configs: drop those that are beaten, then confirm the winner on fresh rounds only.
+
+The best of many looks better than it is on the rounds that selected it. Its verdict therefore stands on
+rounds that were measured after the selection, against the baseline alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from workbench.judge.evidence import Evidence
+from workbench.judge.pairs import Clock, Pair, pairs_of
+from workbench.judge.sequential import interval, is_look
+from workbench.judge.verdict import Criteria, kind_of
+from workbench.measure.candidate import Candidate
+from workbench.records.comparison import Verdict
+
+SELECTION_SHARE = 0.6  # of the budget, at most; the rest confirms
+BASELINE = "A"
+
+
+@dataclass(slots=True)
+class Race:
+    """Which configs still run. `winner` is None until the selection ends, and where the baseline wins."""
+
+    clock: Clock = "wall"
+    dropped: set[str] = field(default_factory=set)
+    winner: str | None = None
+    selected_after: int | None = None  # the last round of the selection
+
+    def running(self, alive: list[Candidate]) -> list[Candidate]:
+        """Return the configs that are measured in the next round."""
+        return [candidate for candidate in alive if candidate.label not in self.dropped]
+
+    def select(self, evidence: Evidence, criteria: Criteria, *, last_round: int, must_end: bool) -> None:
+        """Drop what is beaten beyond doubt; end the selection when one is left, or when it must end."""
+        if self.selected_after is not None:
+            return
+        running = [
+            candidate.label for candidate in self.running(evidence.alive()) if candidate.label != BASELINE
+        ]
+        for label in running:
+            if any(row.label == label and row.agrees is False for row in evidence.agreement):
+                self.dropped.add(label)
+        running = [label for label in running if label not in self.dropped]
+        gains = {BASELINE: 0.0}
+        for label in running:
+            estimate = interval(criteria.ratios(self._pairs(evidence, BASELINE, label)))
+            gains[label] = estimate.middle if estimate is not None else 0.0
+        leader = max(gains, key=lambda label: gains[label])
+        self.dropped |= {label for label in running if self._is_beaten(evidence, leader, label, criteria)}
+        running = [label for label in running if label not in self.dropped]
+        if len(running) > 1 and not must_end:
+            return
+        self.winner = max(running, key=lambda label: gains[label], default=None)
+        self.dropped |= {label for label in running if label != self.winner}
+        self.selected_after = last_round
+
+    def criteria(self, label: str, criteria: Criteria) -> Criteria:
+        """Return the criteria of one candidate: the winner is judged on the rounds after the selection."""
+        if label != self.winner or self.selected_after is None:
+            return criteria
+        return replace(criteria, after_round=self.selected_after)
+
+    def described(self, verdict: Verdict) -> Verdict:
+        """Return the verdict with its part in the race said in the reason."""
+        if verdict.label == self.winner:
+            return replace(verdict, reason=f"{verdict.reason}; confirmed on {verdict.rounds} fresh rounds")
+        if verdict.label in self.dropped:
+            return replace(verdict, reason=f"{verdict.reason}; left the race after {verdict.rounds} rounds")
+        return verdict
+
+    def _is_beaten(self, evidence: Evidence, leader: str, label: str, criteria: Criteria) -> bool:
+        if label == leader:
+            return False
+        ratios = criteria.ratios(self._pairs(evidence, leader, label))
+        estimate = interval(ratios)
+        if estimate is None or not is_look(len(ratios)):
+            return False
+        return kind_of(estimate, criteria.smallest_effect) == "slower"
+
+    def _pairs(self, evidence: Evidence, first: str, second: str) -> tuple[Pair, ...]:
+        return pairs_of(evidence.run(first), evidence.run(second), self.clock)
