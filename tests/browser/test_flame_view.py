@@ -15,8 +15,10 @@ from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.test_graph_view import details, exported, painted
-from workbench.analysis.profile.session_profile import read_profile
+from tests.factories.graphs import fused
+from workbench.analysis.profile.session_profile import Profile, read_profile
 from workbench.views.flame.view import FlameView, flame_of_two, flame_view
+from workbench.views.graph.view import graph_view
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -39,6 +41,12 @@ view.observe(lambda change: setattr(told, "value", repr(view.selected)), names="
 choose.on_click(lambda _: setattr(view, "selected", ("/model/encoder/layer.0/attention/MatMul_0",)))
 W.VBox([told, choose])
 """
+PIXELS = "canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data"
+KEEP_PIXELS = f"(canvas) => {{ window.before = {PIXELS}; }}"
+CHANGED_SHARE = f"""(canvas) => {{
+  const now = {PIXELS};
+  return now.filter((value, at) => value !== before[at]).length / now.length;
+}}"""
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +148,33 @@ def test_zooming_is_fluent_enough_to_be_used(pages: Pages, tmp_path: Path) -> No
     page.keyboard.press("Shift+0")
     page.get_by_role("searchbox").fill("Softmax")
     expect(page.locator(".wbv-count")).to_contain_text("1 of")
+    assert pages.thrown == []
+
+
+def profile_of(folder: Path, *names: str) -> Profile:
+    events = [node(name, 1 + 5 * at, 5, name.split("/")[-1]) for at, name in enumerate(names)]
+    events.append(event("SequentialExecutor::Execute", 0, 17, "Session"))
+    return read_profile(
+        write(folder, [*events, event("model_run", 0, 18, "Session")], name="-".join(names).replace("/", ""))
+    )
+
+
+def test_a_fused_node_of_the_graph_marks_its_members(pages: Pages, tmp_path: Path) -> None:
+    flame = flame_of_two(
+        profile_of(tmp_path, "/a/MatMul", "/a/Add", "/a/Softmax"),
+        profile_of(tmp_path, "/a/Gemm", "/a/Softmax"),
+    )
+    page = pages.open(exported(tmp_path, graph_view(fused()), flame), offline=True)
+    canvas = painted(page, 2)
+    canvas.evaluate(KEEP_PIXELS)
+    page.get_by_label("Search names, op types").fill("Gemm")
+    found = page.locator(".wbv-flame .wbv-details")
+    expect(found).to_contain_text("/a/MatMul")
+    expect(found).to_contain_text("selected with it")
+    expect(found).to_contain_text("/a/Add, /a/Gemm")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    pages.picture(page, "flame-with-graph")
+    assert 0 < canvas.evaluate(CHANGED_SHARE) < 0.1
     assert pages.thrown == []
 
 

@@ -109,6 +109,38 @@ def test_boxes_open_and_close_on_both_sides(pages: Pages, tmp_path: Path) -> Non
     assert pages.thrown == []
 
 
+STAGES = """
+const stages = [];
+const listen = Stage.prototype.listen;
+Stage.prototype.listen = function () { stages.push(this); listen.call(this); };
+"""
+IN_SIGHT = """() => stages.map((stage) => {
+  const all = stage.asked.bounds(), seen = stage.window();
+  const wide = all.x >= seen.x && all.x + all.w <= seen.x + seen.w;
+  return wide && all.y >= seen.y && all.y + all.h <= seen.y + seen.h;
+})"""
+
+
+def test_fit_shows_the_whole_graph_also_with_levels_open(pages: Pages, tmp_path: Path) -> None:
+    url = exported(tmp_path, graph_view(explained(600)))
+    path = tmp_path / "page.html"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("const views = ", f"{STAGES} window.stages = stages;\nconst views = ", 1))
+    page = pages.open(url, offline=True)
+    canvas = painted(page)
+    for _ in range(2):
+        page.get_by_role("button", name="Open every closed box").click()
+    assert page.evaluate(IN_SIGHT) == [False, False]  # letters stay readable until everything is asked for
+    page.get_by_role("button", name="Show the whole graph").click()
+    assert page.evaluate(IN_SIGHT) == [True, True]
+    pages.picture(page, "graph-view-fit")
+    page.get_by_role("button", name="Open every closed box").click()
+    canvas.focus()
+    page.keyboard.press("0")
+    assert page.evaluate(IN_SIGHT)[0]
+    assert pages.thrown == []
+
+
 def test_a_click_selects_and_a_double_click_opens(pages: Pages, tmp_path: Path) -> None:
     page = pages.open(exported(tmp_path, graph_view(fused())), offline=True)
     canvas = painted(page, 1)

@@ -237,10 +237,10 @@ function toolbar(root) {
 
 // asked: {label, axes: "xy" | "x", bounds() → {x, y, w, h}, draw(ctx, stage, theme), hover(point|null, event) → text,
 //         click(point, event), twice(point, event), key(event) → handled, minimap() → [{x, y, w, h, color}],
-//         least: the smallest scale of fitting, sized(): called before the first fit}
+//         least: the smallest scale of fitting until everything is asked for, sized(): called before the first fit}
 class Stage {
   constructor(parent, root, asked) {
-    Object.assign(this, { root, asked, kx: 1, ky: 1, tx: 0, ty: 0, width: 1, height: 1, fresh: true, onView: null });
+    Object.assign(this, { root, asked, kx: 1, ky: 1, tx: 0, ty: 0, width: 1, height: 1, fresh: true, onView: null, least: asked.least || 0 });
     this.holder = make("div", "wbv-stage", "", parent);
     this.canvas = make("canvas", "", "", this.holder);
     this.canvas.tabIndex = 0;
@@ -296,7 +296,7 @@ class Stage {
   window() { const a = this.toWorld(0, 0); return { ...a, w: this.width / this.kx, h: this.height / this.ky }; }
 
   // Shows a rectangle of the world, everything unless told; never larger than life unless asked.
-  fit(rect = this.asked.bounds(), most = 1.15, least = this.asked.least || 0) {
+  fit(rect = this.asked.bounds(), most = 1.15, least = this.least) {
     if (!rect || !(rect.w > 0)) return;
     const margin = this.asked.axes === "x" ? 0 : 12;
     const kx = (this.width - 2 * margin) / rect.w;
@@ -309,6 +309,11 @@ class Stage {
     }
     this.fresh = false;
     this.moved();
+  }
+
+  showAll() {
+    Object.assign(this, { touched: false, least: 0 });
+    this.fit();
   }
 
   // Brings a rectangle into sight, at least so large.
@@ -399,7 +404,7 @@ class Stage {
     if (steps[key]) this.moveBy(...steps[key]);
     else if (key === "+" || key === "=") this.zoomAt(this.width / 2, this.height / 2, 1.25);
     else if (key === "-") this.zoomAt(this.width / 2, this.height / 2, 0.8);
-    else if (key === "0") { this.touched = false; this.fit(); }
+    else if (key === "0") this.showAll();
     else return false;
     return true;
   }

@@ -1,12 +1,14 @@
 // The flame view: boxes as wide as their time, panes below each other on one time scale.
 const KIND = { WHOLE: 0, MODULE: 1, NODE: 2, OPERATOR: 3, KERNEL: 4, GAP: 5, RUN: 6, BODY: 7, OTHER: 8, GAIN: 9, LOSS: 10 };
 const KIND_NAMES = ["run", "module", "node", "operator", "kernel of a device", "no node", "run", "graph", "other", "gained", "lost"];
-const ROW = 20, TITLE = 24, AFTER = 14, AXIS = 24, NAMED = 26, STRIP = 6, MOST_LINKED = 2000, MOST_OUTLINED = 40;
+const ROW = 20, TITLE = 24, AFTER = 14, AXIS = 24, NAMED = 26, STRIP = 6, MOST_LINKED = 2000;
 const COLORS = [{ value: "operator", label: "operator" }, { value: "provider", label: "provider" }, { value: "change", label: "A to B" }];
 const KEYS = "Arrows: next, enclosing and inner box; Enter: zoom to it; Escape: back; + and -: zoom; Shift+arrows: move; 0: everything; /: search; n, N: next match, last match";
 
 // A difference with its sign; µs for the smallest.
 const signed = (value) => `${value < 0 ? "−" : "+"}${seconds(Math.abs(value))}`;
+
+const listed = (names) => names.slice(0, 12).join(", ") + (names.length > 12 ? `, and ${names.length - 12} more` : "");
 
 // One picture: columns, and for each row of each pane the boxes in order of their start.
 class Layout {
@@ -40,6 +42,7 @@ class Layout {
     this.high = -Infinity;
     for (const { boxes, depth } of this.rows) if (!depth) for (const i of boxes) { this.low = Math.min(this.low, this.start[i]); this.high = Math.max(this.high, this.start[i] + this.width[i]); }
     if (!(this.high > this.low)) [this.low, this.high] = [0, 1e-3];
+    this.groups = new Set(Object.keys(told.members).map((i) => this.parent(i))); // boxes of boxes that have members
     this.most = 0;
     if (this.change) for (let i = 0; i < this.change.length; i++) if (this.kind(i) === KIND.NODE) this.most = Math.max(this.most, Math.abs(this.change[i]) || 0);
   }
@@ -236,14 +239,14 @@ function render({ model, el }) {
         const i = boxes[k], from = start[i];
         if (from > right) break;
         const x0 = from * kx + tx, wide = width[i] * kx;
-        const dim = (matches && !matches.has(i)) || (lit && !lit.has(i));
+        const dim = matches && !matches.has(i), marked = lit?.has(i);
         if (wide < 1.5) { // too narrow to be told apart: one line a pixel
           const pixel = Math.floor(x0);
-          if (pixel === tiny && !(matches && !dim)) continue;
+          if (pixel === tiny && !marked && !(matches && !dim)) continue;
           tiny = pixel;
           const style = styleOf(i);
           ctx.globalAlpha = dim ? 0.2 : 1;
-          ctx.fillStyle = style ? style.color : plain[1];
+          ctx.fillStyle = marked ? theme.accent : style ? style.color : plain[1];
           ctx.fillRect(pixel, y, 1, ROW - 1);
           continue;
         }
@@ -263,7 +266,7 @@ function render({ model, el }) {
           ctx.fillText(caption(ctx, i, w - inset - 4), from0 + inset, y + 14);
         }
         if (i === focus) frame(ctx, from0, y, w, theme.accent, 2.5);
-        else if (lit && lit.size < MOST_OUTLINED && !dim) frame(ctx, from0, y, w, theme.accent, 1.5);
+        else if (marked) frame(ctx, from0, y, w, theme.accent, 2);
       }
     }
     ctx.globalAlpha = 1;
@@ -365,7 +368,7 @@ function render({ model, el }) {
       if (!Number.isNaN(change)) found.push(["what took its place, less A", signed(change)]);
     }
     const members = layout.told.members[i];
-    if (members) found.push([members.length > 1 ? "nodes" : "node", members.slice(0, 12).map((number) => layout.text(number)).join(", ") + (members.length > 12 ? `, and ${members.length - 12} more` : "")]);
+    if (members) found.push([members.length > 1 ? "nodes" : "node", listed(members.map((number) => layout.text(number)))]);
     if (layout.parent(i) >= 0) found.push(["inside", layout.path(i)]);
     return found;
   }
@@ -380,7 +383,8 @@ function render({ model, el }) {
     details.replaceChildren();
     if (focus < 0) { make("span", "wbv-note", `Click a box for its figures; double-click to zoom to it. ${KEYS}.`, details); return; }
     const list = make("dl", "", "", details);
-    for (const [what, told] of facts(focus)) {
+    const others = [...new Set([...(lit || [])].map((i) => layout.name(i)))].filter((name) => name !== layout.name(focus));
+    for (const [what, told] of [...facts(focus), ...(others.length ? [["selected with it", listed(others)]] : [])]) {
       make("dt", "", printable(what), list);
       make("dd", "", printable(told), list);
     }
@@ -468,17 +472,16 @@ function render({ model, el }) {
       lit = new Set();
       for (const row of layout.rows) for (const i of row.boxes) {
         const members = layout.told.members[i];
-        const mine = layout.kind(i) === KIND.NODE ? chosen.has(layout.name(i)) : members && members.some((number) => chosen.has(layout.text(number)));
-        const up = layout.parent(i);
-        if (mine || (up >= 0 && layout.kind(up) === KIND.NODE && lit.has(up))) lit.add(i);
+        const mine = layout.kind(i) === KIND.NODE ? chosen.has(layout.name(i)) : members && !layout.groups.has(i) && members.some((number) => chosen.has(layout.text(number)));
+        if (mine) lit.add(i);
       }
-      for (const i of [...lit]) for (let up = layout.parent(i); up >= 0 && !lit.has(up); up = layout.parent(up)) lit.add(up);
       if (!lit.size) lit = null;
-      else if (focus < 0 || !lit.has(focus)) {
-        const first = [...lit].find((i) => layout.kind(i) === KIND.NODE);
-        if (first !== undefined) { focus = first; describe(); bring(first); }
+      else if (focus < 0 || !chosen.has(layout.nodes(focus)[0]) || !layout.nodes(focus).every((name) => chosen.has(name))) {
+        [focus] = lit;
+        bring(focus);
       }
-    } else if (focus >= 0 && layout.nodes(focus).length) { focus = -1; describe(); }
+    } else if (focus >= 0 && layout.nodes(focus).length) focus = -1;
+    describe();
     stage.request();
   }
 

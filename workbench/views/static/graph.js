@@ -1,6 +1,7 @@
 // The graph view: controls, opening and closing, linked selection, search, texts.
 
 const MOST_SHOWN = 6000, MOST_SELECTED = 2000, MOST_LEGEND = 14;
+const READABLE = 0.3; // the smallest scale that is chosen without being asked to show everything
 
 function render({ model, el }) {
   const data = unpack(model), text = (number) => data.texts[number];
@@ -22,7 +23,7 @@ function render({ model, el }) {
   if (data.panes.some((pane) => pane.trees.length > 1)) tools.choice("Group", "How nodes are put into boxes", ["modules", "partitions"].map((value) => ({ value, label: value })), model.get("group"), (value) => { save("group", value); regroup(); });
   tools.button("Open a level", "Open every closed box in sight", () => level(true));
   tools.button("Close a level", "Close the innermost open boxes", () => level(false));
-  tools.button("Fit", "Show the whole graph (0)", () => panes.forEach(refit));
+  tools.button("Fit", "Show the whole graph (0)", () => panes.forEach((pane) => pane.stage.showAll()));
   tools.button("PNG", "Download this picture", async () => download(await shot(), `${(data.model || "graph").replace(/[^\w.-]+/g, "_").slice(0, 60)}.png`));
   const holder = make("div", "wbv-panes", "", root);
   const panes = data.panes.map(paneOf);
@@ -32,7 +33,7 @@ function render({ model, el }) {
   details.setAttribute("role", "region");
   details.setAttribute("aria-label", "Details of the selection");
   const shot = () => picture({ stages: panes.map((pane) => pane.stage), titles: panes.map((pane) => pane.heading), legendEntries: entries(), root, stacked: holder.style.flexDirection === "column" });
-  const refit = (pane) => { pane.stage.touched = false; pane.fit(); };
+  const refit = (pane) => { pane.stage.touched = false; pane.stage.least = READABLE; pane.fit(); };
 
   function paneOf(told, number) {
     const pane = new Pane(view, told, number), place = make("div", "wbv-pane", "", holder);
@@ -45,7 +46,7 @@ function render({ model, el }) {
     };
     pane.stage = new Stage(place, root, {
       label: `${pane.heading}. Enter selects and opens boxes, arrows move, + and - zoom, 0 fits, / searches.`,
-      least: 0.3,
+      least: READABLE,
       bounds: () => (pane.total ? pane.whole : null),
       draw: (ctx, stage, theme) => drawPane(ctx, stage, theme, pane),
       minimap: () => [...pane.frames.map((one) => ({ ...one, color: "rgba(128,128,128,.18)" })), ...pane.cells.map((one) => ({ ...one, color: pane.chosen.has(one.item) ? pane.theme.accent : pane.theme.line }))],
@@ -109,14 +110,20 @@ function render({ model, el }) {
     panes.forEach((one) => { one.current = one === pane ? item : -1; });
     sending = true;
     model.set("side", item < 0 ? -1 : pane.number);
-    save("selected", item < 0 ? [] : pane.rowsOf(item).slice(0, MOST_SELECTED).map((row) => pane.text("name", row)));
+    save("selected", item < 0 ? [] : namesOf(pane, pane.rowsOf(item)));
     sending = false;
     mark(true);
+  }
+  // The names of rows and of what is linked with them: other views know the members of a fused node by their own names.
+  function namesOf(pane, rows) {
+    const other = panes[1 - pane.number], linked = other ? rows.flatMap((row) => links[pane.number].get(row) || []) : [];
+    const names = [...rows.map((row) => pane.text("name", row)), ...linked.map((row) => other.text("name", row))];
+    return [...new Set(names)].slice(0, MOST_SELECTED);
   }
   function mark(show = false) {
     const names = model.get("selected") || [], side = model.get("side");
     for (const pane of panes) {
-      pane.picked = side >= 0 && side !== pane.number ? [] : names.flatMap((name) => pane.byName.get(name) || []);
+      pane.picked = pane.current >= 0 ? pane.rowsOf(pane.current) : side >= 0 && side !== pane.number ? [] : names.flatMap((name) => pane.byName.get(name) || []);
       pane.chosen = new Set(pane.rects.has(pane.current) ? [pane.current] : pane.picked.map((row) => pane.shown(row)));
       pane.linked = [];
     }
