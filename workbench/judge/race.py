@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.judge.evidence import Evidence
 from workbench.judge.pairs import Clock, Pair, pairs_of
-from workbench.judge.sequential import interval, is_look
+from workbench.judge.sequential import is_look
 from workbench.judge.verdict import Criteria, kind_of
 from workbench.measure.candidate import Candidate
 from workbench.records.comparison import Verdict
@@ -45,7 +45,7 @@ class Race:
         running = [label for label in running if label not in self.dropped]
         gains = {BASELINE: 0.0}
         for label in running:
-            estimate = interval(criteria.ratios(self._pairs(evidence, BASELINE, label)))
+            estimate = criteria.interval(criteria.ratios(self._pairs(evidence, BASELINE, label)))
             gains[label] = estimate.middle if estimate is not None else 0.0
         leader = max(gains, key=lambda label: gains[label])
         self.dropped |= {label for label in running if self._is_beaten(evidence, leader, label, criteria)}
@@ -74,7 +74,7 @@ class Race:
         if label == leader:
             return False
         ratios = criteria.ratios(self._pairs(evidence, leader, label))
-        estimate = interval(ratios)
+        estimate = criteria.interval(ratios)
         if estimate is None or not is_look(len(ratios)):
             return False
         return kind_of(estimate, criteria.smallest_effect) == "slower"

@@ -52,13 +52,20 @@ class Interval:
 
 
 def interval(
-    log_ratios: Sequence[float], *, error: float | None = None, looks: Sequence[int] = ()
+    log_ratios: Sequence[float],
+    *,
+    error: float | None = None,
+    looks: Sequence[int] = (),
+    most_error: float = 1.0,
 ) -> Interval | None:
-    """Return Student's t interval; `error` defaults to what this number of rounds may spend."""
+    """Return Student's t interval; `error` defaults to what this number of rounds may spend.
+
+    `most_error` bounds that part.
+    """
     rounds = len(log_ratios)
     if rounds < 2:
         return None
-    spent = error_at(rounds, looks) if error is None else error
+    spent = min(most_error, error_at(rounds, looks)) if error is None else error
     middle = fmean(log_ratios)
     half = student_t(1 - spent / 2, rounds - 1) * stdev(log_ratios) / math.sqrt(rounds)
     return Interval(middle, middle - half, middle + half)
@@ -85,7 +92,9 @@ def planned_look(rounds: int) -> int:
     return next((look for look in SPENT_AT if rounds <= look), max(SPENT_AT))
 
 
-def rounds_to_reach(half_width: float, log_ratios: Sequence[float], looks: Sequence[int] = ()) -> int | None:
+def rounds_to_reach(
+    half_width: float, log_ratios: Sequence[float], looks: Sequence[int] = (), most_error: float = 1.0
+) -> int | None:
     """Return the planned look at which this scatter gives such an interval, or None."""
     if len(log_ratios) < 2:
         return None
@@ -93,7 +102,10 @@ def rounds_to_reach(half_width: float, log_ratios: Sequence[float], looks: Seque
     for rounds in SPENT_AT:
         if rounds <= len(log_ratios) or not is_look(rounds, (*looks, len(log_ratios))):
             continue
-        if student_t(1 - SPENT_AT[rounds] / 2, rounds - 1) * scatter / math.sqrt(rounds) <= half_width:
+        if (
+            student_t(1 - min(most_error, SPENT_AT[rounds]) / 2, rounds - 1) * scatter / math.sqrt(rounds)
+            <= half_width
+        ):
             return rounds
     return None
 

@@ -22,6 +22,10 @@ from workbench.text import shorten
 
 NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
 LEAST_MARGIN_SHARE = 0.5  # of the smallest effect: to settle less would take for ever
+BUSY_CONFIDENCE = 0.99
+BUSY_MOST_ERROR = 0.003
+"""Of a look on a busy machine. Where rounds scatter by more than the smallest effect, the interval alone
+guards against false claims: all looks together may call 1 in 100 of equal configs different, there too."""
 LONGEST_S = 600.0  # a longer time is not advised
 
 
@@ -35,6 +39,20 @@ class Criteria:
     looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final
     after_round: int = 0  # only later rounds count
     round_s: float | None = None  # what another round takes; None: unknown
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether the rounds are disturbed, so that the smallest effect protects no more."""
+        return self.population == "all" and self.clock == "wall"
+
+    @property
+    def most_error(self) -> float:
+        """Return what a look may spend at most."""
+        return BUSY_MOST_ERROR if self.is_busy else 1.0
+
+    def interval(self, ratios: Sequence[float]) -> Interval | None:
+        """Return the interval of these log ratios."""
+        return interval(ratios, looks=self.looks, most_error=self.most_error)
 
     def ratios(self, pairs: Sequence[Pair]) -> list[float]:
         """Return the log ratios that count."""
@@ -53,7 +71,7 @@ def judge(
 ) -> Verdict:
     """Return the verdict on one candidate from its pairs so far. `final`: no more will be measured now."""
     ratios = criteria.ratios(pairs)
-    estimate = interval(ratios, looks=criteria.looks)
+    estimate = criteria.interval(ratios)
     settled = final or is_look(len(ratios), criteria.looks)
     kind, reason = _conclude(label, ratios, estimate, criteria, failure)
     if differing := [row for row in agreement if row.label == label and row.agrees is False]:
@@ -67,7 +85,7 @@ def judge(
         ratio=math.exp(estimate.middle) if estimate else _single(ratios),
         low=math.exp(shown.low) if shown else None,
         high=math.exp(shown.high) if shown else None,
-        confidence=CONFIDENCE,
+        confidence=BUSY_CONFIDENCE if criteria.is_busy else CONFIDENCE,
         smallest_effect=criteria.smallest_effect,
         rounds=len(ratios),
         provisional=not settled,
@@ -80,7 +98,7 @@ def judge(
 def is_enough(pairs: Sequence[Pair], criteria: Criteria) -> bool:
     """Return whether measuring on would only confirm what is known: decided at a planned look, and narrow."""
     ratios = criteria.ratios(pairs)
-    estimate = interval(ratios, looks=criteria.looks)
+    estimate = criteria.interval(ratios)
     if estimate is None or not is_look(len(ratios), criteria.looks):
         return False
     if kind_of(estimate, criteria.smallest_effect) == "unknown":
@@ -143,13 +161,13 @@ def _excluded(estimate: Interval, smallest_effect: float) -> str:
 
 def _more(ratios: Sequence[float], criteria: Criteria) -> str:
     """Say how long it would take to settle the smallest effect, from the scatter so far."""
-    estimate = interval(ratios)
+    estimate = criteria.interval(ratios)
     if estimate is None or criteria.round_s is None:
         return ""
     effect = math.log1p(criteria.smallest_effect)
     distance = abs(estimate.middle) if estimate.low > 0 or estimate.high < 0 else 0.0
     margin = max(2 * effect - distance, distance - effect, LEAST_MARGIN_SHARE * effect)
-    needed = rounds_to_reach(margin, ratios, criteria.looks)
+    needed = rounds_to_reach(margin, ratios, criteria.looks, criteria.most_error)
     percent = _percent(criteria.smallest_effect)
     if needed is None or (needed - len(ratios)) * criteria.round_s > LONGEST_S:
         return f"; more than {LONGEST_S / 60:.0f} minutes would be needed to settle {percent}"

@@ -31,15 +31,15 @@ def headline(verdict: Verdict) -> str:
         start += "by processor time at one thread, "
     if ratio is None or (verdict.kind == "unknown" and low is None):
         return f"{start}{label} against A is unknown: {verdict.reason}"
-    interval = "" if low is None or high is None else _interval(low, high, inverse=ratio < 1)
+    interval = (
+        "" if low is None or high is None else _interval(verdict.confidence, low, high, inverse=ratio < 1)
+    )
     if verdict.kind == "faster":
         return f"{start}{label} is {ratio:.{_digits(ratio)}f}× faster{interval}"
     if verdict.kind == "slower":
         return f"{start}{label} is {1 / ratio:.{_digits(1 / ratio)}f}× slower{interval}"
     if verdict.kind == "tie":
-        return (
-            f"{start}{label} and A are a tie: {verdict.reason}{_interval(low or ratio, high or ratio, False)}"
-        )
+        return f"{start}{label} and A are a tie: {verdict.reason}{interval}"
     return f"{start}{label} against A: {verdict.reason}"
 
 
@@ -90,11 +90,11 @@ def report(record: ComparisonRecord) -> str:
     return "\n".join(shorten(line, MOST_CHARACTERS) for line in lines)
 
 
-def _interval(low: float, high: float, inverse: bool) -> str:
+def _interval(confidence: float, low: float, high: float, *, inverse: bool) -> str:
     if inverse:
         low, high = 1 / high, 1 / low
     digits = _digits(low)
-    return f" (95 % CI {low:.{digits}f} to {high:.{digits}f})"
+    return f" ({confidence * 100:.0f} % CI {low:.{digits}f} to {high:.{digits}f})"
 
 
 def _digits(ratio: float) -> int:
