@@ -107,5 +107,64 @@ def test_the_weights_of_every_sparse_tensor_subgraph_and_function_go() -> None:
     assert b"compiled" not in blob
 
 
+def weight(name: str) -> TensorProto:
+    return numpy_helper.from_array(np.full((4, 4), SECRET, np.float32), name)
+
+
+def made(nodes: list[onnx.NodeProto], initializers: list[TensorProto]) -> ModelProto:
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    return helper.make_model(helper.make_graph(nodes, "g", [], outputs, initializers))
+
+
+def test_a_weight_that_has_the_name_of_a_shape_in_a_function_goes() -> None:
+    proto = made([helper.make_node("Identity", ["w"], ["y"])], [weight("w")])
+    shape = helper.make_node("Constant", [], ["w"], value_ints=[4, 4])
+    reshape = helper.make_node("Reshape", ["a", "w"], ["b"])
+    opsets = [helper.make_opsetid("", 20)]
+    proto.functions.append(helper.make_function("d", "f", ["a"], ["b"], [shape, reshape], opsets))
+    blob = shareable(proto.SerializeToString())
+    assert np.float32(SECRET).tobytes() not in blob
+    shape = ModelProto.FromString(blob).functions[0].node[0]
+    assert list(shape.attribute[0].ints) == [4, 4]
+
+
+@pytest.mark.parametrize("op_type", ["Reshape", "Resize"])
+def test_a_constant_that_a_shape_in_a_subgraph_needs_stays(op_type: str) -> None:
+    inputs, value = (["x", "s"], np.array([4, 4])) if op_type == "Reshape" else (["x", "", "s"], np.ones(2))
+    shape = numpy_helper.from_array(value.astype(np.float32 if op_type == "Resize" else np.int64), "s")
+    inner = helper.make_graph([helper.make_node(op_type, inputs, ["o"])], "inner", [], [])
+    proto = made([helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner)], [shape])
+    shared = ModelProto.FromString(shareable(proto.SerializeToString()))
+    assert shared.graph.initializer[0].raw_data == shape.raw_data
+    assert shared.metadata_props[0].value == "s"
+
+
+def test_weights_of_training_defaults_of_functions_and_other_domains_go() -> None:
+    proto = made([], [])
+    proto.training_info.add().initialization.initializer.append(weight("w"))
+    opsets = [helper.make_opsetid("", 20)]
+    defaults = [
+        helper.make_attribute("t", weight("w")),
+        helper.make_attribute("g", helper.make_graph([], "inner", [], [], [weight("w")])),
+    ]
+    proto.functions.append(helper.make_function("d", "f", [], [], [], opsets, attribute_protos=defaults))
+    own = {"table": [SECRET] * 4, "engine": np.float32(SECRET).tobytes(), "axis": 1}
+    proto.graph.node.append(helper.make_node("Plugin", [], ["y"], domain="trt.plugins", **own))
+    blob = shareable(proto.SerializeToString() + b"\xa2\x1f\x04" + np.float32(SECRET).tobytes())
+    assert np.float32(SECRET).tobytes() not in blob
+    kept = {item.name: item for item in ModelProto.FromString(blob).graph.node[0].attribute}
+    assert (kept["axis"].i, list(kept["table"].floats)) == (1, [])
+
+
+def test_of_a_file_of_weights_its_name_and_place_stay() -> None:
+    tensor = TensorProto(name="w", dims=[4], data_type=1, data_location=TensorProto.EXTERNAL)
+    entries = {"location": "/home/ada/w.bin", "offset": "0", "length": "16", "note": "by ada"}
+    for key, value in entries.items():
+        tensor.external_data.add(key=key, value=value)
+    blob = shareable(made([], [tensor]).SerializeToString())
+    left = ModelProto.FromString(blob).graph.initializer[0].external_data
+    assert {entry.key: entry.value for entry in left} == {"location": "w.bin", "offset": "0", "length": "16"}
+
+
 def test_what_is_no_model_is_not_handed_on() -> None:
     assert shareable(b"\xff\xff not a model") == b""

@@ -388,3 +388,18 @@ def test_what_no_workbench_put_there_is_refused(statement: str, path: Path) -> N
         assert "set_aside" in refusal.value.fix
     history.set_aside()
     assert history.add(comparison("02-b")) == "02-b"
+
+
+def test_a_trigger_with_a_name_of_sqlites_own_is_refused(path: Path) -> None:
+    """SQL cannot make one, but whoever writes the file can."""
+    history = History(path)
+    history.add(comparison("01-a"))
+    trigger = "CREATE TRIGGER sqlite_t AFTER INSERT ON records BEGIN UPDATE records SET note = 'x'; END"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(
+            "INSERT INTO sqlite_master VALUES ('trigger', 'sqlite_t', 'records', 0, ?)", (trigger,)
+        )
+        connection.commit()
+    with pytest.raises(HistoryError, match="no workbench puts there"):
+        history.entries()

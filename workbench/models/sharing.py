@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from google.protobuf.message import DecodeError, Message  # type: ignore[import-untyped]
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
-from workbench.models.structure import graphs
+from workbench.models.structure import bodies
 
 KEPT_CONSTANTS = "workbench.kept_constants"  # the metadata entry that lists them
 NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # names of modules, by which nodes are grouped
@@ -37,8 +37,11 @@ _PAYLOAD = (
     "raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data",
     "segment",
 )  # fmt: skip
-_ML = "ai.onnx.ml"  # the weights of its operators are attributes
+_KNOWN = frozenset({"", "ai.onnx", "com.microsoft"})  # domains whose operators have no weights as attributes
 _COMPILED = "ep_cache_context"  # of an EPContext node: the compiled model itself
+_PLACE = frozenset({"location", "offset", "length"})  # of external weights
+
+_Needed = set[tuple[str, bool]]  # names of constants that shapes need; whether floats may be among them
 
 
 def shareable(structure: bytes) -> bytes:
@@ -48,8 +51,10 @@ def shareable(structure: bytes) -> bytes:
         model.ParseFromString(structure)
     except DecodeError:
         return b""
-    kept = {name for graph in graphs(model) for name in _kept(graph)}
-    for graph in graphs(model):
+    model.DiscardUnknownFields()
+    model.ClearField("training_info")
+    kept: set[str] = set()
+    for graph in (model.graph, *model.functions):
         _strip_graph(graph, kept)
     _strip_texts(model)
     entry = model.metadata_props.add()
@@ -57,29 +62,57 @@ def shareable(structure: bytes) -> bytes:
     return bytes(model.SerializeToString(deterministic=True))
 
 
-def _kept(graph: GraphProto | FunctionProto) -> set[str]:
-    """The names of constants that shapes need."""
-    makers = {output: node for node in graph.node for output in node.output}
-    constants = _constants(graph)
-    names: set[str] = set()
-    waiting: list[str] = []
+def _strip_graph(graph: GraphProto | FunctionProto, kept: set[str]) -> _Needed:
+    """Strip a graph and its subgraphs, add to `kept` what stays, and return what shapes in it need."""
+    needed: _Needed = set()
     for node in graph.node:
-        for place in _SHAPE_INPUTS.get(node.op_type, ()):
-            if place < len(node.input) and node.input[place]:
-                name = node.input[place]
-                waiting.append(name)
-                if (node.op_type, place) in _SCALES and name in constants:
-                    names.add(name)
-    reached = set(waiting)
+        for body in bodies(node):
+            needed |= _strip_graph(body, kept)
+    needed = _with_sources(graph, needed)
+    constants = _constants(graph)
+    stay = {
+        name
+        for name, tensor in constants.items()
+        if len(tensor.dims) <= 1
+        and ((name, True) in needed or ((name, False) in needed and tensor.data_type in _INTEGERS))
+    }
+    kept |= stay
+    if isinstance(graph, GraphProto):
+        for tensor in graph.initializer:
+            if tensor.name not in stay:
+                _strip(tensor)
+        for sparse in graph.sparse_initializer:
+            _strip(sparse.values)
+            _strip(sparse.indices)
+    else:
+        for attribute in graph.attribute_proto:  # defaults
+            _strip_attribute(attribute, ("floats", "strings", "g", "graphs"))
+    for node in graph.node:
+        constant = node.op_type == "Constant" and bool(node.output)
+        if not (constant and node.output[0] in stay):
+            for attribute in node.attribute:
+                _strip_attribute(attribute, _values(node, attribute, constant))
+    own = constants.keys() | {output for node in graph.node for output in node.output}
+    return {(name, floats) for name, floats in needed if name not in own}
+
+
+def _with_sources(graph: GraphProto | FunctionProto, needed: _Needed) -> _Needed:
+    """Return what shapes of a graph and of its subgraphs need, through the arithmetic before them."""
+    makers = {output: node for node in graph.node for output in node.output}
+    needed = needed | {
+        (node.input[place], (node.op_type, place) in _SCALES)
+        for node in graph.node
+        for place in _SHAPE_INPUTS.get(node.op_type, ())
+        if place < len(node.input) and node.input[place]
+    }
+    waiting = [name for name, _ in needed]
     while waiting:
-        name = waiting.pop()
-        tensor, maker = constants.get(name), makers.get(name)
-        if tensor is not None and tensor.data_type in _INTEGERS and len(tensor.dims) <= 1:
-            names.add(name)
-        elif maker is not None and maker.op_type in _SHAPE_ARITHMETIC:
-            waiting += [source for source in maker.input if source and source not in reached]
-            reached |= set(maker.input)
-    return names
+        maker = makers.get(waiting.pop())
+        if maker is not None and maker.op_type in _SHAPE_ARITHMETIC:
+            sources = {(name, False) for name in maker.input if name} - needed
+            needed |= sources
+            waiting += [name for name, _ in sources]
+    return needed
 
 
 def _constants(graph: GraphProto | FunctionProto) -> dict[str, TensorProto]:
@@ -94,28 +127,20 @@ def _constants(graph: GraphProto | FunctionProto) -> dict[str, TensorProto]:
     return named
 
 
-def _strip_graph(graph: GraphProto | FunctionProto, kept: set[str]) -> None:
-    if isinstance(graph, GraphProto):
-        for tensor in graph.initializer:
-            if tensor.name not in kept:
-                _strip(tensor)
-        for sparse in graph.sparse_initializer:
-            _strip(sparse.values)
-            _strip(sparse.indices)
-    for node in graph.node:
-        constant = node.op_type == "Constant" and bool(node.output)
-        if not (constant and node.output[0] in kept):
-            for attribute in node.attribute:
-                _strip_attribute(node, attribute, constant)
+def _values(node: NodeProto, attribute: AttributeProto, constant: bool) -> tuple[str, ...]:
+    """The fields of an attribute that hold weights."""
+    if constant or attribute.name == _COMPILED:
+        return ("f", "i", "s", "floats", "ints", "strings")
+    if node.domain == "ai.onnx.ml":
+        return ("floats", "ints", "strings")
+    return () if node.domain in _KNOWN else ("s", "floats", "strings")
 
 
-def _strip_attribute(node: NodeProto, attribute: AttributeProto, constant: bool) -> None:
+def _strip_attribute(attribute: AttributeProto, fields: tuple[str, ...]) -> None:
     for tensor in _tensors(attribute):
         _strip(tensor)
-    if constant or node.domain == _ML or attribute.name == _COMPILED:
-        for field in ("f", "i", "s", "floats", "ints", "strings"):
-            if constant or field in ("floats", "strings") or attribute.name == _COMPILED:
-                attribute.ClearField(field)
+    for field in fields:
+        attribute.ClearField(field)
 
 
 def _tensors(attribute: AttributeProto) -> Iterator[TensorProto]:
@@ -129,12 +154,13 @@ def _tensors(attribute: AttributeProto) -> Iterator[TensorProto]:
 
 
 def _strip(tensor: TensorProto) -> None:
-    """Name, type and shape stay; of a file of weights its name without the folders."""
+    """Name, type and shape stay; of a file of weights its name without the folders, and the place in it."""
     for field in _PAYLOAD:
         tensor.ClearField(field)
-    for entry in tensor.external_data:
-        if entry.key == "location":
-            entry.value = entry.value.replace("\\", "/").rpartition("/")[2]
+    entries = [(entry.key, entry.value) for entry in tensor.external_data if entry.key in _PLACE]
+    tensor.ClearField("external_data")
+    for key, value in entries:
+        tensor.external_data.add(key=key, value=value.replace("\\", "/").rpartition("/")[2])
 
 
 def _strip_texts(message: Message) -> None:

@@ -163,7 +163,8 @@ def _identity(connection: sqlite3.Connection) -> tuple[int, int, int, list[str]]
     foreign = sorted(
         f"{kind} {quoted(name)}"
         for kind, name in objects
-        if (kind, name) not in _OURS and not name.startswith("sqlite_")
+        if (kind, name) not in _OURS
+        and not (kind in ("table", "index") and name.startswith("sqlite_"))  # SQLite makes no other
     )
     return application, version, len(objects), foreign[:5]
 
