@@ -54,7 +54,7 @@ def test_a_result_is_drawn_in_the_selected_tab_alone() -> None:
     bench = shown()
     latency = page(bench, 0)
     assert list(latency.cards) == ["every sample", "percentiles", "in time order", "distribution", "runs"]
-    (output,) = latency.cards["every sample"].body.children
+    _, output = latency.cards["every sample"].body.children[0].children
     assert output.outputs[0]["data"][PLOTLY]["data"]
     assert not latency.cards["distribution"].body.children, "a card that nobody looks at is not drawn"
     bench.panels.results.tabs.selected_index = 1
@@ -63,7 +63,7 @@ def test_a_result_is_drawn_in_the_selected_tab_alone() -> None:
 
 
 def test_a_figure_follows_the_width_of_its_place() -> None:
-    (output,) = page(shown(), 0).cards["every sample"].body.children
+    _, output = page(shown(), 0).cards["every sample"].body.children[0].children
     assert output.outputs[0]["data"][PLOTLY]["config"] == {"responsive": True}
 
 
@@ -288,8 +288,9 @@ def test_a_cancelled_export_leaves_the_file_that_was_there(tmp_path: Path) -> No
 
 def test_the_verdict_stands_once_above_the_figure_and_in_a_pinned_one() -> None:
     card = page(shown(), 0).cards["every sample"]
-    (output,) = card.body.children
-    assert "faster" not in output.outputs[0]["data"][PLOTLY]["layout"]["title"]["text"]
+    title, output = card.body.children[0].children
+    assert "faster" not in title.value
+    assert "title" not in output.outputs[0]["data"][PLOTLY]["layout"]
     assert "1.83× faster" in card.bundle()[PLOTLY]["layout"]["title"]["text"]
 
 

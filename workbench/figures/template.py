@@ -10,12 +10,13 @@ import plotly.graph_objects as go
 from workbench.figures.lettering import broken
 from workbench.figures.palette import GRID, STRONG, TEXT
 from workbench.figures.scale import Scale, log_ticks
+from workbench.figures.titles import TITLE_MARGIN, TitleLine, title_lines
 from workbench.figures.words import plain
 
 # Narrow faces that every system has or stands in for. Plotly's own choice ends at Verdana, a third wider.
 FACES = "Helvetica, Arial, sans-serif"
 NARROW_COLUMNS = 46  # letters of a line that still fit 360 pixels
-TITLE_ROOM = 256  # pixels: of a figure in a panel in an output of 360, less its margins
+TITLE_ROOM = 540  # pixels: of a notebook's cell in a window of 1000, less its margins
 TITLE, NOTE = 14.0, 12.0
 TITLE_LINE = 19  # pixels
 VIEW_ROOM = 0.03  # of the width, before the first point
@@ -62,13 +63,9 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
 
     Of a sentence the part before the first semicolon is bold.
     """
-    shown = []
-    for sentence in sentences:
-        head, _, rest = sentence.partition("; ")
-        shown += [f"<b>{plain(line)}</b>" for line in _broken(head, TITLE, bold=True)]
-        shown += [_small(line) for line in _broken(rest, NOTE)]
-    shown += [_small(line) for line in _broken(note, NOTE)]
-    top = TITLE_LINE * len(shown) + 24
+    lines = title_lines(sentences, note)
+    shown = [text for line in lines for text in _broken(line)]
+    top = TITLE_LINE * len(shown) + TITLE_MARGIN
     height = top + plot_height
     return figure.update_layout(
         title={
@@ -83,6 +80,7 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
         },
         margin={"t": top},
         height=height,
+        meta={"title": [(plain(line.text), line.is_bold) for line in lines]},  # for `take_title`
     )
 
 
@@ -100,9 +98,10 @@ def latency_axis(
     return axis
 
 
-def _broken(text: str, size: float, *, bold: bool = False) -> list[str]:
-    return broken(text, size, TITLE_ROOM, bold=bold) if text else []
-
-
-def _small(line: str) -> str:
-    return f"<span style='font-size:{NOTE:g}px'>{plain(line)}</span>"
+def _broken(line: TitleLine) -> list[str]:
+    if line.is_bold:
+        return [f"<b>{plain(part)}</b>" for part in broken(line.text, TITLE, TITLE_ROOM, bold=True)]
+    return [
+        f"<span style='font-size:{NOTE:g}px'>{plain(part)}</span>"
+        for part in broken(line.text, NOTE, TITLE_ROOM)
+    ]

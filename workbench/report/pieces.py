@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import Cancelled, WorkbenchError
+from workbench.figures.titles import take_title
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -95,11 +96,16 @@ def table(frame: pd.DataFrame, caption: str, *, most: int = MOST_ROWS, opened: b
 def plot(figure: go.Figure, label: str) -> str:
     """Return a live figure; its data waits for plotly.js, which the page holds once."""
     stop_if_asked()
-    data = json.dumps(json.loads(figure.to_json()), separators=(",", ":")).replace("<", "\\u003c")
-    height, spoken = round(figure.layout.height or 450), escape(one_line(label))
+    content = json.loads(figure.to_json())
+    title = "".join(
+        f"<b>{escape(one_line(text))}</b>" if is_bold else f"<span>{escape(one_line(text))}</span>"
+        for text, is_bold in take_title(content)
+    )
+    data = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+    height, spoken = round(content["layout"].get("height", 450)), escape(one_line(label))
     return (
         f'<figure class="plot" role="group" aria-label="{spoken}" style="min-height:{height}px">'
-        f'<script type="application/json">{data}</script></figure>'
+        f'<figcaption>{title}</figcaption><script type="application/json">{data}</script></figure>'
     )
 
 

@@ -10,7 +10,7 @@ import ipywidgets as W
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
-from workbench.panels.tabs.figure import figure_bundle, output_of
+from workbench.panels.tabs.figure import titled_figure
 from workbench.panels.tabs.tab import Tab, part_code
 
 COLUMNS = (
@@ -72,7 +72,7 @@ def causes(reasons: Any) -> W.VBox:
         for reason in reasons.reasons
     )
     below = f"<ul>{listed}</ul>" if listed else note_html("No cause was found.")
-    return W.VBox([output_of(figure_bundle(reasons.figure(), str(reasons))), W.HTML(below)])
+    return W.VBox([titled_figure(reasons.figure(), str(reasons)), W.HTML(below)])
 
 
 def outputs(result: Any) -> Any:

@@ -14,7 +14,7 @@ from workbench.panels.buttons import button
 from workbench.panels.markup import error_html, note_html, text
 from workbench.panels.table import Table
 from workbench.panels.tabs.csv import csv_of
-from workbench.panels.tabs.figure import PLOTLY, figure_bundle, output_of
+from workbench.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ class CardWidget:
         drawn = self._drawn()
         if drawn is None:  # a result without a figure
             return self._table()
-        return drawn if isinstance(drawn, W.Widget) else output_of(figure_bundle(drawn, self.card.summary))
+        return drawn if isinstance(drawn, W.Widget) else titled_figure(drawn, self.card.summary)
 
     def _drawn(self) -> Any:
         if self.drawn is None:
