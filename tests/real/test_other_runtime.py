@@ -17,7 +17,7 @@ from workbench.config import Config
 from workbench.diagnosis import doctor
 from workbench.models import Model, load
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.slow]  # needs a second environment
 BLOCKS, CHANNELS, SIZE = 3, 8, 16
 OPENVINO, CPU = "OpenVINOExecutionProvider", "CPUExecutionProvider"
 
