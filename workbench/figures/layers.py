@@ -86,7 +86,7 @@ def why_slower_chart(record: WhySlowerRecord) -> Chart:
         for reason in record.reasons
         if reason.cost_s is not None
     )
-    note = "by reason; a node may count for several; times of nodes under the profiler, not latencies"
+    note = "by reason; a node may count for several; shares of profiled runs times the latency"
     return Chart((record.headline,), (Axis("time of a run (ms)"),), tuple(rows), note)
 
 

@@ -25,20 +25,17 @@ THREAD_PIXELS = 60
 def op_type_chart(profile: Profile) -> Chart:
     """Return a row for each op type: its own time in a run. Time of no node has grey rows."""
     table = profile.by("op_type")
-    runs = len(profile.runs_s) or 1
     rows = []
     columns = (table[name].tolist() for name in ("op_type", "self_s", "share", "calls"))
     for name, own_s, share, calls in list(zip(*columns, strict=True))[:MOST_OPS]:
         look = GREY if name in (BETWEEN_NODES, SCHEDULING) else op_look(str(name))
         text = (
-            f"{in_ms(own_s / runs)} ({share * 100:.1f} %)"
-            if share is not None and share == share
-            else "not known"
+            f"{in_ms(own_s)} ({share * 100:.1f} %)" if share is not None and share == share else "not known"
         )
-        value = Value(own_s * 1e3 / runs, text, look, detail=f"{calls / runs:.4g} calls a run")
+        value = Value(own_s * 1e3, text, look, detail=f"{calls:.4g} calls a run")
         rows.append(one_value(str(name), value))
-    axis = Axis("own time a run, with the profiler on (ms)")
-    title = f"Where the time of a run goes, by op type; {profile}"
+    axis = Axis("own time a run (ms)")
+    title = f"Where the time of a run goes, by op type; shares of {profile.time_words}; {profile}"
     return Chart((title,), (axis,), tuple(rows), rows_left_out(len(table), len(rows), "op types"))
 
 

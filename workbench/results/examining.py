@@ -116,7 +116,7 @@ class ExaminedRun:
 
     def profile(self) -> Profile:
         """Return the profile of the run, made where it is missing."""
-        return profile_of(self.record("profile"))
+        return profile_of(self.record("profile")).scaled_to(self.run.latency.median_s)
 
     def peaks(self, *, again: bool = False) -> PeakRow:
         """Return the peaks of this machine with the threads of the run."""

@@ -49,7 +49,7 @@ class ResultWithParts(Result):
 
     def made(self, kind: str, label: str | None = None) -> Any:
         """Return a further result that is kept with this one: `result.made("levels", "B").figure()`."""
-        return KINDS.result_of_part(self._part(kind, label))
+        return self._at_latency(KINDS.result_of_part(self._part(kind, label)), label)
 
     def part(self, kind: str, label: str | None = None) -> Any:
         """Return the record of a part; a WorkbenchError says how to get one that is missing."""
@@ -65,8 +65,8 @@ class ResultWithParts(Result):
         return Explanation.of_part(self._part("explanation", label))
 
     def profile(self, label: str = "A") -> Profile:
-        """Return where the time of that run goes."""
-        return Profile.of_part(self._part("profile", label))
+        """Return where the time of that run goes: shares of its measured median."""
+        return Profile.of_part(self._part("profile", label)).scaled_to(self._latency_s(label))
 
     def graph(
         self, label: str | None = None, *, baseline: str = "A", color: ColorBy | None = None
@@ -97,7 +97,7 @@ class ResultWithParts(Result):
 
     def roofline(self) -> Roofline:
         """Return each node against this machine's peaks, for each config."""
-        return self._per_run(Roofline)
+        return self._scaled_roofline(self._per_run(Roofline))
 
     def cold_start(self) -> ColdStarts:
         """Return the steps from no process to a steady run, for each config."""
@@ -123,6 +123,19 @@ class ResultWithParts(Result):
 
     def _explained(self, label: str) -> Explained | None:
         return next((part.record for part in self.parts if part.name == f"explanation/{label}"), None)
+
+    def _latency_s(self, label: str | None) -> float | None:
+        return next((run.latency.median_s for run in self.record.runs if run.label == label), None)
+
+    def _at_latency(self, result: Any, label: str | None) -> Any:
+        """Return a result with profiled times as shares of the latency that the comparison measured."""
+        if isinstance(result, Profile):
+            return result.scaled_to(self._latency_s(label))
+        return self._scaled_roofline(result) if isinstance(result, Roofline) else result
+
+    def _scaled_roofline(self, result: Roofline) -> Roofline:
+        records = {run: record.scaled_to(self._latency_s(run)) for run, record in result.by_label.items()}
+        return Roofline.of(records, result.about)
 
     def _node_times_s(self, label: str) -> dict[str, float] | None:
         """Return the time of one run by node, or None without a profile."""

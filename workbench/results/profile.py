@@ -49,6 +49,7 @@ class Profile(Data, Result):
             overhead=data.overhead,
             optimized=data.optimized,
             scopes=data.scopes,
+            latency_s=data.latency_s,
             about=about,
         )
 
@@ -68,7 +69,7 @@ class Profile(Data, Result):
         return record_of(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s…"""
+        """Return a row per executed node: op_type, provider, scope, calls and times of one run, share."""
         return Data.to_frame(self)
 
     def figure(self) -> go.Figure:

@@ -78,7 +78,7 @@ class Difference:
     """All rows: their differences sum to the difference of the two runs."""
 
     rows: tuple[NodeChange, ...]
-    a_s: float  # a run of A with the profiler on, the mean of the fastest three quarters
+    a_s: float  # `Profile.run_s` of A
     b_s: float
 
     @property
@@ -120,7 +120,7 @@ class Difference:
             if any(row.kind == kind for row in self.rows)
         )
         return (
-            f"Under the profiler a run of B takes {in_ms(abs(self.difference_s), 3)} {way} than one of A "
+            f"A run of B takes {in_ms(abs(self.difference_s), 3)} {way} than one of A "
             f"({in_ms(self.a_s, 3)} to {in_ms(self.b_s, 3)}): {parts}"
         )
 
@@ -154,14 +154,13 @@ class _Profiled:
     @staticmethod
     def of(profile: Profile) -> _Profiled:
         steady = profile.steady
-        runs = steady.runs or 1
         table = node_table(steady)
         table = table.set_index("node", drop=False).loc[_in_order(steady)]
         names = [str(name) for name in table["node"]]
-        own = {name: float(spent) / runs for name, spent in zip(names, table["self_s"], strict=True)}
+        own = {name: float(spent) for name, spent in zip(names, table["self_s"], strict=True)}
         groups = group_table(steady, "node")
         gaps = {
-            str(name): float(spent) / runs
+            str(name): float(spent)
             for name, spent in zip(groups["node"], groups["self_s"], strict=True)
             if name not in own
         }

@@ -21,21 +21,18 @@ class NodeTime:
 
     name: str
     provider: str | None
-    time_s: float  # its own, of one run: the mean over the runs that count
+    time_s: float  # its own, of one run: a share of `Profile.run_s`
 
 
 def node_times(profile: Profile) -> tuple[NodeTime, ...]:
     """Return the time of everything that ran, nodes in bodies included."""
-    measured, runs = profile.measured, len(profile.runs_s)
-    times: dict[str, float] = {}
+    steady, times_s = profile.steady, profile.node_times_s()
     providers: dict[str, str | None] = {}
-    nodes = [int(event) for event in measured.events if measured.tree.kind[event] == Kind.NODE]
-    for event in sorted(nodes, key=lambda event: float(measured.trace.start_us[event])):
-        name = node_name(measured.trace.name_of(event))
-        times[name] = times.get(name, 0.0) + float(measured.tree.self_us[event]) / 1e6
-        call = measured.trace.call_of(event)
-        providers.setdefault(name, call.provider if call else None)
-    return tuple(NodeTime(name, providers[name], total_s / runs) for name, total_s in times.items())
+    nodes = [int(event) for event in steady.events if steady.tree.kind[event] == Kind.NODE]
+    for event in sorted(nodes, key=lambda event: float(steady.trace.start_us[event])):
+        call = steady.trace.call_of(event)
+        providers.setdefault(node_name(steady.trace.name_of(event)), call.provider if call else None)
+    return tuple(NodeTime(name, provider, times_s[name]) for name, provider in providers.items())
 
 
 def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placement:

@@ -1,10 +1,14 @@
-"""A profile: ORT's own record of a few executions. Good for shares; latency is measured without it."""
+"""A profile: ORT's own record of a few executions. It gives shares; the latency is measured without it.
+
+Each time that a table, figure or view shows is a share of the steady runs times one latency, `Profile.run_s`.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import median
@@ -15,6 +19,7 @@ from workbench.analysis.profile.tables import (
     Grouping,
     Measured,
     group_table,
+    mean_seconds,
     measured,
     node_table,
     run_seconds,
@@ -75,8 +80,10 @@ class Profile:
         overhead: Overhead | None = None,
         optimized: ModelProto | None = None,
         scopes: Mapping[str, str] | None = None,
+        latency_s: float | None = None,
     ) -> None:
         self.trace = trace
+        self.latency_s = latency_s  # measured without the profiler, by a comparison
         self.overhead = overhead
         self.optimized = optimized  # the graph that ran, without its large weights
         self.scopes = dict(scopes or {})  # modules of nodes whose names do not tell them
@@ -90,7 +97,18 @@ class Profile:
             overhead=self.overhead,
             optimized=optimized,
             scopes=scopes,
+            latency_s=self.latency_s,
         )
+
+    def scaled_to(self, latency_s: float | None) -> Self:
+        """Return the same runs as shares of a latency that was measured better; None changes nothing."""
+        if latency_s is None:
+            return self
+        scaled = copy(self)
+        for name in ("measured", "steady"):
+            vars(scaled).pop(name, None)
+        scaled.latency_s = latency_s
+        return scaled
 
     @cached_property
     def tree(self) -> Tree:
@@ -111,22 +129,49 @@ class Profile:
 
     @cached_property
     def measured(self) -> Measured:
-        """The events that tables count."""
-        runs = range(self.warmup_runs, len(self.tree.runs))
-        return measured(self.trace, self.tree, runs, self.scopes)
+        """The events of all runs after the warm-up."""
+        return replace(self._profiled, scale=self.steady.scale)
 
     @cached_property
     def steady(self) -> Measured:
         """The events of the fastest three quarters of the runs, without those that something interrupted.
 
-        Comparisons use the same part of their samples. Means over it still add up.
+        Comparisons use the same part of their samples. Means over it still add up, to `run_s`.
         """
         durations = self.runs_s
         count = max(1, round(STEADY * len(durations))) if durations else 0
         fastest = sorted(range(len(durations)), key=durations.__getitem__)[:count]
-        return measured(
-            self.trace, self.tree, [self.warmup_runs + run for run in sorted(fastest)], self.scopes
-        )
+        chosen = [self.warmup_runs + run for run in sorted(fastest)]
+        runs = measured(self.trace, self.tree, chosen, self.scopes)
+        mean_s, plain_s = mean_seconds(runs), self.unprofiled_s
+        return replace(runs, scale=plain_s / mean_s if plain_s and mean_s else 1.0)
+
+    @cached_property
+    def _profiled(self) -> Measured:
+        runs = range(self.warmup_runs, len(self.tree.runs))
+        return measured(self.trace, self.tree, runs, self.scopes)
+
+    @property
+    def unprofiled_s(self) -> float | None:
+        """The latency without the profiler: a comparison's median, else that of the runs before; or None."""
+        if self.latency_s is not None:
+            return self.latency_s
+        return median(self.overhead.plain_s) if self.overhead and self.overhead.plain_s else None
+
+    @property
+    def run_s(self) -> float:
+        """The time that tables, figures and views divide: `unprofiled_s`, or the mean of the steady runs."""
+        return mean_seconds(self.steady) * self.steady.scale
+
+    @property
+    def time_words(self) -> str:
+        """Which time `run_s` is: "4.83 ms, the measured median"."""
+        if self.latency_s is not None:
+            return f"{in_ms(self.run_s)}, the measured median"
+        if self.unprofiled_s:
+            return f"{in_ms(self.run_s)}, the median without the profiler"
+        fastest = f"fastest {self.steady.runs} of {counted(len(self.runs_s), 'run')}"
+        return f"{in_ms(self.run_s)}, the mean of the {fastest}, with the profiler on"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -137,22 +182,20 @@ class Profile:
     @property
     def runs_s(self) -> tuple[float, ...]:
         """The duration of each counted run, with the profiler on."""
-        return tuple(float(seconds) for seconds in run_seconds(self.measured))
+        return tuple(float(seconds) for seconds in run_seconds(self._profiled))
 
     def to_frame(self) -> pd.DataFrame:
-        """A row an executed node: node, op_type, provider, scope, calls, total_s, self_s, mean_s, share."""
-        return node_table(self.measured)
+        """Return a row per executed node: op_type, provider, scope, calls and times of one run, share."""
+        return node_table(self.steady)
 
     def node_times_s(self) -> dict[str, float]:
-        """Return the own time of each node in one run, over the steady runs: the times that flames show."""
-        table, runs = node_table(self.steady), self.steady.runs or 1
-        return {
-            str(node): float(own_s) / runs for node, own_s in zip(table["node"], table["self_s"], strict=True)
-        }
+        """Return the own time of each node in one run."""
+        table = node_table(self.steady)
+        return {str(node): float(own_s) for node, own_s in zip(table["node"], table["self_s"], strict=True)}
 
     def by(self, group: Grouping) -> pd.DataFrame:
-        """A row a group (op_type, node, scope, provider, thread); gaps are rows, so shares sum to one."""
-        return group_table(self.measured, group)
+        """Return a row per op_type, node, scope, provider or thread; gaps are rows, so shares sum to one."""
+        return group_table(self.steady, group)
 
     def variation(self, group: Grouping = "node") -> pd.DataFrame:
         """Over the counted runs, what varies most first: lowest, quartiles, highest of each group."""
@@ -165,12 +208,6 @@ class Profile:
     def save_trace(self, path: str | os.PathLike[str]) -> Path:
         """Write the trace as ORT writes it, for speedscope and Perfetto; of a long one the first runs."""
         return save_trace(self.trace, self.tree, path)
-
-    def scaled_to(self, latency_s: float) -> pd.DataFrame:
-        """The node table with `scaled_s`: its share of an unprofiled latency. An estimate, labelled so."""
-        table = self.to_frame()
-        table["scaled_s"] = table["share"] * latency_s
-        return table
 
     def __str__(self) -> str:
         runs = self.runs_s
@@ -187,10 +224,11 @@ class Profile:
         table = self.by("op_type").head(MOST_ROWS)
         columns = (table[name].tolist() for name in ("op_type", "calls", "self_s", "share"))
         rows: Iterable[tuple[object, ...]] = (
-            (op_type, calls, in_ms(own), f"{share * 100:.1f} %")
+            (op_type, f"{calls:.4g}", in_ms(own), f"{share * 100:.1f} %")
             for op_type, calls, own, share in zip(*columns, strict=True)
         )
-        return to_table(("op type", "calls", "own time", "share"), rows, str(self))
+        headings = ("op type", "calls", "own time", "share")
+        return to_table(headings, rows, f"{self}. Shares of {self.time_words}")
 
 
 def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None) -> Profile:

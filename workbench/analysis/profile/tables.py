@@ -1,4 +1,7 @@
-"""A profile as tables by node, op type, module, provider and thread; gaps are named rows."""
+"""A profile as tables by node, op type, module, provider and thread; gaps are named rows.
+
+Times are those of one run, profiled times multiplied by `Measured.scale`: the latency without the profiler.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,16 @@ class Measured:
     run: Codes  # of each of these events: a position in `chosen`
     chosen: tuple[int, ...]  # runs of the tree, in order
     scopes: Mapping[str, str]  # of nodes whose names do not tell their module
+    scale: float = 1.0  # the latency over the mean duration of the profiled runs
 
     @property
     def runs(self) -> int:
         return len(self.chosen)
+
+    @property
+    def per_run(self) -> float:
+        """Seconds of one run, at the scale of the latency, for a microsecond in all runs."""
+        return self.scale / 1e6 / (self.runs or 1)
 
     def scope(self, node: str) -> str:
         """Return the module that a node belongs to; "" where it is unknown."""
@@ -63,18 +72,22 @@ class Measured:
 
 
 def measured(
-    trace: Trace, tree: Tree, runs: Sequence[int], scopes: Mapping[str, str] | None = None
+    trace: Trace,
+    tree: Tree,
+    runs: Sequence[int],
+    scopes: Mapping[str, str] | None = None,
+    scale: float = 1.0,
 ) -> Measured:
     """Select everything inside of these runs, without a device's kernels, which run beside them."""
     position = np.full(len(tree.runs) + 1, NO_PARENT, np.int32)  # the last one is for events of no run
     position[list(runs)] = np.arange(len(runs), dtype=np.int32)
     run = position[tree.run]
     events = np.flatnonzero((run >= 0) & (tree.kind != Kind.KERNEL) & ~np.isnan(tree.self_us))
-    return Measured(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes or {})
+    return Measured(trace, tree, events.astype(np.int32), run[events], tuple(runs), scopes or {}, scale)
 
 
 def node_table(runs: Measured) -> pd.DataFrame:
-    """A row a node that ran: node, op_type, provider, scope, calls, total_s, self_s, and more."""
+    """Return a row per executed node: calls and times of one run, and its share of the run."""
     import pandas as pd
 
     is_node = runs.tree.kind[runs.events] == Kind.NODE
@@ -83,8 +96,8 @@ def node_table(runs: Measured) -> pd.DataFrame:
         {
             "name": runs.trace.name[events],
             "call": runs.trace.call[events],
-            "total_s": runs.trace.duration_us[events] / 1e6,
-            "self_s": runs.tree.self_us[events] / 1e6,
+            "total_s": runs.trace.duration_us[events] * runs.per_run,
+            "self_s": runs.tree.self_us[events] * runs.per_run,
         }
     )
     groups = rows.groupby("name", sort=False)
@@ -93,17 +106,17 @@ def node_table(runs: Measured) -> pd.DataFrame:
     ).reset_index()
     names = [node_name(runs.trace.names[code]) for code in table["name"]]
     calls = [None if code == ABSENT else runs.trace.calls[code] for code in table["call"]]
-    whole = run_seconds(runs).sum()
+    whole = mean_seconds(runs) * runs.scale
     result = pd.DataFrame(
         {
             "node": names,
             "op_type": [None if call is None else call.op_type for call in calls],
             "provider": [None if call is None else call.provider for call in calls],
             "scope": [runs.scope(name) for name in names],
-            "calls": table["calls"],
+            "calls": table["calls"] / (runs.runs or 1),
             "total_s": table["total_s"],
             "self_s": table["self_s"],
-            "mean_s": table["total_s"] / table["calls"],
+            "mean_s": table["total_s"] / table["calls"] * (runs.runs or 1),
             "share": table["self_s"] / whole if whole else None,
         }
     )
@@ -111,16 +124,16 @@ def node_table(runs: Measured) -> pd.DataFrame:
 
 
 def group_table(runs: Measured, by: Grouping) -> pd.DataFrame:
-    """A row a group: calls, total_s, self_s, mean_s, share of the runs' time. The shares sum to one."""
+    """Return a row per group: calls and times of one run, share of it. The shares sum to one."""
     import pandas as pd
 
     counts = runs.tree.kind[runs.events] == Kind.NODE
     rows = pd.DataFrame(
         {
             by: runs.labels(by),
-            "calls": counts.astype(np.int64),
-            "total_s": np.where(counts, runs.trace.duration_us[runs.events], np.nan) / 1e6,
-            "self_s": runs.tree.self_us[runs.events] / 1e6,
+            "calls": counts / (runs.runs or 1),
+            "total_s": np.where(counts, runs.trace.duration_us[runs.events], np.nan) * runs.per_run,
+            "self_s": runs.tree.self_us[runs.events] * runs.per_run,
         }
     )
     table = rows.groupby(by, sort=False).agg(
@@ -166,13 +179,18 @@ def seconds_by_run(runs: Measured, by: Grouping) -> tuple[list[str], Any]:
     positions = _numbered(labels)
     sums = np.zeros((len(positions), runs.runs))
     rows = np.array([positions[label] for label in labels], np.int64)
-    np.add.at(sums, (rows, runs.run), runs.tree.self_us[runs.events] / 1e6)
+    np.add.at(sums, (rows, runs.run), runs.tree.self_us[runs.events] / 1e6 * runs.scale)
     return list(positions), sums
 
 
 def run_seconds(runs: Measured) -> Any:
-    """Return the duration of each run, in order."""
+    """Return the duration of each run with the profiler on, in order."""
     return runs.trace.duration_us[[runs.tree.runs[run] for run in runs.chosen]] / 1e6
+
+
+def mean_seconds(runs: Measured) -> float:
+    """Return the mean duration of the runs with the profiler on; 0.0 without a run."""
+    return float(run_seconds(runs).mean()) if runs.runs else 0.0
 
 
 def span_table(trace: Trace, tree: Tree) -> pd.DataFrame:

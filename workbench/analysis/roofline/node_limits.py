@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from workbench.analysis.flops.counting import Costs, costs_of
 from workbench.analysis.flops.shapes import profiled_shapes
 from workbench.analysis.profile.session_profile import Profile
-from workbench.analysis.profile.tables import node_table, run_seconds
+from workbench.analysis.profile.tables import node_table
 from workbench.analysis.roofline.peaks import PeakRow
 from workbench.errors import ProfileError
 from workbench.records.tables import TABLE
@@ -64,7 +64,15 @@ class RooflineRecord:
 
     nodes: tuple[NodeLimit, ...] = field(metadata=TABLE)
     peaks: PeakRow
-    run_s: float  # with the profiler on
+    run_s: float  # the latency that the times of the nodes are shares of: without the profiler where known
+
+    def scaled_to(self, latency_s: float | None) -> RooflineRecord:
+        """Return the same shares of a latency that was measured better; None changes nothing."""
+        if latency_s is None or not self.run_s:
+            return self
+        factor = latency_s / self.run_s
+        nodes = tuple(replace(node, time_s=node.time_s * factor) for node in self.nodes)
+        return replace(self, nodes=nodes, run_s=latency_s)
 
     @property
     def limit_s(self) -> float:
@@ -126,7 +134,7 @@ class RooflineRecord:
         left = f"; counted as measured: {unknown} without a known limit, {in_ms(unknown_s, 3)}"
         gap_s = max(0.0, self.run_s - sum(node.time_s for node in self.nodes))
         return (
-            f"{in_ms(self.run_s, 3)} a run under the profiler, {in_ms(gap_s, 3)} of them between "
+            f"{in_ms(self.run_s, 3)} a run, {in_ms(gap_s, 3)} of them between "
             f"nodes; at this machine's peaks with {count} its nodes would need {in_ms(self.limit_s, 3)}"
             f"{left if self.unknown else ''}" + "".join(f"; doubtful: {doubt}" for doubt in self.doubts)
         )
@@ -145,14 +153,14 @@ def costs_of_profile(profile: Profile) -> Costs:
 def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
     """Join time, cost and peaks by node name. The peaks are the CPU's, so nodes of a device have no limit."""
     costs = {node.node: node.cost for node in costs_of_profile(profile).nodes}
-    table, runs = node_table(profile.steady), profile.steady.runs
+    table = node_table(profile.steady)
     columns: Sequence[list[object]] = [
         table[name].tolist() for name in ("node", "op_type", "provider", "calls", "self_s")
     ]
     nodes = []
     for node, op_type, provider, calls, own_s in zip(*columns, strict=True):
         cost = costs.get(str(node))
-        per_run = float(str(calls)) / runs
+        per_run = float(str(calls))
         flops = None if cost is None else cost.flops
         moved = None if cost is None else cost.bytes_moved
         limit_s, bound = limit_of(str(op_type), flops, moved, peaks) if provider in HOST else (None, None)
@@ -161,15 +169,14 @@ def roofline(profile: Profile, peaks: PeakRow) -> RooflineRecord:
                 node=str(node),
                 op_type=str(op_type),
                 calls_per_run=per_run,
-                time_s=float(str(own_s)) / runs,
+                time_s=float(str(own_s)),
                 flops=flops,
                 bytes_moved=moved,
                 limit_s=None if limit_s is None else limit_s * per_run,
                 bound=bound,
             )
         )
-    run_s = float(run_seconds(profile.steady).sum()) / runs if runs else 0.0
-    return RooflineRecord(tuple(nodes), peaks, run_s)
+    return RooflineRecord(tuple(nodes), peaks, profile.run_s)
 
 
 def measured_roofline(

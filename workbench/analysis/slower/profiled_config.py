@@ -58,7 +58,7 @@ class ProfiledConfig:
     config: Config
     nodes: tuple[NodeRun, ...]
     between_s: float  # of a run, outside of all nodes
-    run_s: float  # the latency that node times are scaled to: the median of unprofiled runs
+    run_s: float  # the latency that node times are scaled to: `Profile.run_s`
     graph: Graph | None  # None: a provider compiles its partitions, so the graph cannot be saved
     source: Graph
     profile: Profile
@@ -74,6 +74,7 @@ class ProfiledConfig:
             nodes=tuple(replace(run, time_s=run.time_s * factor) for run in self.nodes),
             between_s=self.between_s * factor,
             run_s=latency_s,
+            profile=self.profile.scaled_to(latency_s),
         )
 
     @cached_property
@@ -129,7 +130,7 @@ def profiled_config(label: str, config: Config, profile: Profile, source: ModelP
     }
     overhead = profile.overhead
     samples = overhead.plain_s if overhead and overhead.plain_s else profile.runs_s
-    run_s = median(samples)
+    run_s = profile.run_s
     names, seconds = seconds_by_run(profile.measured, "node")
     nodes, between_s = [], 0.0
     for name, row in zip(names, seconds / seconds.sum(axis=0), strict=True):

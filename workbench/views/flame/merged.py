@@ -22,7 +22,7 @@ MOST_MODULES = 24  # one in another: names are anybody's
 
 @dataclass(slots=True)
 class Branch:
-    """A box before its layout; times are sums over all counted runs."""
+    """A box before its layout; times are sums over the steady runs, at the scale of the latency."""
 
     name: str
     kind: Kind
@@ -84,7 +84,7 @@ def devices(profile: Profile, order: Order) -> Frames | None:
         known = tree.kind[owner] == Event.NODE
         box = finder.node(whole, owner) if known else whole.child(NOT_TOLD, Kind.OTHER)
         box = box.child(trace.name_of(event), Kind.KERNEL, box.op, box.provider)
-        box.own_s += float(trace.duration_us[event]) / 1e6
+        box.own_s += float(trace.duration_us[event]) / 1e6 * profile.steady.scale
         box.calls += 1
     return lay_out(whole, 1 / len(chosen), {}, {}) if whole.children else None
 
@@ -103,7 +103,7 @@ def grow(profile: Profile, order: Order) -> Branch:
         place = whole if at == NO_PARENT else places[at]
         for span in reversed(waiting):
             place = places[span] = finder.place(place, span)
-        spent_s = float(own_us[event]) / 1e6
+        spent_s = float(own_us[event]) / 1e6 * profile.steady.scale
         kind = Event(tree.kind[event])
         if kind == Event.RUN:
             place.calls += 1

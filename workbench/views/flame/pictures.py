@@ -12,7 +12,8 @@ from workbench.views.flame.frames import Pane, Picture
 from workbench.views.flame.merged import Order, devices, grow, merged, ranked
 from workbench.views.flame.timeline import MOST_SPANS, timeline
 
-PROFILED = "with the profiler on, which costs a small node relatively more than a large one"
+PROFILED = "with the profiler on, so longer than in the other pictures"
+SHARES = "shares of the profiled runs; the profiler costs a small node relatively more than a large one"
 DIFFERING = "Left, less time in B; right, more. Below: why, what became what, and the single nodes."
 
 
@@ -51,7 +52,7 @@ def _merged(order: Order, title: str, shown: Sequence[ProfiledRun], difference: 
             panes.append(
                 Pane(f"{run.label}, device", "kernels, beside the nodes that launched them", kernels)
             )
-    return Picture(order, title, f"The mean run, {PROFILED}. The widest stand left.", tuple(panes))
+    return Picture(order, title, f"The mean run: {SHARES}. The widest stand left.", tuple(panes))
 
 
 def _in_time(shown: Sequence[ProfiledRun], most_spans: int) -> Picture:
@@ -79,7 +80,4 @@ def _difference(shown: Sequence[ProfiledRun], difference: Difference) -> Picture
 
 
 def _runs(profile: Profile) -> str:
-    kept, count = profile.steady.runs, len(profile.runs_s)
-    if count < 2:
-        return "one run" if count else "no run"
-    return f"the mean of the fastest {kept} of {count} runs" if kept < count else f"the mean of {count} runs"
+    return f"of {profile.time_words}" if profile.steady.runs else "no run"

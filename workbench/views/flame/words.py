@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
-from workbench.text import in_ms
 from workbench.views.flame.pictures import ProfiledRun
 
 MOST = 3
@@ -25,8 +24,7 @@ def _of(shown: ProfiledRun) -> str:
         return f"{shown.label}: no run was completed in this trace"
     table = group_table(steady, "op_type")
     gaps = table["op_type"].isin((BETWEEN_NODES, SCHEDULING))
-    whole_s = float(table["self_s"].sum()) / steady.runs
     top = table[~gaps].head(MOST)
     parts = [f"{op} {share * 100:.0f} %" for op, share in zip(top["op_type"], top["share"], strict=True)]
     parts.append(f"no node {float(table[gaps]['share'].sum()) * 100:.0f} %")
-    return f"{shown.label}: {in_ms(whole_s)} with the profiler on, of it {', '.join(parts)}"
+    return f"{shown.label}: {shown.profile.time_words}, of it {', '.join(parts)}"

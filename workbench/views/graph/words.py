@@ -33,5 +33,5 @@ def _told(pane: Pane) -> str:
         text += f" in {len(parts)} partitions with {crossing:,} tensor{'s' * (crossing != 1)} crossing"
     times = [row.time_s for row in nodes if row.time_s is not None]
     if times:
-        text += f", {in_ms(sum(times), 3)} a run with the profiler on"
+        text += f", {in_ms(sum(times), 3)} of a run in nodes"
     return f"{text}. {one_line(pane.note)}" if pane.note else text

@@ -209,7 +209,7 @@ function render({ model, el }) {
       line("passes", among("passes"));
       if (one) line("makes", pane.text("shapes", row));
       const time = sum("time"), memory = sum("memory");
-      if (time >= 0) line("time", `${seconds(time)} a run, ${share(time / pane.all.time)} (with the profiler on)`);
+      if (time >= 0) line("time", `${seconds(time)} a run, ${share(time / pane.all.time)} of all nodes`);
       if (memory >= 0) line("outputs", bytes(memory));
       line("why here", among("note"));
     }
