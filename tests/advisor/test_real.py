@@ -65,6 +65,31 @@ def test_weights_that_are_inputs_are_found_in_a_real_model(tmp_path: Path) -> No
     assert "weights-are-inputs" not in {finding.record.id for finding in sound}
 
 
+def test_weights_leave_the_inputs_when_the_fix_is_tried(tmp_path: Path) -> None:
+    findings = wb.findings(convolutions(tmp_path / "net.onnx", as_inputs=True))
+    result = findings["weights-are-inputs"].try_fix(5.0, progress=False, keep=False)
+    changed = wb.Config(rewrites=("weights-out-of-inputs",))
+    after = result.comparison.runs[1]
+    assert after.config == changed
+    assert after.preparation.steps[0].did == "weights-out-of-inputs applied 3 times"
+    assert result.comparison.agreement[0].agrees is True
+    assert result.config == (changed if result.kept else wb.Config())
+    assert result.reason
+
+
+def test_denormal_weights_become_zero_when_the_fix_is_tried(tmp_path: Path) -> None:
+    path = convolutions(tmp_path / "net.onnx")
+    model = onnx.load(path)
+    weight = numpy_helper.to_array(model.graph.initializer[1]).copy()
+    weight[::2] = 1e-39
+    model.graph.initializer[1].raw_data = weight.tobytes()
+    onnx.save(model, path)
+    result = wb.findings(path)["denormal-weights"].try_fix(5.0, progress=False, keep=False)
+    assert result.comparison.runs[1].config == wb.Config(rewrites=("denormals-to-zero",))
+    assert result.comparison.agreement[0].agrees is True
+    assert result.reason
+
+
 def test_a_fix_is_tried_and_kept_or_not_with_a_reason(tmp_path: Path) -> None:
     level = wb.Config(level="disabled")
     findings = wb.findings(convolutions(tmp_path / "net.onnx"), level)

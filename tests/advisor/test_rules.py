@@ -100,6 +100,7 @@ def test_a_simple_power_is_spelled_out(exponent: float, speaks: bool) -> None:
     built.graph.initializer.append(numpy_helper.from_array(np.float32(exponent).reshape(()), "e"))
     findings = say("general-power", evidence(nodes, structure=built))
     assert bool(findings) is speaks
+    assert all(finding.fix.config == Config(rewrites=("power-spelled-out",)) for finding in findings)
     assert all(finding.nodes == ("p",) for finding in findings)
 
 
@@ -110,7 +111,17 @@ def test_weights_among_the_inputs() -> None:
     built.graph.input.append(helper.make_tensor_value_info("w", FLOAT, [256, 256]))
     (finding,) = say("weights-are-inputs", evidence(nodes, structure=built))
     assert finding.nodes == ("c",)
+    assert finding.fix.config == Config(rewrites=("weights-out-of-inputs",))
     assert finding.fix.least_sqnr_db == 60
+
+
+def test_a_rewrite_that_the_config_has_is_not_offered_again() -> None:
+    nodes = [("c", "Conv", ("x", "w"), 90)]
+    built = matrix(nodes)
+    built.graph.input.append(helper.make_tensor_value_info("w", FLOAT, [256, 256]))
+    config = Config(rewrites=("weights-out-of-inputs",))
+    (finding,) = say("weights-are-inputs", evidence(nodes, structure=built, config=config))
+    assert (finding.fix.kind, finding.fix.config) == ("rewrite", None)
 
 
 def test_denormal_weights() -> None:
@@ -119,7 +130,7 @@ def test_denormal_weights() -> None:
     assert say("denormal-weights", evidence(nodes, structure=matrix(nodes), weights=sound)) == []
     (finding,) = say("denormal-weights", evidence(nodes, structure=matrix(nodes), weights=ill))
     assert finding.nodes == ("m",)
-    assert dict(finding.fix.config.session_entries) == {"session.set_denormal_as_zero": "1"}
+    assert finding.fix.config == Config(rewrites=("denormals-to-zero",))
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def keep_if_better(
 
 def _against_float(model: Model, config: Config, baseline: Config | None, **how: Any) -> Comparison:
     """Compare a config with its baseline: the same in float, or the defaults where it prepares nothing."""
-    plain = baseline or config.replace(precision=None, fusion=None, saved_graph=None)
+    plain = baseline or config.replace(rewrites=(), precision=None, fusion=None, saved_graph=None)
     if plain == config:
         plain = Config(providers=config.providers, free_dimensions=config.free_dimensions)
     if plain == config:

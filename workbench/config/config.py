@@ -73,7 +73,7 @@ class Config(ConfigFields):
         """The config without what changes the model file."""
         if not self.changes_model:
             return self
-        return self.replace(fusion=None, precision=None, saved_graph=None, free_dimensions=())
+        return self.replace(rewrites=(), fusion=None, precision=None, saved_graph=None, free_dimensions=())
 
     @property
     def session_config(self) -> Config:

@@ -19,6 +19,7 @@ class ConfigFields:
 
     level: Level | None = None
     disabled_passes: tuple[str, ...] = ()
+    rewrites: tuple[str, ...] = ()
     fusion: TransformerFusion | None = None
     saved_graph: Literal["onnx", "ort"] | None = None
     precision: Precision | None = None
@@ -49,4 +50,5 @@ class ConfigFields:
     @property
     def changes_model(self) -> bool:
         """Whether the model file is changed before ORT loads it."""
-        return any(part is not None for part in (self.fusion, self.precision, self.saved_graph))
+        parts = (self.fusion, self.precision, self.saved_graph)
+        return bool(self.rewrites) or any(part is not None for part in parts)

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 
 from workbench.config.kinds import Choice, Count, Flag, Switch, Text
 from workbench.config.knob import Knob
-from workbench.config.name_kinds import Entries, Names, Sizes
+from workbench.config.name_kinds import Choices, Entries, Names, Sizes
 from workbench.config.parts import PartKnob
 from workbench.config.provider_knob import Providers
 from workbench.config.runtime import Interpreter
 from workbench.errors import ConfigError
+from workbench.rewrites.catalogue import REWRITES
 from workbench.text import did_you_mean, quoted
 
 KNOBS: tuple[Knob, ...] = (
@@ -33,6 +34,17 @@ KNOBS: tuple[Knob, ...] = (
         "none",
         "Graph passes and rewrite rules left out, by ORT's names. Its default is none.",
         "A fusion that costs time or accuracy on this model.",
+    ),
+    Choices(
+        "rewrites",
+        "model rewrites",
+        "graph",
+        "none",
+        "Rewrite the file before loading so that it computes the same faster or smaller: "
+        + "; ".join(f"{rewrite.name}: {rewrite.help}" for rewrite in REWRITES)
+        + ". Default: the file stays as it is.",
+        "A finding asks for it, or the model cannot be exported again.",
+        tuple(rewrite.name for rewrite in REWRITES),
     ),
     PartKnob(
         "fusion",

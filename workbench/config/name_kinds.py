@@ -59,6 +59,22 @@ class Names(Texts):
             raise self.refused(text, fix)
 
 
+class Choices(Texts):
+    """Some of a fixed set of names, each once, in the order of the set."""
+
+    __slots__ = ()
+    EXAMPLE = "Give a tuple of names."
+
+    def canonical(self, value: object) -> tuple[str, ...]:
+        chosen = Texts.canonical(self, value)
+        return tuple(name for name in self.choices if name in chosen)
+
+    def check(self, text: object) -> None:
+        if text not in self.choices:
+            allowed = f"Allowed: {listed(self.choices, None)}."
+            raise self.refused(text, did_you_mean(text, self.choices) + allowed)
+
+
 class _Pairs(Knob):
     """Names with a value each: a dict in Python and in JSON, sorted pairs in a config."""
 

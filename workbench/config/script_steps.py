@@ -14,6 +14,7 @@ from workbench.config.plan import SessionPlan
 from workbench.config.precision import BFloat16, DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly
 from workbench.config.script import options_of, session_of
 from workbench.errors import ConfigError
+from workbench.rewrites.catalogue import script_of
 
 CALIBRATION = "calibration.npz"
 _APART = "import contextlib\nimport tempfile"
@@ -97,6 +98,8 @@ def steps(config: ConfigFields, model: str | os.PathLike[str], plan: SessionPlan
     script = Steps(model)
     if isinstance(config.precision, PreparedModel):
         script.file = config.precision.model or script.file
+    if config.rewrites:
+        _rewrites(script, config.rewrites)
     if config.free_dimensions:
         _dimensions(script, config.free_dimensions)
     if config.fusion is not None:
@@ -136,6 +139,12 @@ def lines(script: Steps) -> Iterator[str]:
 
 def _import_order(line: str) -> tuple[bool, str]:
     return line.startswith("from"), line
+
+
+def _rewrites(script: Steps, names: tuple[str, ...]) -> None:
+    source, target = script.next("rewritten")
+    imported, code = script_of(names, source)
+    script.add(imported, code + _SAVE % {"model": "model", "target": target})
 
 
 def _dimensions(script: Steps, sizes: tuple[tuple[str, int], ...]) -> None:

@@ -25,7 +25,7 @@ def least_sqnr_db(config: Config, model: Model | None) -> float | None:
     if config.precision is not None and not isinstance(config.precision, PreparedModel):
         return config.precision.LEAST_SQNR_DB
     in_file = None if model is None else _of_file(model)
-    if in_file is None and config.precision is not None:
+    if in_file is None and (config.precision is not None or config.rewrites):
         return FLOAT32_LEAST_SQNR_DB
     return in_file
 

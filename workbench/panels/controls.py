@@ -92,6 +92,14 @@ def _texts(knob: Knob, changed: Changed, _: Any) -> Control:
     return Control(knob, widget, lambda value: setattr(widget, "value", "\n".join(value)))
 
 
+def _choices(knob: Knob, changed: Changed, _: Any) -> Control:
+    widget = W.SelectMultiple(
+        options=knob.choices, description=knob.label, tooltip=hint(knob), rows=len(knob.choices)
+    )
+    on_change(widget, changed)
+    return Control(knob, widget, lambda value: setattr(widget, "value", value))
+
+
 def _count(knob: Knob, changed: Changed, default: Any) -> Control:
     if default is not None:
         return _whole(knob, changed)
@@ -162,6 +170,7 @@ WIDGETS: dict[type[Knob], Callable[[Knob, Changed, Any], Control]] = {
     kinds.Text: _typed,
     Interpreter: _typed,
     name_kinds.Texts: _texts,
+    name_kinds.Choices: _choices,
     kinds.Number: _typed,
     kinds.Count: _count,
     name_kinds.Switches: _switches,

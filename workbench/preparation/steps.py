@@ -7,6 +7,7 @@ from workbench.models.model import Model
 from workbench.preparation import int8
 from workbench.preparation.calibration import Spooled
 from workbench.preparation.float16 import half
+from workbench.preparation.rewriting import rewritten
 from workbench.preparation.saving import fixed_dimensions, saved_graph
 from workbench.preparation.step import Step
 from workbench.preparation.transformer_fusion import transformer_fusion
@@ -16,7 +17,9 @@ def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[
     """Return the steps; none where the file is loaded as it is."""
     if not config.changes_model:
         return []
-    steps = [fixed_dimensions(config)] if config.free_dimensions else []
+    steps = [rewritten(config.rewrites)] if config.rewrites else []
+    if config.free_dimensions:
+        steps.append(fixed_dimensions(config))
     if config.fusion is not None:
         steps.append(transformer_fusion(config.fusion, config))
     precision = config.precision

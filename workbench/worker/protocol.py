@@ -31,6 +31,7 @@ JOBS = (
     "preparing.inference",
     "preparing.naming",
     "preparing.preprocess",
+    "preparing.rewrite",
     "preparing.saving",
     "preparing.static",
     "preparing.weights",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
+from workbench.advisor.rewriting import rewrite_fix
 from workbench.analysis.graph import Node, TensorInfo
 from workbench.records.findings import FindingRecord, Fix
 
@@ -82,12 +83,7 @@ def one_dimensional_convolution(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs)[:MOST_NODES],
         "likely",
         evidence.time_gain(cost_s * (1 - 1 / TWO_DIMENSIONAL_FASTER), "likely"),
-        Fix(
-            "rewrite",
-            "compute them as two-dimensional ones: Unsqueeze, Conv with kernel (1, k), Squeeze",
-            rewrite="conv1d-to-2d",
-            least_sqnr_db=60.0,
-        ),
+        rewrite_fix(evidence, "conv1d-to-2d", "compute them as two-dimensional ones of height 1"),
         caution="a kernel of size 1 or a very short signal gains nothing",
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
+from workbench.advisor.rewriting import rewrite_fix
 from workbench.advisor.weights import Weight
 from workbench.records.findings import FindingRecord, Fix, Gain
 
@@ -41,12 +42,11 @@ def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(readers)[:MOST_NODES],
         "sure",
         evidence.time_gain(saved_s, "likely") if evidence.run_s else Gain("time", None, None, None, None),
-        Fix(
-            "rewrite",
+        rewrite_fix(
+            evidence,
+            "weights-out-of-inputs",
             "take them out of the inputs",
-            rewrite="weights-out-of-inputs",
-            code="torch.onnx.export(…, keep_initializers_as_inputs=False)",
-            least_sqnr_db=60.0,
+            "torch.onnx.export(…, keep_initializers_as_inputs=False)",
         ),
         caution="keep those that a caller really replaces",
     )
@@ -78,15 +78,8 @@ def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
         evidence.time_gain(cost_s * (1 - 1 / DENORMAL_SLOWER), "maybe")
         if evidence.run_s
         else Gain("time", None, None, None, None),
-        Fix(
-            "config",
-            "let the processor treat them as zero: session.set_denormal_as_zero=1",
-            config=evidence.config.replace(
-                session_entries={**dict(evidence.config.session_entries), "session.set_denormal_as_zero": "1"}
-            ),
-            rewrite="denormals-to-zero",
-        ),
-        caution="the entry counts for the first session of a process only; zeros in the file always do",
+        rewrite_fix(evidence, "denormals-to-zero", "set them to zero in the file"),
+        caution="session.set_denormal_as_zero=1 counts for the first session of a process only",
     )
 
 
@@ -121,7 +114,7 @@ def non_finite_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     "weights-stored-twice",
     needs=("weights",),
     recognised="two weights of at least 1 MiB are equal, or one is the transpose of the other",
-    advice="export so that they share one tensor",
+    advice="let equal ones share one tensor; export so that a transposed one does, too",
     source="GPT-2: 163.0 to 124.4 million parameters, 154 MB",
 )
 def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
@@ -147,12 +140,16 @@ def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(node for node in evidence.prepared.nodes if names & set(node.inputs))[:MOST_NODES],
         "sure",
         Gain("memory", float(wasted), float(wasted), float(wasted), wasted / total if total else None),
-        Fix(
-            "export",
-            "tie them in the export; the newer exporter of PyTorch does",
-            code="torch.onnx.export(model, inputs, path, dynamo=True)",
-        ),
+        _shared(evidence, twins),
     )
+
+
+def _shared(evidence: Evidence, twins: list[list[Weight]]) -> Fix:
+    """Return the rewrite where weights are equal; no rewrite shares a transposed one."""
+    code = "torch.onnx.export(model, inputs, path, dynamo=True)"
+    if any(len({weight.sha1 for weight in group}) < len(group) for group in twins):
+        return rewrite_fix(evidence, "duplicated-weights-shared", "let them share one tensor", code)
+    return Fix("export", "tie them in the export; the newer exporter of PyTorch does", code=code)
 
 
 @rule(
@@ -182,7 +179,7 @@ def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
             "memory", float(wasted), float(wasted), float(wasted),
             min(1.0, wasted / evidence.size_bytes) if evidence.size_bytes else None,
         ),
-        Fix("rewrite", "remove them from the file", rewrite="unused-weights-removed", least_sqnr_db=60.0),
+        rewrite_fix(evidence, "unused-weights-removed", "remove them from the file"),
     )  # fmt: skip
 
 

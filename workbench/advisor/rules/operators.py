@@ -9,6 +9,7 @@ from onnx import TensorProto, numpy_helper
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
+from workbench.advisor.rewriting import rewrite_fix
 from workbench.analysis.graph import Node
 from workbench.analysis.slower.profiled_config import NodeRun
 from workbench.records.findings import FindingRecord, Fix
@@ -59,12 +60,7 @@ def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs)[:MOST_NODES],
         "sure",
         evidence.time_gain(cost_s * 0.95, "sure"),
-        Fix(
-            "rewrite",
-            "replace it by Sqrt, Reciprocal or Mul",
-            rewrite="power-spelled-out",
-            least_sqnr_db=60.0,
-        ),
+        rewrite_fix(evidence, "power-spelled-out", "replace it by Sqrt, Reciprocal or Mul"),
     )
 
 
@@ -96,7 +92,7 @@ def einsum(evidence: Evidence) -> Iterator[FindingRecord]:
     "cast-pairs",
     needs=("profiled",),
     recognised="a Cast whose only reader casts back to the element type that it came from",
-    advice="export without autocast",
+    advice="leave both casts out, or export without autocast",
     source="1.06 times (1.03 to 1.10)",
 )
 def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
@@ -122,7 +118,12 @@ def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs)[:MOST_NODES],
         "likely",
         evidence.time_gain(cost_s, "likely"),
-        Fix("export", "export in one precision, without autocast"),
+        rewrite_fix(
+            evidence,
+            "cast-pairs-removed",
+            "leave both casts out",
+            "export in one precision, without autocast",
+        ),
         caution="without the detour the outputs change in their last digits",
     )
 

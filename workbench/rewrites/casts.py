@@ -1,0 +1,45 @@
+"""Casts of floats to another type and straight back, left out."""
+
+import onnx
+
+from workbench.rewrites.scopes import FLOAT_TYPES, Scope, is_standard, names_read, scopes_of
+
+CAST_TYPES = (*FLOAT_TYPES, onnx.TensorProto.BFLOAT16)
+
+
+def remove_cast_pairs(model: onnx.ModelProto) -> int:
+    """Make an Identity of each Cast that goes back; remove first Casts that nothing reads any more."""
+    count = 0
+    for scope in scopes_of(model):
+        makers = {node.output[0]: node for node in scope.graph.node if is_standard(node, "Cast")}
+        for node in makers.values():
+            first = makers.get(node.input[0])
+            if first is not None and _goes_back(first, node, scope):
+                node.op_type = "Identity"
+                node.input[0] = first.input[0]
+                del node.attribute[:]
+                count += 1
+    if count:
+        _remove_dead_casts(model)
+    return count
+
+
+def _goes_back(first: onnx.NodeProto, second: onnx.NodeProto, scope: Scope) -> bool:
+    """Return whether two Casts lead from a float type through another one to the same."""
+    start = scope.types.get(first.input[0])
+    if start is None or start.element not in CAST_TYPES:
+        return False
+    return _cast_target(first) in CAST_TYPES and _cast_target(second) == start.element
+
+
+def _cast_target(node: onnx.NodeProto) -> int | None:
+    return next((attribute.i for attribute in node.attribute if attribute.name == "to"), None)
+
+
+def _remove_dead_casts(model: onnx.ModelProto) -> None:
+    read = names_read(model)
+    for scope in scopes_of(model):
+        nodes = scope.graph.node
+        for place in reversed(range(len(nodes))):
+            if is_standard(nodes[place], "Cast") and nodes[place].output[0] not in read:
+                del nodes[place]

@@ -1,0 +1,44 @@
+"""Job: rewrites of the model file that keep what it computes, in the order given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import onnx
+
+from workbench.rewrites.casts import remove_cast_pairs
+from workbench.rewrites.convolutions import widen_convolutions
+from workbench.rewrites.inputs import take_weights_out_of_inputs
+from workbench.rewrites.powers import spell_powers_out
+from workbench.rewrites.weights import remove_unused_weights, set_denormals_to_zero, share_duplicated_weights
+from workbench.worker.preparing import files
+
+FUNCTIONS: dict[str, Callable[[onnx.ModelProto], int]] = {
+    "weights-out-of-inputs": take_weights_out_of_inputs,
+    "power-spelled-out": spell_powers_out,
+    "conv1d-to-2d": widen_convolutions,
+    "cast-pairs-removed": remove_cast_pairs,
+    "denormals-to-zero": set_denormals_to_zero,
+    "duplicated-weights-shared": share_duplicated_weights,
+    "unused-weights-removed": remove_unused_weights,
+}
+
+
+def run(source: str, target: str, names: list[str]) -> dict[str, Any]:
+    """Answer how often each rewrite applied."""
+    model = files.load(source)
+    applied = {name: FUNCTIONS[name](model) for name in names}
+    files.save(model, target)
+    del model
+    _check(source, target)
+    return files.answer(source, target, [], applied=applied)
+
+
+def _check(source: str, target: str) -> None:
+    """Refuse a result that breaks ONNX's rules, if the source keeps them."""
+    try:
+        onnx.checker.check_model(source)
+    except (onnx.checker.ValidationError, ValueError, RuntimeError):
+        return
+    onnx.checker.check_model(target)
