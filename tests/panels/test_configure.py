@@ -54,6 +54,16 @@ def test_a_dropdown_sets_and_unsets(bench: wb.Workbench, column: Configure) -> N
     assert bench.b == wb.Config()
 
 
+def test_model_rewrites_are_picked_from_a_list(bench: wb.Workbench, column: Configure) -> None:
+    rewrites = section(column, Graph).controls["rewrites"].widget
+    rewrites.value = ("unused-weights-removed", "weights-out-of-inputs")
+    assert bench.b == wb.Config(rewrites=("weights-out-of-inputs", "unused-weights-removed"))
+    bench.b = wb.Config(rewrites=("conv1d-to-2d",))
+    assert rewrites.value == ("conv1d-to-2d",)
+    rewrites.value = ()
+    assert bench.b == wb.Config()
+
+
 def test_threads_are_unset_or_a_number(bench: wb.Workbench, column: Configure) -> None:
     control = next(section for section in column.sections if section.group == "threads").controls[
         "intra_op_threads"

@@ -126,6 +126,15 @@ def test_names_stand_in_the_order_in_which_they_are_applied() -> None:
     assert config.session_config == wb.Config()
 
 
+def test_the_names_have_every_form_of_a_knob() -> None:
+    config = wb.Config(rewrites=("power-spelled-out", "conv1d-to-2d"))
+    assert wb.Config.from_dict(config.to_dict()) == config
+    assert wb.Config.from_assignments(["rewrites=conv1d-to-2d,power-spelled-out"]) == config
+    assert eval(repr(config), {"Config": wb.Config}) == config
+    words = "model rewrites (power-spelled-out, conv1d-to-2d instead of none)"
+    assert words in str(wb.Config().diff(config))
+
+
 def test_outputs_are_judged_at_the_bound_of_a_float_rewrite() -> None:
     config = wb.Config(rewrites=("conv1d-to-2d",))
     assert least_sqnr_db(config, None) == 60
