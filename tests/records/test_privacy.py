@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -74,3 +75,14 @@ def test_everywhere_in_a_record_but_not_in_its_keys() -> None:
 def test_a_second_time_changes_nothing(text: str) -> None:
     once = without_paths(text)
     assert without_paths(once) == once
+
+
+@pytest.mark.parametrize(
+    "text", ["https://host/models/net.onnx", "//host/share/net.onnx", '…/{"CACHE_DIR": "/net/host/cache"}']
+)
+def test_hosts_and_paths_of_elsewhere_are_not_looked_up(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at `//host/share` asks that host on Windows, and one at `/net/host` where it is mounted."""
+    looked_up: list[str] = []
+    monkeypatch.setattr(os.path, "lexists", lambda path: bool(looked_up.append(path)))
+    assert without_paths([text]) == [text]
+    assert looked_up == []

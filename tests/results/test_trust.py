@@ -12,6 +12,7 @@ import pytest
 import workbench as wb
 from tests.factories.comparisons import comparison, drawn_run
 from tests.models import tiny
+from workbench.config.foreign import ForeignPath
 from workbench.errors import ConfigError, PrepareError
 
 STATS = "session.collect_node_memory_stats_to_file"
@@ -43,6 +44,16 @@ def test_the_users_word_names_what_is_trusted(tmp_path: Path) -> None:
     assert opened.trust(STATS) is opened
     assert dict(opened.runs[1].config.plan().entries) == {STATS: "notes.txt"}
     assert opened.foreign_paths == ()
+
+
+@pytest.mark.filterwarnings("ignore:This file names paths")
+def test_a_value_that_cannot_be_used_stays_untrusted(tmp_path: Path) -> None:
+    config = wb.Config(providers=[wb.Provider("openvino", load_config="…/no json"), "cpu"])
+    opened = wb.open(stranger(tmp_path, config))
+    opened.foreign_paths = (ForeignPath("load_config", "no json"),)
+    with pytest.raises(ConfigError, match="load_config"):
+        opened.trust("load_config")
+    assert opened.foreign_paths != ()
 
 
 @pytest.mark.real

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from workbench.config import runtime
+from workbench.config.option import ELSEWHERE
 
 HIDDEN = "…"
 _PATH = re.compile(
@@ -58,16 +59,21 @@ def _named(key: object, text: str) -> str:
 def _clean(text: str, folders: list[str]) -> str:
     if "/" not in text and "\\" not in text:
         return text
+    if not text.startswith(ELSEWHERE):  # a value of a stranger's config, of which nothing is looked up
+        text = _without_known(text, folders)
+    for folder in folders:
+        text = re.sub(rf"(?<![\w/\\]){re.escape(folder)}(?=[/\\]|$|\W)", HIDDEN, text)
+    return text
+
+
+def _without_known(text: str, folders: list[str]) -> str:
     parts, at = [], 0
     while (match := _PATH.search(text, at)) is not None:
         path = _known_path(match[0], folders)
         words = path or match[0].split(" ")[0]
         parts += [text[at : match.start()], words if path is None else _shortened(path, folders)]
         at = match.start() + len(words)
-    text = "".join([*parts, text[at:]])
-    for folder in folders:
-        text = re.sub(rf"(?<![\w/\\]){re.escape(folder)}(?=[/\\]|$|\W)", HIDDEN, text)
-    return text
+    return "".join([*parts, text[at:]])
 
 
 def _known_path(text: str, folders: list[str]) -> str | None:
@@ -75,7 +81,7 @@ def _known_path(text: str, folders: list[str]) -> str | None:
     words = text.split(" ")
     for count in range(min(len(words), _WORDS), 1, -1):
         path = " ".join(words[:count])
-        if words[count - 1] and _below_root(path) and os.path.lexists(path):
+        if words[count - 1] and _exists(path):
             return path
     count = 1
     while count < len(words) and re.search(r"(?<=[^/\\])[/\\]", words[count]):
@@ -84,7 +90,7 @@ def _known_path(text: str, folders: list[str]) -> str | None:
     if any(path == folder or path.startswith((f"{folder}/", f"{folder}\\")) for folder in folders):
         return path
     parent = os.path.split(words[0].rstrip("/\\"))[0]
-    return path if _below_root(parent) and os.path.lexists(parent) else None
+    return path if _exists(parent) else None
 
 
 def _shortened(path: str, folders: list[str]) -> str:
@@ -93,5 +99,7 @@ def _shortened(path: str, folders: list[str]) -> str:
     return HIDDEN if bare in folders else f"{HIDDEN}/{bare.replace(chr(92), '/').rpartition('/')[2]}"
 
 
-def _below_root(path: str) -> bool:
-    return len(Path(path).parts) > 1
+def _exists(path: str) -> bool:
+    """Whether something below the root is there. A look at `//host/share` would ask that host on Windows."""
+    of_host = path.startswith("//") and not path.startswith("///")
+    return not of_host and len(Path(path).parts) > 1 and os.path.lexists(path)

@@ -140,12 +140,12 @@ class Result(Exportable):
                 f"{', '.join(map(repr, sorted(missing))) or 'nothing'} is no path that was left out.",
                 f"Name the options to trust: {names or 'there are none'}.",
             )
-        self.foreign_paths = tuple(path for path in self.foreign_paths if path not in trusted)
-        self.parts = with_trust(self.parts, trusted)
-        self._about = with_trust(self._about, trusted)
+        record = with_trust(self.__dict__.get("record"), trusted)  # first, since it may be refused
+        self.parts, self._about = with_trust((self.parts, self._about), trusted)
+        if record is not None:
+            self.record = record
         self.__dict__.pop("about", None)
-        if "record" in self.__dict__:
-            self.record = with_trust(self.record, trusted)
+        self.foreign_paths = tuple(path for path in self.foreign_paths if path not in trusted)
         return self
 
     def keep(self) -> None:
