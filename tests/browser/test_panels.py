@@ -149,6 +149,9 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
         button(page, name).click()
         tab(page, place)
         expect(page.locator(".wbp-page:visible .wbp-pills button").first).to_be_visible()
+    tab(page, "findings")
+    button(page, "Find improvements").click()
+    expect(page.locator(".wbp-findings-head:visible").first).to_contain_text("rules looked")
     for name in TABS:
         tab(page, name)
         expect(page.locator(".wbp-page:visible")).not_to_be_empty()

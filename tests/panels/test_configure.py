@@ -101,6 +101,29 @@ def test_passes_that_do_not_run_at_a_level_are_named(
     assert words in section(column, Graph).passes.caption
 
 
+@pytest.mark.parametrize(
+    ("level", "muted", "active"),
+    [
+        ("disabled", ("ConstantFolding", "GeluFusionL2", "NchwcTransformer"), ()),
+        ("basic", ("GeluFusionL2", "NchwcTransformer"), ("ConstantFolding",)),
+        ("extended", ("NchwcTransformer",), ("ConstantFolding", "GeluFusionL2")),
+        ("all", (), ("ConstantFolding", "GeluFusionL2", "NchwcTransformer")),
+    ],
+)
+def test_passes_above_the_level_have_no_check_and_a_reason(
+    bench: wb.Workbench, column: Configure, level: str, muted: tuple[str, ...], active: tuple[str, ...]
+) -> None:
+    graph = section(column, Graph)
+    assert graph.passes.muted == {}
+    bench.b = wb.Config(level=level)
+    for name in muted:
+        assert "does not run" in graph.passes.muted[name]
+        assert level in graph.passes.muted[name]
+    assert not set(active) & graph.passes.muted.keys()
+    bench.b = wb.Config()
+    assert graph.passes.muted == {}
+
+
 def test_a_pass_is_left_out(bench: wb.Workbench, column: Configure) -> None:
     section(column, Graph).passes.picked = ["ConstantFolding"]
     assert bench.b.disabled_passes == ("ConstantFolding",)

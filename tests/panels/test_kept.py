@@ -18,7 +18,7 @@ from workbench.results.registry import KINDS
 pytestmark = pytest.mark.real
 
 KINDS_OFFERED = [kind.name for kind in KINDS if kind.button]
-BOTH = ("explanation", "profile", "memory", "cold start", "roofline")
+BOTH = ("explanation", "profile", "memory", "cold start", "roofline", "findings")
 NAMES = {f"{kind}/{label}" for kind in BOTH for label in "AB"} | {
     kind if kind == "accuracy" else f"{kind}/B" for kind in KINDS_OFFERED if kind not in BOTH
 }

@@ -27,7 +27,7 @@ from workbench.panels.tabs.tab import TabPage
 from workbench.panels.tabs.verdict import verdict_html
 from workbench.results.registry import KINDS
 
-THREADS = 7
+THREADS = 8
 
 
 def shown(name: str = "tiny") -> wb.Workbench:

@@ -57,7 +57,7 @@ def findings(
 def improve(
     model: Model | Any,
     config: Config | None = None,
-    budget_s: float = BUDGET_S,
+    budget_s: float | None = None,
     *,
     max_accuracy_drop: float | None = None,
     data: Any = None,
@@ -73,7 +73,7 @@ def improve(
 
     A fix that changes the arithmetic (int8, 16 bits) is tried only with `max_accuracy_drop`, and kept only if
     the accuracy on the evaluation set, or on `data`, drops by no more than that. The result's comparison is
-    measured anew after the last step.
+    measured anew after the last step. `budget_s` bounds the trying, by default to three minutes.
 
     >>> import workbench as wb
     >>> wb.improve.__name__
@@ -83,7 +83,7 @@ def improve(
 
     loaded, start, calibration = load(model), config or Config(), replayed(calibration)
     fed = _inputs(loaded, inputs, seed)
-    until = time.monotonic() + budget_s
+    until = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
     tried: set[str] = set()
     ended = "Nothing is left to try."

@@ -121,6 +121,7 @@ def options_of(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
         "seed": subject.seed,
         "budget_s": request.budget_s,
         "progress": job.tell,
+        "on_step": job.step,
         "keep": request.comparison is None,  # else the comparison keeps it
     }
     return {"cancel": job.cancel, **{name: options[name] for name in kind.takes}}

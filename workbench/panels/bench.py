@@ -15,11 +15,13 @@ from workbench.errors import WorkbenchError
 from workbench.models import load
 from workbench.panels import code
 from workbench.panels.actions import COMPARE, Action, action_of
+from workbench.panels.fixes import fix_action, fix_code
 from workbench.panels.jobs import Failed, Job, Jobs, wait_for
 from workbench.panels.recent import recent, remember, with_recent
 from workbench.panels.request import Request
 from workbench.panels.state import BenchState
 from workbench.panels.task_thread import TaskThread
+from workbench.records.findings import FindingRecord
 
 if TYPE_CHECKING:
     from workbench.panels.notebook_cells import NotebookPage
@@ -133,6 +135,10 @@ class Bench:
         """Measure A and B side by side."""
         self._start(COMPARE, wait)
 
+    def try_fix(self, label: str, finding: FindingRecord, *, wait: bool = False) -> None:
+        """Measure the fix of a finding of A or B against the config that it was found in."""
+        self._start(fix_action(self.state, label, finding), wait)
+
     def request(self) -> Request:
         """Return a snapshot of the panels, or raise an error that says why nothing can run."""
         if self.state.refused:
@@ -238,6 +244,13 @@ class Bench:
         if kind == "result" and state.result is not None:
             return state.result_code or code.opening_code(state.result)
         return code.compare_code(state.request())
+
+    def fix_code(self, label: str, finding: FindingRecord) -> str:
+        """Return the code that finds the finding again, tries its fix and takes its config."""
+        state = self.state
+        subject = state.parts_subject or state.request().subject
+        findings = state.held_parts("findings")[label].record
+        return fix_code(replace(state.request(), subject=subject), findings, finding)
 
     def card_code(self, expression: str, part: str = "") -> str:
         """Return the code that ends in an expression about the result, or about a part of it.

@@ -10,7 +10,7 @@ from workbench.api.comparing import Comparison
 from workbench.config import Config
 from workbench.config.knobs import BY_FIELD
 from workbench.config.literals import call, literal, text_literal
-from workbench.panels.request import Request
+from workbench.panels.request import Request, Subject
 from workbench.results.registry import KINDS
 
 
@@ -23,14 +23,14 @@ def compare_code(request: Request) -> str:
     """Return the code from the model to the comparison."""
     subject = request.subject
     lines = [
-        f"model = wb.load({source_code(subject.source if subject.source is not None else subject.model)})",
+        model_line(subject),
         f"a = {config_code(subject.a)}",
         f"b = {config_code(subject.b)}",
         "",
     ]
     arguments = ["model", "a", "b"]
-    if subject.data or subject.dims or subject.seed:
-        lines.append(f"inputs = {inputs_code(subject.data, subject.seed, dict(subject.dims))}")
+    if inputs := inputs_lines(subject):
+        lines += inputs
         arguments.append("inputs=inputs")
     arguments += [f"{name}={literal(value)}" for name, value in request.compare_options().items()]
     lines += [f"result = wb.compare({', '.join(arguments)})", "result"]
@@ -58,6 +58,18 @@ def opening_code(result: Comparison) -> str:
     """Return the code that opens a result that was made elsewhere, with the configs that it compares."""
     configs = [f"{run.label.lower()} = {config_code(run.config)}" for run in result.runs[:2]]
     return reopening_code(result, "\n".join([*configs, "result"]))
+
+
+def model_line(subject: Subject) -> str:
+    """Return the line that opens the model."""
+    return f"model = wb.load({source_code(subject.source if subject.source is not None else subject.model)})"
+
+
+def inputs_lines(subject: Subject) -> list[str]:
+    """Return the line that makes the inputs; none where they are the default ones."""
+    if not (subject.data or subject.dims or subject.seed):
+        return []
+    return [f"inputs = {inputs_code(subject.data, subject.seed, dict(subject.dims))}"]
 
 
 def inputs_code(data: str, seed: int, dims: Mapping[str, int]) -> str:

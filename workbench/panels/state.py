@@ -54,6 +54,9 @@ class BenchState(HasTraits):
     parts_subject = Any(None, help="the Subject of the parts")
     parts_made = Int(0, help="grows when further results were made")
     parts_apart = Any(False, help="whether the parts are about other configs than the result")
+    tried: Dict[tuple[Anything, Anything], Anything] = Dict(
+        help="(the findings, one of them) → the FixResult of its fix"
+    )
     selected = Tuple(help="names of the nodes that are selected in every view")
 
     # Configs

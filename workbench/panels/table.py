@@ -34,6 +34,9 @@ class Table(anywidget.AnyWidget):
     )
     under = t.Int(-1, help="a column that stands below the first one, in small letters").tag(sync=True)
     mark_name = t.Unicode("").tag(sync=True)
+    muted: t.Dict[str, str] = t.Dict(
+        {}, help="key → why a row has no effect: it is grey and has no check"
+    ).tag(sync=True)
     picked = t.List(t.Unicode()).tag(sync=True)
 
     @classmethod

@@ -66,7 +66,7 @@ KIND = ResultKind(
     None,
     result=Improvement,
     entry="workbench.api.advising:improve",
-    takes=("inputs", "budget_s", "calibration", "progress", "keep"),
+    takes=("inputs", "budget_s", "calibration", "progress", "keep", "on_step"),
     heading="What was tried",
     button="Try all",
     hint="Try the findings one after the other, keep what was measured better, look again",

@@ -18,7 +18,7 @@ from workbench.records.kinds import Kind, Kinds, Part
 
 Scope = Literal["run", "config", "runs", "candidate"]
 Need = Literal["comparison", "precision"]
-Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep"]
+Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep", "on_step"]
 
 MODULES = {  # in the order of sections and buttons
     "comparison": "workbench.results.comparison",

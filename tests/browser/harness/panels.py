@@ -11,7 +11,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.conftest import is_worker
 
-TABS = ("latency", "graph", "fusions", "flame", "memory", "accuracy", "roofline", "threads", "history")
+TABS = (
+    "latency", "graph", "fusions", "flame", "memory", "accuracy", "findings",
+    "roofline", "threads", "history",
+)  # fmt: skip
 VERDICTS = re.compile("faster|slower|tie|unknown|outputs differ")
 MOST_TABS = 300  # keys until a place is reached; far more than there are places
 

@@ -36,9 +36,19 @@ class Graph(Section):
         super().show(config)
         self.passes.picked = list(config.disabled_passes)
         self.passes.caption = caption(config.level)
+        self.passes.muted = above(config.level)
 
     def _disable(self, names: list[str]) -> None:
         self.set("disabled_passes", tuple(names))
+
+
+def above(level: str | None) -> dict[str, str]:
+    """Return the passes that do not run at a level, each with the reason."""
+    last = {"disabled": 0, **{name: number for number, name in LEVELS.items()}}[level or "all"]
+    reason = (
+        "does not run: the level is disabled" if level == "disabled" else f"does not run at level {level}"
+    )
+    return {shipped.name: reason for shipped in shipped_passes().passes if shipped.level > last}
 
 
 def caption(level: str | None) -> str:

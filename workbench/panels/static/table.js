@@ -86,8 +86,11 @@ function render({ model, el: root }) {
     const key = keyOf(row);
     const on = key !== null && picked.has(key);
     const line = el("tr");
+    const reason = (model.get("muted") || {})[key];
+    if (reason) line.classList.add("wbt-muted");
     if (mark) {
-      const box = el("input", { type: "checkbox", checked: mark === "off" ? !on : on });
+      const checked = !reason && (mark === "off" ? !on : on);
+      const box = el("input", { type: "checkbox", checked, disabled: !!reason, title: reason || "" });
       box.setAttribute("aria-label", shown(row[model.get("key")]));
       box.onchange = () => toggle(key, false);
       line.append(el("td", {}, box));
@@ -99,6 +102,7 @@ function render({ model, el: root }) {
       if (columns[index] && columns[index].number) cell.className = "wbt-number";
       else cell.className = cell.textContent.length > 26 ? "wbt-long" : "wbt-short";
       if (value === null) cell.title = "not known";
+      if (index === 0 && reason) cell.append(el("div", { className: "wbt-reason", textContent: reason }));
       if (index === 0 && model.get("under") >= 0) {
         cell.append(el("div", { className: "wbt-under", textContent: shown(row[model.get("under")]) }));
       }
@@ -152,7 +156,7 @@ function render({ model, el: root }) {
     }
   });
   search.addEventListener("input", draw);
-  const names = ["rows", "columns", "picked", "caption"];
+  const names = ["rows", "columns", "picked", "caption", "muted"];
   for (const name of names) model.on(`change:${name}`, draw);
   draw();
   return () => names.forEach((name) => model.off(`change:${name}`, draw));

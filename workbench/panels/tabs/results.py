@@ -8,6 +8,7 @@ import ipywidgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.tabs.accuracy import ACCURACY_TAB
+from workbench.panels.tabs.findings import FINDINGS
 from workbench.panels.tabs.flame import FLAME
 from workbench.panels.tabs.fusions import FUSIONS
 from workbench.panels.tabs.graph import GRAPH
@@ -19,7 +20,7 @@ from workbench.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
 from workbench.panels.tabs.tab import TabPage
 from workbench.panels.tabs.verdict import Banner
 
-TABS = (LATENCY, GRAPH, FUSIONS, FLAME, MEMORY, ACCURACY_TAB, ROOFLINE_TAB, THREADS_TAB)
+TABS = (LATENCY, GRAPH, FUSIONS, FLAME, MEMORY, ACCURACY_TAB, FINDINGS, ROOFLINE_TAB, THREADS_TAB)
 
 
 class Page(Protocol):

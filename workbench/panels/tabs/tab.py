@@ -83,8 +83,8 @@ class TabPage:
         self.which = W.ToggleButtons(options=[])
         self.which.add_class("wbp-pills")
         self.tools = tab.tools(bench) if tab.tools is not None else None
-        above = [*([row] if self.buttons else []), *([self.tools.widget] if self.tools else [])]
-        self.widget = W.VBox([*above, self.status, self.apart, self.which, self.content])
+        row_shown, tools = [row] if self.buttons else [], [self.tools.widget] if self.tools else []
+        self.widget = W.VBox([*row_shown, self.status, self.apart, *tools, self.which, self.content])
         self.widget.add_class("wbp-page")
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is

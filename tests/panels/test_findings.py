@@ -1,0 +1,288 @@
+"""The findings tab without a browser: cards, links, trying a fix, using it as B, copying the code."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import ipywidgets as W
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.factories.graphs import HOSTILE
+from tests.panels.conftest import settle
+from workbench.panels.tabs.finding_card import MOST_LINKS
+from workbench.panels.tabs.finding_texts import gain_html, interval_text, outcome_html, steps_html
+from workbench.panels.tabs.findings import FINDINGS, FindingsList
+from workbench.panels.tabs.results import TABS
+from workbench.panels.tabs.tab import TabPage
+from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain
+from workbench.results.findings import Finding, FixResult, Subject
+from workbench.results.improvement import ImprovementStep
+
+PLACE = TABS.index(FINDINGS)
+LARGE = examples.findings().large[0]
+
+
+def tab(bench: wb.Workbench) -> tuple[TabPage, FindingsList]:
+    """Return the tab, selected and filled."""
+    bench.panels.results.tabs.selected_index = PLACE
+    settle(bench)
+    page: Any = bench.panels.results.pages[PLACE]
+    return page, page.tools
+
+
+def holding(bench: wb.Workbench, record: FindingsRecord, subject: Subject | None = None) -> FindingsList:
+    """Return the tab's list after Find improvements made this record for B."""
+    found = wb.Findings.made({"A": record}, None, subject)
+    bench.state.show_parts(bench.state.request(), {"findings/B": found})
+    return tab(bench)[1]
+
+
+def htmls(widget: W.Widget) -> Iterator[str]:
+    """Return the HTML of a widget and all below it."""
+    if isinstance(widget, W.HTML):
+        yield widget.value
+    for child in getattr(widget, "children", ()):
+        yield from htmls(child)
+
+
+def words(listed: FindingsList) -> str:
+    return "\n".join(htmls(listed.widget))
+
+
+def measured(verdict: bool = True) -> Any:
+    """Return the result of a fix that was tried."""
+    return FixResult(LARGE, verdict, "B is 1.31 times as fast.", wb.Config(), wb.Comparison(ordinary()))
+
+
+def test_the_empty_tab_says_what_it_does_and_offers_both_buttons() -> None:
+    page, listed = tab(wb.Workbench())
+    assert [button.description for button in page.buttons.values()] == ["Find improvements", "Try all"]
+    assert "the evidence, the fix and the gain to expect" in page.content.children[0].value
+    assert listed.cards == []
+    assert listed.widget.children == ()
+
+
+def test_large_findings_get_a_card_in_their_order_and_the_rest_is_folded(bench: wb.Workbench) -> None:
+    record = examples.findings()
+    second = replace(LARGE, id="other", title="second", gain=replace(LARGE.gain, share=0.1))
+    listed = holding(bench, replace(record, findings=(LARGE, second, *record.small)))
+    assert [card.finding for card in listed.cards] == [LARGE, second]
+    text = words(listed)
+    assert "2 findings worth a try" in text
+    assert "<summary>1 small thing, each predicted below" in text
+    assert "<summary>2 rules looked, 1 could not</summary>" in text
+    assert "✓ Fine: all is well" in text
+
+
+def test_findings_of_both_configs_stand_below_each_other(bench: wb.Workbench) -> None:
+    parts = {f"findings/{label}": wb.Findings.made({"A": examples.findings()}) for label in "AB"}
+    bench.state.show_parts(bench.state.request(), parts)
+    page, listed = tab(bench)
+    assert [card.label for card in listed.cards] == ["A", "B"]
+    assert list(page.cards) == ["findings, A", "findings, B"]
+
+
+def test_no_text_of_a_finding_is_taken_for_markup(bench: wb.Workbench) -> None:
+    record = examples.findings()
+    nodes = tuple(f"{HOSTILE}{number}" for number in range(9))
+    bad = replace(
+        LARGE, nodes=nodes, caution=HOSTILE, fix=replace(LARGE.fix, code=HOSTILE), confidence=HOSTILE
+    )  # type: ignore[arg-type]
+    record = replace(
+        record, model_name=HOSTILE, findings=(bad, *record.small), looked=(HOSTILE,), fine=(HOSTILE,)
+    )
+    improved = wb.Improvement(replace(examples.improvement(), model_name=HOSTILE, ended=HOSTILE))
+    listed = holding(bench, record)
+    bench.state.show_parts(bench.state.request(), {"improvement/B": improved})
+    listed.cards[0].links.all.click()
+    bench.state.tried = {listed.cards[0].key: replace(measured(), reason=HOSTILE)}
+    text = words(tab(bench)[1])
+    assert "&lt;" in text
+    assert "<img" not in text
+    assert "<script" not in text
+    assert "alert(1)" not in text or "onerror=&quot;" in text
+
+
+@pytest.mark.parametrize(
+    ("gain", "confidence", "expected"),
+    [
+        (Gain("time", 0.0004, 0.0003, 0.0005, 0.2), "sure", ">1.25×<"),
+        (Gain("time", 0.0004, 0.0003, 0.0005, 0.2), "likely", ">≈ 1.25×<"),
+        (Gain("time", None, None, None, None), "maybe", "to be measured"),
+        (Gain("load", 0.131, None, None, 0.24), "sure", ">131 ms</div><div>less load time"),
+        (Gain("memory", 245e6, None, None, 0.5), "sure", ">245 MB</div><div>less memory"),
+        (Gain("correctness", None, None, None, None), "sure", "correctness"),
+    ],
+)
+def test_the_gain_is_a_speed_up_a_time_or_a_size(gain: Gain, confidence: Any, expected: str) -> None:
+    assert expected in gain_html(replace(LARGE, gain=gain, confidence=confidence), 0.002)
+
+
+def test_the_interval_of_a_gain_is_one_of_ratios() -> None:
+    assert interval_text(LARGE, 0.002) == "1.18 to 1.33"
+    assert interval_text(LARGE, None) == ""
+    assert interval_text(replace(LARGE, gain=replace(LARGE.gain, high=0.003)), 0.002) == "", "more than all"
+
+
+def test_a_link_selects_a_node_in_every_view(bench: wb.Workbench) -> None:
+    finding = replace(LARGE, nodes=("first", "second"))
+    card = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0]
+    card.links.links["second"].click()
+    assert bench.state.selected == ("second",)
+    assert "wbp-selected" in card.links.links["second"]._dom_classes
+    assert "wbp-selected" not in card.links.links["first"]._dom_classes
+    bench.state.selected = ("first",)
+    assert "wbp-selected" in card.links.links["first"]._dom_classes
+
+
+def test_many_nodes_are_selected_at_once_and_picked_from_a_table(bench: wb.Workbench) -> None:
+    nodes = tuple(f"node{number}" for number in range(MOST_LINKS + 5))
+    finding = replace(LARGE, nodes=nodes)
+    links = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0].links
+    assert len(links.links) < MOST_LINKS
+    assert links.all.description == "all 8 nodes"
+    links.all.click()
+    assert bench.state.selected == nodes
+    (table,) = links.listing.children
+    assert tuple(table.picked) == nodes
+    table.picked = ["node7"]
+    assert bench.state.selected == ("node7",)
+    links.all.click()
+    assert links.listing.children == ()
+
+
+def test_use_as_b_sets_the_config_of_the_fix(bench: wb.Workbench) -> None:
+    card = holding(bench, examples.findings()).cards[0]
+    card.use.click()
+    assert bench.b == LARGE.fix.config
+    assert "B is set" in card.status.value
+    bench.state.undo()
+    assert bench.b == wb.Config()
+
+
+def test_a_fix_that_is_no_change_of_the_config_has_no_button_to_try_it(bench: wb.Workbench) -> None:
+    finding = replace(LARGE, fix=Fix("export", "export it anew", code="model.eval()"))
+    card = holding(bench, replace(examples.findings(), findings=(finding,))).cards[0]
+    names = [button.description for button in card.widget.children[-1].children]
+    assert names == ["Copy code"]
+    assert "<code>model.eval()</code>" in "\n".join(htmls(card.widget))
+    assert bench.fix_code("B", finding).endswith("\nfinding")
+
+
+@pytest.mark.parametrize(("kept", "expected"), [(True, "✓ Kept"), (False, "✗ Not kept")])
+def test_try_it_shows_the_outcome_on_the_card(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch, kept: bool, expected: str
+) -> None:
+    asked: list[tuple[Finding, float | None]] = []
+
+    def try_fix(finding: Finding, budget_s: float | None, **_: Any) -> FixResult:
+        asked.append((finding, budget_s))
+        return measured(kept)
+
+    monkeypatch.setattr(Finding, "try_fix", try_fix)
+    subject = Subject(bench.state.model)
+    card = holding(bench, examples.findings(), subject).cards[0]
+    bench.try_fix("B", LARGE, wait=True)
+    ((finding, budget_s),) = asked
+    assert (finding.record, finding.config, finding.subject) == (LARGE, examples.findings().config, subject)
+    assert budget_s == bench.state.budget_s
+    assert expected in card.outcome.value
+    assert "B is 1.31 times as fast." in card.outcome.value
+    assert card.try_it.description == "Try it again"
+    assert tab(bench)[1].cards == [card], "the cards stay, and so does the focus"
+
+
+def test_a_running_fix_shows_its_progress_on_its_card_and_can_be_cancelled(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+
+    def try_fix(_: Finding, __: float | None, cancel: threading.Event, **___: Any) -> FixResult:
+        begun.set()
+        cancel.wait()
+        raise wb.errors.Cancelled("It was cancelled.", "Run it again.")
+
+    monkeypatch.setattr(Finding, "try_fix", try_fix)
+    other = replace(LARGE, id="other", title="other")
+    record = replace(examples.findings(), findings=(LARGE, other))
+    first, second = holding(bench, record, Subject(bench.state.model)).cards
+    first.try_it.click()
+    begun.wait()
+    bench.ui.settle()
+    assert "wbp-progress" in first.progress.value
+    assert first.cancel.layout.display is None
+    assert first.try_it.layout.display == "none"
+    assert (second.progress.value, second.try_it.disabled) == ("", True)
+    job = bench.jobs.running
+    assert job is not None
+    first.cancel.click()
+    job.finished.wait()
+    assert isinstance(bench.state.run_error, wb.errors.Cancelled)
+    assert (first.progress.value, first.outcome.value) == ("", "")
+    assert not second.try_it.disabled
+    assert bench.state.tried == {}
+
+
+def test_what_could_not_be_started_is_said_on_the_card(bench: wb.Workbench) -> None:
+    card = holding(bench, examples.findings()).cards[0]
+    bench.state.model = None
+    card.try_it.click()
+    assert "No model is open" in card.status.value
+
+
+def test_the_code_of_a_card_finds_the_same_finding(bench: wb.Workbench) -> None:
+    double = replace(LARGE, title="the same rule again")
+    bench.state.seed = 7
+    holding(bench, replace(examples.findings(), findings=(LARGE, double)))
+    first, second = (bench.fix_code("B", finding) for finding in (LARGE, double))
+    assert 'inputs = model.inputs(seed=7)\n\nfinding = wb.findings(model, config, inputs=inputs)["' in first
+    assert first.endswith("b = finding.fix.config\nfinding.try_fix(1.0)")
+    assert "inputs=inputs)[1]" in second
+    compile(first, "code", "exec")
+
+
+def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Workbench) -> None:
+    improvement = wb.Improvement(examples.improvement())
+    bench.state.show_parts(bench.state.request(), {"improvement/B": improvement})
+    page, listed = tab(bench)
+    text = words(listed)
+    assert "2 fixes tried, 1 kept" in text
+    assert "predicted 1.25×, measured 1.20×" in text
+    assert "the end" in text
+    assert list(page.cards) == ["improvement, B"]
+    (box,) = listed.widget.children
+    box.children[1].children[0].click()
+    assert bench.b == improvement.config
+
+
+def test_a_step_without_a_measurement_says_so() -> None:
+    step = ImprovementStep(LARGE, False, "it could not be run", None, None, None)
+    assert "not measured" in steps_html("B", replace(examples.improvement(), steps=(step,)))
+    assert "✗ Not kept" in outcome_html(measured(False))
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_buttons_find_and_try_what_is_wrong(bench: wb.Workbench) -> None:
+    bench.set("level", "disabled")
+    bench.compare(wait=True)
+    bench.run("findings", wait=True)
+    findings = bench.state.held_parts("findings")
+    assert set(findings) == {"A", "B"}
+    tried: list[FindingRecord] = [found for found in findings["B"].record.findings if found.fix.config]
+    assert tried, "a disabled level is found"
+    bench.try_fix("B", tried[0], wait=True)
+    (result,) = bench.state.tried.values()
+    assert result.comparison.runs[0].config == bench.b
+    again = wb.Workbench()
+    again.show(wb.history().open(bench.result.record.id))
+    again.load(str(bench.state.model.path), wait=True)
+    again.state.budget_s = 1.0
+    again.try_fix("B", tried[0], wait=True)
+    assert len(again.state.tried) == 1, "the open model is that of the comparison from the history"

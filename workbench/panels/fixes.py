@@ -1,0 +1,76 @@
+"""Trying the fix of a finding: the job, and the code that does the same."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from workbench.config.literals import text_literal
+from workbench.panels.actions import Action
+from workbench.panels.code import config_code, inputs_lines, model_line
+from workbench.panels.jobs import Job
+from workbench.panels.request import Request
+from workbench.panels.state import BenchState
+from workbench.records.findings import FindingRecord, FindingsRecord
+from workbench.results.findings import Finding, Findings, FixResult, Subject
+
+
+def fix_name(label: str, finding: FindingRecord) -> str:
+    """Return the name of the job that tries a fix."""
+    return f"Try under {label}: {finding.title}"
+
+
+def fix_action(state: BenchState, label: str, finding: FindingRecord) -> Action:
+    """Return the action that tries the fix of a finding, as the results hold it now."""
+    findings = state.held_parts("findings")[label]
+    work = partial(try_fix, findings, finding, state.result)
+    return Action(fix_name(label, finding), work, partial(keep_tried, (findings.record, finding)))
+
+
+def try_fix(
+    findings: Findings, finding: FindingRecord, comparison: Any, request: Request, job: Job
+) -> FixResult:
+    """Measure the fix of a finding against the config that it was found in."""
+    job.step("getting the model and its inputs ready")
+    subject = findings.target or subject_of(comparison, request, job)
+    return Finding(finding, findings.record.config, subject).try_fix(
+        request.budget_s, progress=job.tell, cancel=job.cancel
+    )
+
+
+def subject_of(comparison: Any, request: Request, job: Job) -> Subject | None:
+    """Return what the findings of a comparison are tried on; one from the history gets the open model."""
+    held = comparison.findings(cancel=job.cancel, on_step=job.step)
+    if held.target is None:
+        model, calibration = request.subject.model, request.subject.calibration or None
+        held = comparison.attach(model, calibration=calibration).findings(cancel=job.cancel, on_step=job.step)
+    target: Subject | None = held.target
+    return target
+
+
+def keep_tried(
+    key: tuple[FindingsRecord, FindingRecord], state: BenchState, _: Request, result: FixResult
+) -> None:
+    """Keep what came of a fix, so that its card shows it."""
+    with state.hold_trait_notifications():
+        state.run_error, state.tried = None, {**state.tried, key: result}
+
+
+def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord) -> str:
+    """Return the code from the model to the fix that was tried and its config."""
+    subject, arguments = request.subject, ["model", "config"]
+    lines = [model_line(subject), f"config = {config_code(findings.config)}"]
+    if inputs := inputs_lines(subject):
+        lines += inputs
+        arguments.append("inputs=inputs")
+    if subject.calibration:
+        arguments.append(f"calibration={text_literal(subject.calibration)}")
+    first = next(other for other in findings.findings if other.id == finding.id)
+    place = text_literal(finding.id) if first == finding else str(findings.findings.index(finding))
+    lines += ["", f"finding = wb.findings({', '.join(arguments)})[{place}]"]
+    if finding.fix.config is None:
+        lines.append("finding")
+    else:
+        budget = "" if request.budget_s is None else repr(request.budget_s)
+        lines += ["b = finding.fix.config", f"finding.try_fix({budget})"]
+    return "\n".join(["import workbench as wb", "", *lines])
