@@ -90,6 +90,13 @@ def test_without_circles_every_arrow_leads_down(layout: Page, asked: dict[str, A
     assert not any(line.get("arrowBack") for line in made["lines"])
 
 
+def test_tall_boxes_of_a_chain_fill_their_columns_evenly(layout: Page) -> None:
+    chain = [{"from": at, "to": at + 1, "tensors": 1} for at in range(3)]
+    asked = {"sizes": [{"w": 200, "h": 600}] * 4, "edges": chain, "enters": [0], "leaves": [3]}
+    made = laid(layout, asked | {"aspect": 1.35, "tallest": 420})
+    assert len({at["x"] for at in made["at"]}) == 4, "no column holds two while others hold one"
+
+
 def test_an_order_has_few_edges_back(layout: Page) -> None:
     ring = [{"from": i, "to": (i + 1) % 20, "tensors": 1 + 9 * (i < 19)} for i in range(20)]
     assert layout.evaluate("(edges) => ranks(20, edges)", ring) == list(range(20))

@@ -41,6 +41,7 @@ _PLURALS: dict[ChangeKind, str] = {
     "gap": "gaps",
 }
 MOST_OPS = 4  # of a label; the table has all
+NOTABLE_SHARE = 0.01  # of a run; the sentence leaves out what makes less
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +115,12 @@ class Difference:
 
     def __str__(self) -> str:
         way = "less" if self.difference_s < 0 else "more"
-        parts = ", ".join(
-            f"{name} {in_ms(self.of(kind), 3, signed=True)}"
-            for kind, name in _PLURALS.items()
-            if any(row.kind == kind for row in self.rows)
+        sums = sorted(
+            ((self.of(kind), name) for kind, name in _PLURALS.items()), key=lambda pair: -abs(pair[0])
         )
+        least_s = NOTABLE_SHARE * max(self.a_s, self.b_s)
+        notable = [f"{name} {in_ms(sum_s, 3, signed=True)}" for sum_s, name in sums if abs(sum_s) >= least_s]
+        parts = ", ".join(notable) or f"no kind of change makes {NOTABLE_SHARE * 100:.0f} % of a run"
         return (
             f"A run of B takes {in_ms(abs(self.difference_s), 3)} {way} than one of A "
             f"({in_ms(self.a_s, 3)} to {in_ms(self.b_s, 3)}): {parts}"

@@ -17,7 +17,7 @@ from workbench.views.flame.payload import payload
 from workbench.views.flame.pictures import ProfiledRun, pictures
 from workbench.views.flame.still import flame_scene
 from workbench.views.flame.timeline import MOST_SPANS
-from workbench.views.flame.words import sentence
+from workbench.views.flame.words import heading, sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ class FlameView(View):
         self._sentence = sentence(self.shown, difference)
         header, columns = payload(self.pictures)
         super().__init__(
-            {**header, "told": self._sentence},
+            {**header, "told": self._sentence, "heading": heading(self.shown, difference)},
             columns,
             way=self.picture_of(way or self.pictures[0].key).key,
             color=color,

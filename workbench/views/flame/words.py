@@ -18,6 +18,12 @@ def sentence(shown: Sequence[ProfiledRun], difference: Difference | None) -> str
     return ". ".join(_of(run) for run in shown) + "."
 
 
+def heading(shown: Sequence[ProfiledRun], difference: Difference | None) -> tuple[str, str]:
+    """Return the sentence as a title and, of a difference, what it consists of."""
+    title, colon, parts = sentence(shown, difference).partition("): ")
+    return (f"{title})", parts) if difference is not None and colon else (sentence(shown, difference), "")
+
+
 def _of(shown: ProfiledRun) -> str:
     steady = shown.profile.steady
     if not steady.runs:

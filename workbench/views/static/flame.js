@@ -110,8 +110,8 @@ class Layout {
   }
 
   label(i) {
-    const name = this.name(i);
-    if (this.kind(i) !== KIND.NODE) return name;
+    const name = this.name(i), members = this.told.members[i];
+    if (this.kind(i) !== KIND.NODE && !members?.some((number) => this.text(number) === name)) return name;
     return name.split("/").filter(Boolean).at(-1) || name;
   }
 }
@@ -129,7 +129,8 @@ function render({ model, el }) {
     return layouts.get(number);
   };
 
-  make("div", "wbv-title", printable(data.told), root);
+  make("div", "wbv-title", printable(data.heading[0]), root);
+  if (data.heading[1]) make("div", "wbv-note", printable(data.heading[1]), root);
   const tools = toolbar(root);
   const ways = data.pictures.map((one) => ({ value: one.key, label: one.title }));
   const wayChoice = tools.choice("Show", "Which picture", ways, data.pictures[numberOf(model.get("way"))].key, (way) => put("way", way));
@@ -455,7 +456,7 @@ function render({ model, el }) {
       sums[row.pane.number] += layout.width[i];
     }
     order.sort((a, b) => layout.width[b] - layout.width[a]);
-    total.textContent = order.length ? layout.panes.map((pane, k) => `${seconds(sums[k])}, ${share(sums[k] / (pane.total || 1))} of ${printable(pane.title)}`).slice(0, 3).join("; ") : "";
+    total.textContent = order.length ? layout.panes.map((pane, k) => (sums[k] ? `${seconds(sums[k])}, ${share(sums[k] / (pane.total || 1))} of ${printable(pane.title)}` : "")).filter(Boolean).slice(0, 3).join("; ") : "";
     return order.length;
   }
 

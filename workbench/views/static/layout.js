@@ -162,7 +162,7 @@ function fold(rows, real, links, entry, exit, aspect, tallest) {
   };
   const tall = heights.reduce((sum, h) => sum + h + GAP_Y, -GAP_Y);
   let starts = [0], x = 0, bottom = 0, least = Infinity;
-  for (let m = 1; m <= (tall > tallest ? min(10, rows.length >> 1) : 0); m++) {
+  for (let m = 1; m <= (tall > tallest ? min(10, heights.filter(Boolean).length) : 0); m++) {
     const tried = [0], tops = [0];
     let y = 0, w = -GUTTER;
     rows.forEach((_, i) => {

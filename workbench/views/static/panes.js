@@ -73,7 +73,7 @@ class Pane {
   }
   // The number that the boxes are coloured by, where this graph has it.
   amount(item) { const { mode } = this.view; return mode?.kind === "number" && this.all[mode.name] >= 0 ? this.sum(item)[mode.name] : null; }
-  value(item) { const amount = this.amount(item); return amount === null || !this.sum(item).nodes ? "" : measured(amount, this.view.mode.unit); }
+  value(item) { const amount = this.amount(item); return amount === null || !(amount >= 0) ? "" : measured(amount, this.view.mode.unit); }
 
   // Which item stands for a row: itself, or the outermost closed box around it.
   shown(row) { const shut = this.shut[this.home[row]]; return shut >= 0 ? shut : this.boxes + row; }
