@@ -1,7 +1,7 @@
 // What all views share: theme, canvas stage with pan and zoom, toolbar, search, tooltip, minimap, PNG.
 // Texts come from models of strangers: they reach the page through textContent and fillText only.
 
-const { abs, ceil, floor, hypot, log, max, min, round, sqrt } = Math;
+const { abs, ceil, floor, hypot, max, min, round, sqrt } = Math;
 
 // ---------------------------------------------------------------- texts and numbers
 

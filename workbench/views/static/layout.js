@@ -171,8 +171,8 @@ function fold(rows, real, links, entry, exit, aspect, tallest) {
       tops.push(y);
     });
     tried.forEach((from, c) => { const [low, high] = wide(from, tried[c + 1]); w += high - low + GUTTER; });
-    const off = abs(log(w / max(...tops) / aspect));
-    if (off < least) { least = off; starts = tried; }
+    const size = max(w / aspect, ...tops); // what fits the wanted proportions best is drawn largest
+    if (size < least) { least = size; starts = tried; }
   }
   const lane = starts.length > 1 ? LANE + 4 : 0;
   const frames = starts.map((from, c) => {
