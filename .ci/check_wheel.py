@@ -7,7 +7,12 @@ import sys
 import zipfile
 from pathlib import Path
 
-SERVER_CONFIG = "etc/jupyter/jupyter_server_config.d/ort-workbench.json"  # so that Jupyter Server loads us
+LAB_EXTENSION = "share/jupyter/labextensions/ort-workbench-tour"
+SHARED = {
+    "etc/jupyter/jupyter_server_config.d/ort-workbench.json",  # so that Jupyter Server loads us
+    f"{LAB_EXTENSION}/package.json",  # the tour's card, and still pictures that fit their cell
+    f"{LAB_EXTENSION}/static/remoteEntry.js",
+}
 
 
 def main(wheel: str) -> None:
@@ -15,7 +20,7 @@ def main(wheel: str) -> None:
     top = {name.split("/")[0] for name in names if ".dist-info/" not in name and ".data/" not in name}
     assert top == {"workbench", "sample_models"}, f"the wheel installs {sorted(top)}"
     data = {name.partition(".data/data/")[2] for name in names if ".data/" in name}
-    assert data == {SERVER_CONFIG}, f"beside the packages the wheel installs {sorted(data)}"
+    assert data == SHARED, f"beside the packages the wheel installs {sorted(data)}"
     tracked = subprocess.run(
         ["git", "ls-files", "workbench", "sample_models", "notebooks"],
         capture_output=True,
