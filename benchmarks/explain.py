@@ -77,7 +77,7 @@ def of_models(names: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def ort_load_s(path: Path) -> float:
-    """What ORT itself needs to load and optimize a model when told nothing, in a fresh process."""
+    """What ORT itself needs to load and optimize a model with its defaults, in a fresh process."""
     with WorkerFolder() as folder, Worker(folder, name="plain") as worker:
         worker.hello(timeout_s=60)
         body = {"model": str(path), "plan": Config().plan().to_dict()}

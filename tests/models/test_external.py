@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from tests.models import tiny
 from workbench.errors import ModelError
@@ -60,6 +61,27 @@ def test_locations_that_are_refused(location: str | None, words: str, tmp_path: 
     with pytest.raises(ModelError, match=words) as caught:
         load(with_entry(folder, location=location))
     assert "tiny.onnx" in caught.value.problem
+
+
+def test_places_in_sparse_tensors_and_defaults_of_functions_are_checked_too(tmp_path: Path) -> None:
+    outside = TensorProto(name="i", dims=[1], data_type=TensorProto.INT64)
+    outside.data_location = TensorProto.EXTERNAL
+    outside.external_data.add(key="location", value="../outside.data")
+    values = numpy_helper.from_array(np.float32([1]), "v")
+    for place in ("initializer", "constant", "default"):
+        proto = tiny.mlp()
+        sparse = helper.make_sparse_tensor(values, outside, [4])
+        if place == "initializer":
+            proto.graph.sparse_initializer.append(sparse)
+        elif place == "constant":
+            proto.graph.node.append(helper.make_node("Constant", [], ["c"], sparse_value=sparse))
+        else:
+            default = [helper.make_attribute("t", outside)]
+            proto.functions.append(helper.make_function("d", "f", [], [], [], [], attribute_protos=default))
+        path = tmp_path / f"{place}.onnx"
+        path.write_bytes(proto.SerializeToString())
+        with pytest.raises(ModelError, match="outside its folder"):
+            load(path)
 
 
 @pytest.mark.parametrize(

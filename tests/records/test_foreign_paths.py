@@ -95,8 +95,9 @@ def test_a_prepared_model_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None
     )
     assert foreign == (ForeignPath("precision.model", "https://evil/x.onnx"),)
     assert config.precision == PreparedModel("…/https://evil/x.onnx")
-    with pytest.raises(ConfigError, match="no run uses"):
-        check_trusted(config)
+    for use in (lambda: check_trusted(config), lambda: config.to_python("model.onnx")):
+        with pytest.raises(ConfigError, match="no run uses"):
+            use()
 
 
 def test_after_the_users_word_for_each_name_the_paths_are_as_they_were(

@@ -18,6 +18,7 @@ from workbench.config import (
     wire,
 )
 from workbench.config.fields import ConfigFields
+from workbench.config.foreign import check_trusted
 from workbench.config.knobs import BY_FIELD, check_fields
 from workbench.config.plan import SessionPlan, session_plan
 from workbench.cpu import usable_cores
@@ -102,6 +103,7 @@ class Config(ConfigFields):
         Static int8 reads its calibration examples from `calibration.npz`: an array for each input, all
         examples along the first axis.
         """
+        check_trusted(self)
         if not self.changes_model:
             return script.script(self.plan(), model, self.runtime)
         steps = script_steps.steps(self, model, self.runtime_only.plan())

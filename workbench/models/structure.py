@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import io
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+)
 
 from workbench.errors import ModelError
 from workbench.models.sniff import HEAD_BYTES, not_onnx
@@ -70,12 +78,16 @@ def graphs(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
     while waiting:
         graph = waiting.pop()
         yield graph
-        waiting.extend(body for node in graph.node for body in bodies(node))
+        waiting.extend(_bodies(_attributes(graph)))
 
 
 def bodies(node: NodeProto) -> Iterator[GraphProto]:
     """Yield the subgraphs of one node: the branches of an If, the body of a Loop or Scan."""
-    for attribute in node.attribute:
+    yield from _bodies(node.attribute)
+
+
+def _bodies(attributes: Iterable[AttributeProto]) -> Iterator[GraphProto]:
+    for attribute in attributes:
         if attribute.HasField("g"):
             yield attribute.g
         yield from attribute.graphs
@@ -86,19 +98,28 @@ def tensors(model: ModelProto) -> Iterator[TensorProto]:
     for graph in graphs(model):
         if isinstance(graph, GraphProto):
             yield from graph.initializer
-            for sparse in graph.sparse_initializer:
-                yield sparse.values
-        for node in graph.node:
-            for attribute in node.attribute:
-                yield from _attribute_tensors(attribute)
+        for attribute in _attributes(graph):
+            if attribute.HasField("t"):
+                yield attribute.t
+            yield from attribute.tensors
+    yield from (sparse.values for sparse in sparse_tensors(model))
 
 
-def _attribute_tensors(attribute: AttributeProto) -> Iterator[TensorProto]:
-    if attribute.HasField("t"):
-        yield attribute.t
-    if attribute.HasField("sparse_tensor"):
-        yield attribute.sparse_tensor.values
-    yield from attribute.tensors
+def sparse_tensors(model: ModelProto) -> Iterator[SparseTensorProto]:
+    """Yield every stored sparse tensor."""
+    for graph in graphs(model):
+        if isinstance(graph, GraphProto):
+            yield from graph.sparse_initializer
+        for attribute in _attributes(graph):
+            if attribute.HasField("sparse_tensor"):
+                yield attribute.sparse_tensor
+            yield from attribute.sparse_tensors
+
+
+def _attributes(graph: GraphProto | FunctionProto) -> Iterator[AttributeProto]:
+    """Yield the attributes of the nodes, and the defaults of a function."""
+    yield from getattr(graph, "attribute_proto", ())
+    yield from (attribute for node in graph.node for attribute in node.attribute)
 
 
 def _reason(error: DecodeError) -> str:
