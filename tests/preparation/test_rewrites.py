@@ -297,6 +297,19 @@ def test_a_weight_with_other_readers_is_copied() -> None:
 
 
 @pytest.mark.real
+def test_a_file_whose_initializers_had_to_be_inputs_takes_a_copied_weight() -> None:
+    nodes = [
+        helper.make_node("Constant", [], ["w"], value=tensor("", 4, 4, 3)),
+        helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1]),
+        helper.make_node("ReduceSum", ["w"], ["total"], keepdims=0),
+        helper.make_node("Mul", ["a", "total"], ["y"]),
+    ]
+    model = model_of(nodes, [], [1, 4, 8], opset=11)
+    model.ir_version = 3
+    check_same(model, widen_convolutions, 1)
+
+
+@pytest.mark.real
 def test_convolutions_in_branches_get_a_height() -> None:
     nodes = in_branches([helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1])], (1, 4, 8))
     check_same(model_of(nodes, [tensor("w", 4, 4, 3)], [1, 4, 8]), widen_convolutions, 2)

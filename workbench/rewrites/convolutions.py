@@ -18,6 +18,7 @@ from workbench.rewrites.scopes import (
 
 HEIGHT_AXIS = 2
 AXES_INPUT_OPSET = 13  # since then, Squeeze and Unsqueeze take their axes as an input
+CONSTANTS_IR_VERSION = 4  # before it, every initializer had to be an input
 WIDENED_ATTRIBUTES = {"kernel_shape": 1, "strides": 1, "dilations": 1, "pads": 2}  # and their lengths
 ELEMENTWISE = (
     *("Abs", "BatchNormalization", "Clip", "Elu", "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish"),
@@ -36,6 +37,7 @@ def widen_convolutions(model: onnx.ModelProto) -> int:
     ]
     if not chosen:
         return 0
+    model.ir_version = max(model.ir_version, CONSTANTS_IR_VERSION)
     axes = []
     if opset_of(model) >= AXES_INPUT_OPSET:
         axes = [new_name("height_axis", taken)]
