@@ -13,7 +13,7 @@ def change(kind: ChangeKind, a_s: float, b_s: float) -> NodeChange:
 def test_the_largest_parts_come_first_and_small_ones_are_left_out() -> None:
     rows = (change("same", 1e-3, 0.999e-3), change("replaced", 2e-3, 1.8e-3), change("gap", 1e-3, 0.5e-3))
     title, parts = heading((), Difference(rows, 4e-3, 3.299e-3))
-    assert title == "Under the profiler a run of B takes 0.701 ms less than one of A (4 ms to 3.3 ms)"
+    assert title == "A run of B takes 0.701 ms less than one of A (4 ms to 3.3 ms)"
     assert parts == "gaps -0.5 ms, replaced nodes -0.2 ms."
 
 
