@@ -1,4 +1,4 @@
-"""The inputs of the model, and which of its free dimensions ORT is told."""
+"""The inputs of the model, and which of its free dimensions ORT gets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a fi
 
 
 class Inputs(Section):
-    """Sizes and data are common to A and B; the sizes that ORT is told are not."""
+    """Sizes and data are common to A and B; the sizes that ORT gets are not."""
 
     group = "inputs"
     hint = "Sizes of the free dimensions, the data, and how they reach ORT"
@@ -48,7 +48,7 @@ class Inputs(Section):
         if list(self.sizes) != names:
             self.sizes = {name: (self._size(name), self._fixed(name)) for name in names}
             head = W.HTML(
-                '<div class="wbp-note">free dimension: its size in the inputs, and the size that ORT is told'
+                '<div class="wbp-note">free dimension: its size in the inputs, and the size that ORT gets'
                 "</div>"
             )
             self.grid.children = [head, *map(self._row, names)] if names else []
