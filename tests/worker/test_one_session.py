@@ -1,4 +1,4 @@
-"""A worker holds one session: ORT obeys some entries in the first session of a process only."""
+"""ORT obeys some entries in the first session of a process only, so a worker refuses them in a second one."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def outputs(folder: Path, config: Config) -> Any:
         worker.request("load", request, stage="load", timeout_s=60)
         worker.request("first_run", {"feeds": str(folder / "feeds")}, stage="first run", timeout_s=60)
         worker.request("outputs", {"path": str(folder / "outputs")}, stage="outputs", timeout_s=60)
-        with pytest.raises(RunFailed, match="holds one session"):
-            worker.request("load", request, stage="load", timeout_s=60)
+        if config.session_entries:
+            with pytest.raises(RunFailed, match="first session of a process only"):
+                worker.request("load", request, stage="load", timeout_s=60)
     return read_values(folder / "outputs")[0]["y"]
 
 

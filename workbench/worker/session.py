@@ -50,6 +50,10 @@ def _constant(value: Any) -> Any:
     return value
 
 
+# ORT sets them once per process, by its first session.
+FIRST_SESSION_ONLY = frozenset({"session.set_denormal_as_zero"})
+
+
 class SessionHost:
     """What a worker holds between commands. Each `do_…` is one command and returns (body, payload)."""
 
@@ -62,8 +66,9 @@ class SessionHost:
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
         """Make the session; its time is the user's load time."""
-        if self.session is not None:  # some entries work in the first session of a process only
-            raise RuntimeError("a worker holds one session, and it is loaded already")
+        if self.session is not None and FIRST_SESSION_ONLY & {*plan["entries"], *self.plan["entries"]}:
+            entries = ", ".join(FIRST_SESSION_ONLY)
+            raise RuntimeError(f"{entries} counts for the first session of a process only")
         self.plan = plan
         rss_start, threads_before = usage.rss_bytes(), usage.thread_count()
         began = time.perf_counter()
