@@ -182,7 +182,7 @@ def test_a_fused_node_of_the_graph_marks_its_members(pages: Pages, tmp_path: Pat
 def test_selection_is_linked_in_jupyterlab(show: Show, pages: Pages) -> None:
     book = show(MADE, TOLD)
     canvas = painted(book.page)
-    expect(book.output(0)).to_contain_text("the median without the profiler")
+    expect(book.output(0)).to_contain_text("with the profiler on")
     book.output(1).get_by_role("button", name="choose").click()
     found = book.output(0).locator(".wbv-details")
     expect(found).to_contain_text("MatMul_0")
