@@ -1,4 +1,4 @@
-"""What was seen: frozen results, the bundle file that holds them, and the history."""
+"""Measured facts: frozen records, the bundle file that holds them, and the history."""
 
 from workbench.records.bundle import Bundle, read_bundle, write_bundle
 from workbench.records.comparison import (

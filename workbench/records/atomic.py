@@ -1,7 +1,7 @@
-"""Files that are either the old one or the new one, whatever happens in between.
+"""Atomic file writes: a reader sees the old content or the new content, never a mixture.
 
-The new content goes to a temporary file in the same folder, which is locked while its writer lives; so
-the next writer can tell what a killed one left behind, and remove it.
+The new content goes to a temporary file in the same folder. The writer locks that file while it lives, so
+the next writer recognizes and removes what a killed writer left behind.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.errors import BundleError
 
 try:
     import fcntl
-except ImportError:  # Windows: there the system itself refuses to remove a file that is open
+except ImportError:  # Windows: the system itself refuses to remove an open file
     fcntl = None  # type: ignore[assignment]
 
 _SUFFIX = ".ortbench.tmp"
@@ -42,7 +42,7 @@ _FIXES = {
 
 
 def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
-    """Put `blob` at `path` in one step; the path written, with links followed."""
+    """Write `blob` to `path` in one step; return the written path, with links resolved."""
     try:
         target = Path(path).expanduser().resolve()
         mode = _mode_of(target)
@@ -50,7 +50,7 @@ def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
         with _temporary(target.parent) as (file, temporary):
             _fill(file, blob, mode)
             if fcntl is None:
-                file.close()  # Windows moves no open file
+                file.close()  # Windows does not move an open file
             temporary.replace(target)
         _sync_folder(target.parent)
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: a null byte; RuntimeError: no home
@@ -61,12 +61,12 @@ def write_atomically(path: str | os.PathLike[str], blob: bytes) -> Path:
 
 
 def reason_of(error: Exception) -> str:
-    """What the system said, without number and path."""
+    """Return the system's message without error number and path."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _mode_of(target: Path) -> int | None:
-    """The permissions to keep; only a regular file is ever replaced."""
+    """Return the permissions to keep; refuse to replace anything but a regular file."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def _mode_of(target: Path) -> int | None:
 
 @contextlib.contextmanager
 def _temporary(folder: Path) -> Iterator[tuple[FileIO, Path]]:
-    """A new locked file in `folder`, gone at the end unless it was moved."""
+    """Yield a new locked file in `folder`; remove it at the end unless it was moved."""
     while True:
         path = folder / f".{secrets.token_hex(8)}{_SUFFIX}"
         file = FileIO(path, "x")
@@ -95,10 +95,10 @@ def _temporary(folder: Path) -> Iterator[tuple[FileIO, Path]]:
 
 
 def _is_ours(file: FileIO) -> bool:
-    """False if another writer took the file for a stale one before it could be locked."""
+    """Return False if another writer removed the file as stale before it could be locked."""
     try:
         return _lock(file) and os.fstat(file.fileno()).st_nlink > 0
-    except OSError:  # a file system without locks, where no other writer can lock and remove it either
+    except OSError:  # a file system without locks: no other writer can lock and remove the file either
         return True
 
 
@@ -112,9 +112,9 @@ def _fill(file: FileIO, blob: bytes, mode: int | None) -> None:
 
 
 def _remove_stale(folder: Path) -> None:
-    """Remove what writers that are no more left in `folder`."""
+    """Remove the temporary files of writers that no longer live."""
     for path in folder.glob(f".*{_SUFFIX}"):
-        with contextlib.suppress(OSError):  # a living writer's, or just removed: not ours to judge
+        with contextlib.suppress(OSError):  # the file of a living writer, or one just removed: left alone
             if fcntl is None:
                 path.unlink()
                 continue
@@ -124,7 +124,7 @@ def _remove_stale(folder: Path) -> None:
 
 
 def _lock(file: FileIO) -> bool:
-    """Take the lock that a living writer holds; False when one does."""
+    """Take the writer's lock; return False when a living writer holds it."""
     if fcntl is None:
         return True
     try:
@@ -135,7 +135,7 @@ def _lock(file: FileIO) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a power cut, where folders can be synced."""
+    """Make the new name survive a power cut where the system can sync folders."""
     if fcntl is None:
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The bundle: records in one file, safe to hand on and safe to open. docs/bundle.md is its description."""
+"""The bundle: records in one file, safe to share and safe to open. docs/bundle.md describes the format."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from workbench.records.upgrades import VERSION
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What a bundle holds. `version` is that of the file; the records are in the form of today."""
+    """The content of a bundle. `version` is the version of the file; the records are in the current form."""
 
     record: Any
-    about: Origin  # whose it is
-    structure: bytes | None  # an ONNX model without its weights; None: none was saved
+    about: Origin  # when, of which model and with what the record was made
+    structure: bytes | None  # an ONNX model without its weights; None: no structure was saved
     parts: tuple[Part, ...]
     kind: str
     version: int
-    workbench: str  # the version that wrote it
-    foreign: tuple[ForeignPath, ...] = ()  # what its configs name; they hold it marked, and no run uses it
+    workbench: str  # the workbench version that wrote the file
+    foreign: tuple[ForeignPath, ...] = ()  # paths in its configs; the configs mark them, and no run uses them
 
 
 def write_bundle(
@@ -46,7 +46,7 @@ def write_bundle(
     parts: tuple[Part, ...] = (),
     kinds: Kinds = COMPARISONS,
 ) -> Path:
-    """Save `record` at `path`, without absolute paths; the file that stood there is replaced at once or kept.
+    """Save `record` at `path` without absolute paths; replace an existing file in one step or keep it.
 
     `structure` is the model's graph without the data of its initializers.
     """
@@ -55,7 +55,7 @@ def write_bundle(
 
 
 def read_bundle(path: str | os.PathLike[str], kinds: Kinds = COMPARISONS) -> Bundle:
-    """Open a bundle of this version or an earlier one. Nothing in it is run, whoever made it."""
+    """Open a bundle of this or an earlier version. Reading never executes anything from the file."""
     try:
         with _open(path) as file:
             return unpack_record(file, kinds)
@@ -76,7 +76,7 @@ def pack_record(
     parts: tuple[Part, ...] = (),
     kinds: Kinds = COMPARISONS,
 ) -> bytes:
-    """The bytes of a bundle; the same records give the same bytes. `private` keeps absolute paths."""
+    """Return the bytes of a bundle, the same bytes for the same records. `private` keeps absolute paths."""
     kind = kinds.of(record, "Save what the workbench returned.")
     kind.check(record, OURS)
     whose = kinds.about(record, about)
@@ -104,7 +104,7 @@ def pack_record(
 
 
 def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: bool = False) -> Bundle:
-    """The bundle in `source`, every part of it checked. `own`: paths in its configs are the user's."""
+    """Return the checked bundle in `source`. `own`: the paths in its configs are the user's."""
     foreign: list[ForeignPath] | None = None if own else []
     members = container.unpack(io.BytesIO(source) if isinstance(source, bytes) else source)
     if container.MANIFEST not in members or container.RECORD not in members:
@@ -147,7 +147,7 @@ def unpack_record(source: BinaryIO | bytes, kinds: Kinds = COMPARISONS, *, own: 
 
 
 def _open(path: str | os.PathLike[str]) -> BinaryIO:
-    """A pipe or a device could deliver for ever, so only a regular file is opened."""
+    """Open a regular file; refuse a pipe or a device, which could deliver data for ever."""
     place = Path(path).expanduser()
     if not stat.S_ISREG(place.stat().st_mode):
         raise BundleError("It is not a file.", "Give the path of an .ortbench file.")

@@ -1,8 +1,8 @@
-"""Frozen dataclasses to JSON data and back, strictly, from nothing but their type hints.
+"""Strict conversion of frozen dataclasses to JSON data and back, driven by their type hints alone.
 
-The same shape writes, reads and describes a field, so the three cannot drift apart. Units in names are
-law: what ends in `_s` is a finite duration, `_bytes` and `_count` are not negative, `_utc` is a time.
-A field that may be negative says so: `field(metadata={"signed": True})`.
+One shape writes, reads and describes a field, so the three cannot differ. A suffix of a name is a rule:
+`_s` is a finite duration, `_bytes` and `_count` are not negative, `_utc` is a time. The mark of a field
+that may be negative is `field(metadata={"signed": True})`.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from workbench.records.tables import (
 )
 
 T = TypeVar("T")
-_shapes: dict[type, Shape] = {}  # reading hints costs more than decoding a record
+_shapes: dict[type, Shape] = {}  # cached: reading type hints costs more than decoding a record
 
 
 def encode(record: object, columns: ColumnWriter) -> object:
-    """JSON data of `record`; its rows of numbers go to `columns`."""
+    """Return the JSON data of `record`; write its rows of numbers to `columns`."""
     return shape_of_class(type(record)).encode(record, "", columns)
 
 
 def decode(cls: type[T], data: object, columns: ColumnReader) -> T:
-    """The record of class `cls` that `data` stands for; every number in `columns` must be used once."""
+    """Return the record of class `cls` in `data`; refuse unused or reused numbers in `columns`."""
     record = shape_of_class(cls).decode(data, "", columns)
     columns.finish()
     return typing.cast(T, record)
 
 
 def shape_of_class(cls: type) -> Shape:
-    """The shape of a dataclass, or of a class that brings its own `to_dict` and `from_dict`."""
+    """Return the shape of a dataclass, or of a class with its own `to_dict` and `from_dict`."""
     if cls not in _shapes:
         _shapes[cls] = _read_hints(cls)
     return _shapes[cls]
@@ -66,7 +66,7 @@ def _read_hints(cls: type) -> Shape:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Place:
-    """A field, as its unit and its marks matter."""
+    """The properties of a field that its shape depends on: its unit and its marks."""
 
     owner: str
     name: str
@@ -120,7 +120,7 @@ def _shape(hint: Any, place: _Place) -> Shape:
 
 
 def _column_codec(hint: Any, place: _Place) -> ColumnCodec:
-    """How a table holds all values of one field."""
+    """Return the codec that a table uses for all values of one field."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     inner = _without_none(hint)
     if inner is not None:
@@ -156,7 +156,7 @@ def _scalar(hint: Any, place: _Place) -> Timestamp | Text | Flag | Integer | Num
 
 
 def _array_of(hint: Any) -> str | None:
-    """The type of the numbers in a numpy array, as `npt.NDArray[…]` says it."""
+    """Return the element type of a numpy array from its hint `npt.NDArray[…]`."""
     origin = typing.get_origin(hint)
     if getattr(origin, "__module__", "") != "numpy" or getattr(origin, "__name__", "") != "ndarray":
         return None
@@ -165,7 +165,7 @@ def _array_of(hint: Any) -> str | None:
 
 
 def _without_none(hint: Any) -> Any:
-    """What a hint allows beside None; None where it does not allow that."""
+    """Return the type that a hint allows besides None; None if the hint does not allow None."""
     if typing.get_origin(hint) not in (Union, types.UnionType):
         return None
     arguments = typing.get_args(hint)

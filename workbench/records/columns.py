@@ -1,4 +1,4 @@
-"""Long rows of numbers, and texts said often, kept out of the JSON: `.npy` files and one list of texts."""
+"""Long rows of numbers and repeated texts outside the JSON: `.npy` files and one list of texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTEGERS, NUMBERS = "integers", "numbers"  # the columns of tables
 
 
 class ColumnWriter:
-    """Collects rows, texts and blobs; each is named by where it stands."""
+    """A collector of rows, texts and blobs; each is addressed by its position."""
 
     def __init__(self) -> None:
         self._columns: dict[str, array[Any]] = {}
@@ -26,7 +26,7 @@ class ColumnWriter:
         self._count = 0
 
     def add(self, name: str, values: Sequence[float], place: str, *, duration: bool) -> dict[str, int]:
-        """Append numbers to column `name`; what stands for them in the JSON."""
+        """Append numbers to column `name`; return their JSON reference."""
         try:
             row = array(REAL, values)
         except (TypeError, OverflowError) as error:
@@ -36,34 +36,34 @@ class ColumnWriter:
         return self._append(name, row)
 
     def add_integers(self, values: Sequence[int], place: str) -> dict[str, int]:
-        """Append integers of 64 bits to the column of tables."""
+        """Append 64-bit integers to the integer column of tables."""
         try:
             return self._append(INTEGERS, array(WHOLE, values))
         except (TypeError, OverflowError) as error:
             raise BundleError(f"{place}: expected only integers of 64 bits ({error}).", OURS) from error
 
     def add_packed(self, name: str, code: str, data: bytes) -> dict[str, int]:
-        """Append numbers that are packed already, as this machine has them."""
+        """Append numbers that are already packed in this machine's byte order."""
         row = array(code)
         row.frombytes(data)
         return self._append(name, row)
 
     def text_code(self, text: str) -> int:
-        """The number that stands for a text, which is kept once."""
+        """Return the number of a text; store equal texts once."""
         return self._codes.setdefault(text, len(self._codes))
 
     def add_blob(self, blob: bytes) -> int:
-        """Keep bytes as a member of their own; its number."""
+        """Store bytes as a separate member; return its number."""
         self._blobs.append(blob)
         return len(self._blobs) - 1
 
     @property
     def texts(self) -> list[str]:
-        """Every text by its number."""
+        """Return all texts in the order of their numbers."""
         return list(self._codes)
 
     def members(self) -> dict[str, bytes]:
-        """The file of each column and of each blob."""
+        """Return the file of each column and of each blob."""
         columns = {member_name(name): to_npy(column) for name, column in self._columns.items()}
         return columns | {blob_name(number): blob for number, blob in enumerate(self._blobs)}
 
@@ -81,9 +81,9 @@ class ColumnWriter:
 
 
 class ColumnReader:
-    """Hands out rows, and sees to it that each stored number is used exactly once.
+    """A supplier of stored rows that checks that each stored number is used exactly once.
 
-    Without that, a small file could ask for the same million samples a million times.
+    Without this check, a small file could request the same million samples a million times.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class ColumnReader:
         texts: Sequence[str] = (),
         foreign: list[ForeignPath] | None = None,
     ) -> None:
-        """`foreign` collects the paths of configs, which are marked; None: the file is the user's own."""
+        """`foreign` collects the paths that configs name and marks them; None: the file is the user's own."""
         columns = {name: blob for name, blob in members.items() if name.endswith(".npy")}
         self._columns = {name: from_npy(blob, name) for name, blob in columns.items()}
         self._spans: dict[str, list[tuple[int, int]]] = {name: [] for name in columns}
@@ -102,29 +102,29 @@ class ColumnReader:
         self.foreign = foreign
 
     def take(self, name: str, start: int, count: int, place: str, *, duration: bool) -> tuple[float, ...]:
-        """`count` numbers of column `name` from `start` on."""
+        """Return `count` numbers of column `name`, starting at `start`."""
         row = self._row(name, REAL, start, count, place)
         if duration:
             _check_durations(row, place, DAMAGED)
         return tuple(row)
 
     def take_integers(self, start: int, count: int, place: str) -> list[int]:
-        """Of the integers of tables."""
+        """Return `count` integers of the integer column of tables."""
         return self._row(INTEGERS, WHOLE, start, count, place).tolist()
 
     def take_packed(self, name: str, code: str, start: int, count: int, place: str) -> bytes:
-        """As this machine has numbers."""
+        """Return `count` packed numbers in this machine's byte order."""
         return self._row(name, code, start, count, place).tobytes()
 
     def take_blob(self, number: int, place: str) -> bytes:
-        """A member of its own; each is used once."""
+        """Return the blob with this number; refuse a second use."""
         blob = self._blobs.pop(blob_name(number), None)
         if blob is None:
             raise BundleError(f"{place}: the file has no {blob_name(number)}, or it is used twice.", DAMAGED)
         return blob
 
     def finish(self) -> None:
-        """Refuse numbers that no row, or more than one row, used."""
+        """Refuse numbers that no row uses, or that several rows use."""
         if self._blobs:
             raise BundleError(f"{min(self._blobs)} is not used.", DAMAGED)
         for member, spans in self._spans.items():
@@ -153,12 +153,12 @@ class ColumnReader:
 
 
 def member_name(column: str) -> str:
-    """The zip member that holds `column`."""
+    """Return the name of the zip member that holds `column`."""
     return f"columns/{column}.npy"
 
 
 def blob_name(number: int) -> str:
-    """The zip member that holds a blob."""
+    """Return the name of the zip member that holds a blob."""
     return f"blobs/{number}.bin"
 
 

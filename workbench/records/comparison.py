@@ -1,4 +1,4 @@
-"""Two or more runs measured interleaved, and what was concluded."""
+"""Two or more runs measured interleaved, and the conclusions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["faster", "slower", "tie", "outputs differ", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """Which model it was. `name` is untrusted text and never a path."""
+    """The identity of a model. `name` is untrusted text and never a path."""
 
     name: str
     sha256: str
@@ -27,29 +27,29 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class InputsRecord:
-    """What the model was fed with and how that was made."""
+    """The inputs of the model and how they were made."""
 
     made_by: str  # "random, seed 0", "feeds.npz (given)"…
     seed: int | None
     shapes: tuple[tuple[str, str], ...]  # (input name, "float32[1,3,224,224]")
-    guesses: tuple[str, ...]  # every guess that was made, in words
+    guesses: tuple[str, ...]  # every guess, in words
 
 
 @dataclass(frozen=True, slots=True)
 class OutputAgreement:
     """One output of one candidate against the baseline's, on the same inputs."""
 
-    label: str  # the candidate
+    label: str  # the label of the candidate
     output: str
     agrees: bool | None  # None: could not be compared; `reason` says why
     reason: str
     max_abs_error: float | None
     relative_error: float | None  # max_abs_error over the largest magnitude of the baseline's output
-    sqnr_db: float | None  # None where it does not exist (not numbers, or equal to the last bit)
+    sqnr_db: float | None  # None: undefined (no numbers, or bitwise equal)
     nan_count: int | None
     inf_count: int | None
     least_sqnr_db: float | None = (
-        None  # what was asked for where the arithmetic differs; None: `tolerance` held
+        None  # the SQNR required where the arithmetic differs; None: `tolerance` applied
     )
 
 
@@ -58,26 +58,26 @@ class Doubt:
     """A typed reason not to trust a measurement fully, with what to do about it."""
 
     kind: str  # "other load", "drift", "noise", "few rounds", "clock", "quota", "throttling", "fallback"…
-    label: str | None  # the run concerned; None: the whole comparison
+    label: str | None  # the run in doubt; None: the whole comparison
     evidence: str
     fix: str
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Is the candidate better than the baseline? `ratio` is A's time over B's: 2.0 is twice as fast."""
+    """The conclusion about one candidate. `ratio` is A's time over B's: 2.0 is twice as fast."""
 
-    label: str  # the candidate
+    label: str  # the label of the candidate
     kind: Kind
     ratio: float | None
     low: float | None
     high: float | None
-    confidence: float  # of the interval from low to high, all looks together
+    confidence: float  # of the interval from low to high, over all looks
     smallest_effect: float
-    rounds: int  # process pairs that the interval stands on
+    rounds: int  # process pairs that the interval is based on
     provisional: bool
-    reason: str  # one sentence: why this kind
-    looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final, before measuring went on
+    reason: str  # one sentence that explains the kind
+    looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final, before measuring continued
     clock: Literal["wall", "cpu"] = "wall"  # cpu: processor time at one thread
 
     def __repr__(self) -> str:
@@ -90,11 +90,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How it was measured: everything needed to do it again."""
+    """The measuring protocol: everything needed to repeat the comparison."""
 
     budget_s: float
     smallest_effect: float
-    pacing_s: float | None  # None: back to back
+    pacing_s: float | None  # None: runs follow each other without a pause
     block_s: float
     tolerance: float
     seed: int
@@ -105,7 +105,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRecord:
-    """What `wb.compare` saw and concluded."""
+    """The measurements and conclusions of `wb.compare`."""
 
     id: str
     created_utc: str  # ISO 8601, seconds
@@ -116,16 +116,16 @@ class ComparisonRecord:
     protocol: Protocol
     runs: tuple[Run, ...]  # the baseline first
     agreement: tuple[OutputAgreement, ...]
-    verdicts: tuple[Verdict, ...]  # one a candidate, in the order of the runs
+    verdicts: tuple[Verdict, ...]  # one per candidate, in the order of the runs
     doubts: tuple[Doubt, ...]
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of the first candidate."""
+        """Return the verdict of the first candidate."""
         return self.verdicts[0]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a run: its config in words, simple figures with their units, and its verdict."""
+        """Return one row per run: its config in words, key figures with units, and its verdict."""
         import pandas as pd
 
         verdicts = {verdict.label: verdict for verdict in self.verdicts}

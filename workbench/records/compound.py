@@ -1,4 +1,4 @@
-"""Values made of values: how each is written to JSON, read back strictly, and described in a JSON schema."""
+"""Compound values: how each is written to JSON, read back strictly, and described in a JSON schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.text import quoted
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """A value, or null where it is absent."""
+    """A value, or null if absent."""
 
     inner: Shape
 
@@ -36,7 +36,7 @@ class Maybe:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A tuple of any length, of one kind of value."""
+    """A tuple of any length whose values have one type."""
 
     inner: Shape
 
@@ -80,7 +80,7 @@ class Tuple:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A tuple of floats of any length; the JSON says only where it stands in its column."""
+    """A tuple of floats of any length; the JSON holds only its position in the column."""
 
     column: str
     duration: bool
@@ -106,10 +106,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A numpy array of one dimension; the JSON says only where it stands in its column."""
+    """A one-dimensional numpy array; the JSON holds only its position in the column."""
 
     column: str
-    dtype: str  # numpy's name of it in memory; in the file it is int64 or float64
+    dtype: str  # numpy's name of the type in memory; the file holds int64 or float64
 
     @property
     def code(self) -> str:
@@ -143,7 +143,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Bytes; the JSON holds the number of the member that they are."""
+    """Bytes; the JSON holds the number of their member."""
 
     def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
         if not isinstance(value, bytes):
@@ -159,7 +159,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A frozen dataclass: an object that has exactly its fields."""
+    """A frozen dataclass: a JSON object with exactly its fields."""
 
     cls: type
     fields: Mapping[str, Shape]
@@ -184,7 +184,7 @@ class Fields:
     def schema(self, defs: dict[str, Schema]) -> Schema:
         name = self.cls.__name__
         if name not in defs:
-            defs[name] = {}  # holds the name while the fields are described
+            defs[name] = {}  # reserves the name while the fields are described
             parts = {field: shape.schema(defs) for field, shape in self.fields.items()}
             defs[name] = {"description": inspect.getdoc(self.cls), **object_schema(parts)}
         return {"$ref": f"#/$defs/{name}"}
@@ -217,7 +217,7 @@ class Custom:
 
 
 def keyed(data: object, names: tuple[str, ...], place: str) -> dict[str, Any]:
-    """`data` if it is an object with exactly the keys `names`."""
+    """Return `data` if it is an object with exactly the keys `names`."""
     if not isinstance(data, dict):
         raise mismatch(place or "the record", "an object", data, DAMAGED)
     for what, keys in (("lacks", set(names) - set(data)), ("has an unknown", set(data) - set(names))):
@@ -232,12 +232,12 @@ def _member(place: str, name: str) -> str:
 
 
 def object_schema(parts: dict[str, Schema]) -> Schema:
-    """An object that has exactly these parts."""
+    """Return the schema of an object with exactly these parts."""
     return {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
 
 
 def _plain(data: object, place: str, columns: ColumnWriter) -> object:
-    """`data` with tuples as lists and clean texts; what JSON cannot hold is refused."""
+    """Return `data` with tuples as lists and cleaned texts; refuse what JSON cannot hold."""
     if isinstance(data, dict):
         return {
             str(Text().encode(key, place, columns)): _plain(item, _member(place, str(key)), columns)

@@ -1,6 +1,6 @@
-"""The zip around a bundle: written plainly, and read as if a stranger had made it.
+"""The zip file of a bundle, read as untrusted input.
 
-Every size is known and bounded before a byte is unpacked, and only names that we write are looked at.
+Every size is known and bounded before a byte is unpacked, and only names that bundles use are read.
 Nothing is ever extracted to disk.
 """
 
@@ -27,9 +27,9 @@ SMALLER = "Save without the structure of the graph, or measure with a smaller bu
 _COLUMN = re.compile(rf"{_FOLDER}columns/[A-Za-z0-9_]{{1,80}}(\.[A-Za-z0-9_]{{1,80}})?\.npy", re.ASCII)
 _TEXT = re.compile(rf"{_FOLDER}(record|texts)\.json", re.ASCII)
 _BLOB = re.compile(rf"{_FOLDER}blobs/[0-9]{{1,2}}\.bin|graph/source\.onnx", re.ASCII)
-_END = struct.Struct("<4s4H2LH")  # the record that closes every zip
-_LOCATOR_BYTES = 20  # of the longer form of that record, which we never write
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # no clock in the file: the same record gives the same bytes
+_END = struct.Struct("<4s4H2LH")  # the record that ends every zip
+_LOCATOR_BYTES = 20  # the size of its 64-bit form, which bundles never use
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed time in the file: the same record gives the same bytes
 _FLAG_ENCRYPTED, _FLAG_PATCHED, _FLAG_MASKED = 0x1, 0x20, 0x2000
 _ZIP_FAULTS = (
     zipfile.BadZipFile,
@@ -44,7 +44,7 @@ _ZIP_FAULTS = (
 
 
 def pack(members: Mapping[str, bytes]) -> bytes:
-    """A zip of `members`, in their order."""
+    """Return a zip of `members`, in their order."""
     target = io.BytesIO()
     _check_together({name: len(blob) for name, blob in members.items()}, SMALLER)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, allowZip64=False) as archive:
@@ -62,7 +62,7 @@ def pack(members: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(source: BinaryIO) -> dict[str, bytes]:
-    """All members of the zip in `source`, or a BundleError before anything large was read."""
+    """Return all members of the zip in `source`; raise BundleError before reading anything large."""
     try:
         _check_end(source)
         with zipfile.ZipFile(source) as archive:
@@ -74,7 +74,7 @@ def unpack(source: BinaryIO) -> dict[str, bytes]:
 
 
 def _check_end(source: BinaryIO) -> None:
-    """The table of contents must be small and end the file: zipfile would read one of any size."""
+    """Check that the zip directory is small and ends the file, since zipfile would read one of any size."""
     size = source.seek(0, io.SEEK_END)
     if size == 0:
         raise BundleError("The file is empty.", DAMAGED)
@@ -123,7 +123,7 @@ def _check_together(sizes: Mapping[str, int], fix: str) -> None:
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """Never more than the size claimed; zipfile compares the CRC at the end, so a false claim fails."""
+    """Read at most the claimed size; zipfile then checks the CRC, so a false claim fails."""
     with archive.open(info) as member:
         blob = member.read(info.file_size)
         if len(blob) != info.file_size or member.read(1):
@@ -132,7 +132,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 
 def _kind(name: str) -> str | None:
-    """What a member is, as far as many share a bound; None for the manifest, and for what no bundle has."""
+    """Return the kind of a member where many share a bound; None for the manifest and for unknown names."""
     for kind, pattern in (("columns", _COLUMN), ("records", _TEXT), ("graphs", _BLOB)):
         if pattern.fullmatch(name):
             return kind
@@ -153,7 +153,7 @@ _TOGETHER = {
 
 
 def _bound(name: str) -> int:
-    """The most bytes that member `name` may have; 0 for one that no bundle has."""
+    """Return the maximum size of member `name` in bytes; 0 for a name that no bundle has."""
     if name == MANIFEST:
         return limits.MANIFEST_BYTES
     kind = _kind(name)

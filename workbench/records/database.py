@@ -1,4 +1,4 @@
-"""The SQLite file of the history: opened a call, checked to be ours, never repaired unasked."""
+"""The SQLite file of the history: opened per call, checked to be a history, never repaired automatically."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.errors import HistoryError
 from workbench.records.volume import is_networked
 from workbench.text import quoted
 
-APPLICATION_ID = 0x4F525442  # "ORTB", in the header of the file
+APPLICATION_ID = 0x4F525442  # "ORTB", in the file header
 SCHEMA_VERSION = 1
 
 _TABLES = """
@@ -54,7 +54,7 @@ _FIXES = {
 
 @contextlib.contextmanager
 def reading(path: Path, patience_s: float) -> Iterator[sqlite3.Connection | None]:
-    """A connection that changes nothing; None where there is no history yet."""
+    """Yield a connection that changes nothing, or None if no history exists yet."""
     with _translated(path):
         if not path.exists():
             yield None
@@ -65,9 +65,9 @@ def reading(path: Path, patience_s: float) -> Iterator[sqlite3.Connection | None
 
 @contextlib.contextmanager
 def writing(path: Path, patience_s: float) -> Iterator[sqlite3.Connection]:
-    """A connection in a transaction: all of what is done with it is kept, or nothing."""
+    """Yield a connection in a transaction: either all its changes are stored, or none."""
     with _translated(path), contextlib.closing(_connect(path, "mode=rwc", patience_s)) as connection:
-        _check_ours(connection, path)  # before the first change, and again when nobody else can make one
+        _check_ours(connection, path)  # before the first change, and again once the lock is held
         _choose_journal(connection, path)
         connection.execute("BEGIN IMMEDIATE")
         if not _check_ours(connection, path):
@@ -77,19 +77,19 @@ def writing(path: Path, patience_s: float) -> Iterator[sqlite3.Connection]:
 
 
 def companions(path: Path) -> list[Path]:
-    """The files that SQLite keeps beside `path`, which belong to it."""
+    """Return the files that SQLite keeps beside `path`."""
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal")]
 
 
 def _connect_to_read(path: Path, patience_s: float) -> sqlite3.Connection:
-    """Not read-only: after a kill in mid-write it is the next reader who puts the file right."""
+    """Connect, but not read-only: after a kill during a write, the next reader must recover the file."""
     try:
         connection = _connect(path, "mode=rw", patience_s)
     except sqlite3.OperationalError as error:
         unwritable = error.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY"))
         if not unwritable or _has_unmerged(path):
             raise
-        # In a folder that cannot be written, a file in WAL mode opens only when nobody can change it.
+        # A file in WAL mode in a folder without write access opens only if nobody can change the file.
         connection = _connect(path, "mode=ro&immutable=1", patience_s)
     connection.execute("PRAGMA query_only = ON")
     return connection
@@ -100,7 +100,7 @@ def _connect(path: Path, options: str, patience_s: float) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=patience_s, isolation_level=None)
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA schema_version")  # the first look into the file
+        connection.execute("PRAGMA schema_version")  # the first read of the file
     except sqlite3.Error:
         connection.close()
         raise
@@ -112,17 +112,17 @@ def _has_unmerged(path: Path) -> bool:
 
 
 def _choose_journal(connection: sqlite3.Connection, path: Path) -> None:
-    """WAL lets others read meanwhile, but needs memory shared between all who use the file."""
+    """Choose the journal mode: WAL allows reads during writes but needs memory shared by all users."""
     wanted = "delete" if is_networked(path.parent) else "wal"
     (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
     if journal != wanted:
-        with contextlib.suppress(sqlite3.OperationalError):  # in use just now: either mode is safe
+        with contextlib.suppress(sqlite3.OperationalError):  # the file is in use: either mode is safe
             connection.execute(f"PRAGMA journal_mode = {wanted}")
     connection.execute("PRAGMA synchronous = FULL")
 
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
-    """True for a history, False for an empty file, an error for anything else."""
+    """Return True for a history and False for an empty file; refuse any other file."""
     application, version, tables, foreign = _identity(connection)
     if application == version == tables == 0:
         return False
@@ -146,7 +146,7 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def _identity(connection: sqlite3.Connection) -> tuple[int, int, int, list[str]]:
-    """Its application id, version, number of tables and what is not ours, at one time.
+    """Return application id, version, number of tables and foreign objects, read at one time.
 
     Other processes may be creating the file meanwhile.
     """
@@ -164,7 +164,7 @@ def _identity(connection: sqlite3.Connection) -> tuple[int, int, int, list[str]]
         f"{kind} {quoted(name)}"
         for kind, name in objects
         if (kind, name) not in _OURS
-        and not (kind in ("table", "index") and name.startswith("sqlite_"))  # SQLite makes no other
+        and not (kind in ("table", "index") and name.startswith("sqlite_"))  # SQLite creates no other kind
     )
     return application, version, len(objects), foreign[:5]
 
@@ -178,7 +178,7 @@ def _create(connection: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def _translated(path: Path) -> Iterator[None]:
-    """SQLite's errors as ours; the file stays as it is."""
+    """Translate SQLite's errors into workbench errors; leave the file unchanged."""
     try:
         yield
     except sqlite3.Error as error:

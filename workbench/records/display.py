@@ -1,4 +1,4 @@
-"""Records as small HTML tables. Every text in them may be a stranger's, so every text is escaped."""
+"""Small HTML tables of records. Every text may come from an untrusted file, so every text is escaped."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     from workbench.config import Config
 
-_LONGEST = 200  # letters in a cell: a name can be a megabyte
+_LONGEST = 200  # characters in a cell: a name can be a megabyte
 ABSENT = "not known"
 
 
 def to_table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str) -> str:
-    """An HTML table; None is shown as absent."""
+    """Return an HTML table; None is shown as absent."""
     head = "".join(f"<th>{escape(title)}</th>" for title in heads)
     body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in rows)
     return (
@@ -26,7 +26,7 @@ def to_table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: st
 
 
 def config_in_words(config: Config) -> str:
-    """What was set, shortly."""
+    """Return the settings of a config as a short text."""
     changes = type(config)().diff(config).changes
     return ", ".join(f"{change.what} {change.after}" for change in changes) or "ORT defaults"
 

@@ -1,4 +1,4 @@
-"""What the history shows of a record without opening it, and how a list of that is narrowed down."""
+"""The history's rows, which need no opened record, and their filters."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from workbench.records.origin import Origin
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One record of the history, as a row. Texts may be a stranger's."""
+    """One record of the history as a row. Texts are untrusted."""
 
     id: str
     created_utc: str
     kind: str
     model: str
     model_sha256: str
-    verdict: str | None  # of the first candidate, as ratio, low and high
-    ratio: float | None  # None also where the verdict refuses one
+    verdict: str | None  # of the first candidate: ratio, low and high
+    ratio: float | None  # None also if the verdict refuses a ratio
     low: float | None
     high: float | None
     cpu: str
@@ -30,12 +30,12 @@ class Entry:
     bundle_bytes: int
 
 
-SETTLED = ("faster", "slower", "tie")  # verdicts whose ratio stands; the other kinds refuse one
+SETTLED = ("faster", "slower", "tie")  # verdicts whose ratio is valid; other kinds refuse a ratio
 COLUMNS = tuple(Entry.__dataclass_fields__)
 
 
 def entry_of(record: object, kind: str, about: Origin, note: str, bundle_bytes: int) -> Entry:
-    """The row of `record`; only a comparison has a verdict."""
+    """Return the row of `record`; only a comparison has a verdict."""
     verdict = record.verdict if isinstance(record, ComparisonRecord) else None
     settled = verdict if verdict is not None and verdict.kind in SETTLED else None
     model, machine = about.model, about.machine
@@ -63,8 +63,9 @@ def narrowed(
     since: str | datetime | None = None,
     text: str | None = None,
 ) -> list[Entry]:
-    """The entries that fit: part of the model's name or the start of its hash, a kind, from a time on,
-    and a text that stands anywhere in them."""
+    """Return the entries that match a part of the model's name or a prefix of its hash, a kind, an earliest
+    time, and a text anywhere in the entry.
+    """
     start = None if since is None else _moment(since)
     return [
         entry

@@ -1,4 +1,4 @@
-"""How far outputs are from the baseline's, and how right they are: frozen, saved with a comparison."""
+"""Output errors against the baseline, and accuracy: frozen, saved with a comparison."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over items with its 95 % interval; `how` names the method, or says why there is no interval."""
+    """A mean over items with its 95 % interval; `how` names the method, or the reason for no interval."""
 
     value: float
     low: float | None
@@ -23,7 +23,7 @@ class Mean:
     how: str
 
     def text(self, scale: float = 1.0, unit: str = "") -> str:
-        """In words, times `scale`."""
+        """Return the mean, times `scale`, in words."""
         shown = f"{self.value * scale:.4g}{unit}"
         if self.low is None or self.high is None:
             return shown
@@ -32,27 +32,27 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class OutputFidelity:
-    """One output of one candidate against the baseline's, over all items. None: it does not exist.
+    """One output of one candidate against the baseline's, over all items. None: undefined.
 
-    `rms_error` is the root mean square of the error over that of the baseline's output: 0.01 is 1 %, and
-    the same as an SQNR of 40 dB. `relative_error` is the largest error over the largest magnitude.
+    `rms_error` is the root mean square of the error over that of the baseline's output: 0.01 is 1 %, which
+    equals an SQNR of 40 dB. `relative_error` is the largest error over the largest magnitude.
     """
 
     label: str
     output: str
-    problem: str | None  # why the values cannot be compared; None: they were
+    problem: str | None  # why the values cannot be compared; None: they were compared
     item_count: int
     element_count: int
     max_abs_error: float | None
     relative_error: float | None
     rms_error: float | None
-    sqnr_db: float | None  # None also where both are equal to the last bit: there is no noise
+    sqnr_db: float | None  # None also if both are bitwise equal: no noise
     item_error: Mean | None  # rms_error of each item
     cosine: Mean | None
     worst_item: int | None  # the position of the item with the largest rms_error
-    scores: str | None  # why its last axis is read as one score a class; None: it is not
-    top1: Mean | None  # the share of items whose largest score is the same class
-    top5: Mean | None  # …whose class of the largest score in the baseline is among the candidate's first five
+    scores: str | None  # why the last axis is read as one score per class; None: it is not
+    top1: Mean | None  # the share of items whose top class is the same
+    top5: Mean | None  # the share whose top class in the baseline is in the candidate's top five
     nan_count: int
     inf_count: int
     baseline_nan_count: int
@@ -60,38 +60,38 @@ class OutputFidelity:
 
     @property
     def is_endless(self) -> bool:
-        """No size can be given to the error: another shape, or NaN where the baseline has numbers."""
+        """Return whether the error has no finite size: another shape, or NaN against numbers."""
         if self.problem is not None:
             return True
         return self.rms_error is None and self.max_abs_error != 0 and self.worst_is_known
 
     @property
     def worst_is_known(self) -> bool:
-        """Something was compared: not only values that are not finite on both sides."""
+        """Return whether any finite values were compared."""
         return self.element_count > 0 or self.nan_count != self.baseline_nan_count
 
     @property
     def equal(self) -> bool:
-        """Equal to the last bit."""
+        """Return whether the outputs are bitwise equal."""
         return self.problem is None and self.max_abs_error == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """What a candidate has over the baseline on the same items, with its 95 % interval."""
+    """The candidate's gain over the baseline on the same items, with its 95 % interval."""
 
     value: float
     low: float | None
     high: float | None
     gained_count: (
         int | None
-    )  # items right here and wrong in the baseline; None: scores are not right or wrong
+    )  # items correct here and wrong in the baseline; None: scores are not right or wrong
     lost_count: int | None
-    p_value: float | None  # McNemar's exact test; None where there are no right and wrong items
+    p_value: float | None  # McNemar's exact test; None without right and wrong items
     how: str
 
     def within(self, most_lost: float) -> bool | None:
-        """Whether no more than that is lost: True or False when the whole interval says so, else None."""
+        """Return whether at most `most_lost` is lost; None if the interval leaves it open."""
         if self.low is None or self.high is None:
             return None
         if self.low >= -most_lost:
@@ -101,32 +101,32 @@ class Paired:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The accuracy of one config. `against` is None for the baseline, or where this one failed."""
+    """The accuracy of one config. `against` is None for the baseline, or if this config failed."""
 
     label: str
     score: Mean | None
     against: Paired | None
-    problem: str | None  # why there is no score
+    problem: str | None  # the reason for a missing score
 
 
 @dataclass(frozen=True, slots=True)
 class DataRecord:
-    """What was evaluated on. `real` is False for random inputs, which say nothing of accuracy."""
+    """The evaluation data. `real` is False for random inputs, which say nothing about accuracy."""
 
     made_by: str
     item_count: int
-    label_count: int | None  # None: there are no labels
-    batch_count: int  # items that were run together
+    label_count: int | None  # None: no labels
+    batch_count: int  # items per run
     real: bool
 
 
 @dataclass(frozen=True, slots=True)
 class AccuracyRecord:
-    """Fidelity of every candidate, and the accuracy of every config where labels exist."""
+    """Fidelity of every candidate, and accuracy of every config if labels exist."""
 
     model_name: str
     labels: tuple[str, ...]  # the baseline first
-    configs: tuple[str, ...]  # in words
+    configs: tuple[str, ...]  # configs in words
     data: DataRecord
     metric: str | None  # None: no labels
     scores: tuple[Score, ...]
@@ -134,15 +134,15 @@ class AccuracyRecord:
     notes: tuple[str, ...]
 
     def score(self, label: str) -> Score | None:
-        """The score of one config."""
+        """Return the score of one config."""
         return next((score for score in self.scores if score.label == label), None)
 
     def outputs(self, label: str) -> tuple[OutputFidelity, ...]:
-        """The fidelity of one candidate's outputs."""
+        """Return the fidelity of one candidate's outputs."""
         return tuple(row for row in self.fidelity if row.label == label)
 
     def error(self, label: str) -> float | None:
-        """The largest rms_error of any output; infinite where one has no end, None where nothing is known."""
+        """Return the largest rms_error of any output; infinite if one has no finite size, None if unknown."""
         rows = self.outputs(label)
         if any(row.is_endless for row in rows):
             return math.inf
@@ -150,7 +150,7 @@ class AccuracyRecord:
         return max(known) if known else None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a config: its accuracy with the interval, and its worst output's error."""
+        """Return one row per config: its accuracy with the interval, and the error of its worst output."""
         import pandas as pd
 
         rows = []
@@ -179,7 +179,7 @@ class AccuracyRecord:
         return frame.astype(dict.fromkeys(numbers, "float64"))
 
     def fidelity_frame(self) -> pd.DataFrame:
-        """One row an output of a candidate."""
+        """Return one row per output of a candidate."""
         import pandas as pd
 
         rows = []
@@ -200,7 +200,7 @@ class AccuracyRecord:
 
 
 def check_accuracy(record: AccuracyRecord, fix: str) -> None:
-    """Refuse labels that do not belong together; everything that shows the record relies on this."""
+    """Refuse inconsistent labels; every view of the record relies on this check."""
     if not record.labels or len(set(record.labels)) != len(record.labels):
         raise BundleError("labels: expected one or more, each once.", fix)
     if len(record.configs) != len(record.labels):

@@ -1,4 +1,4 @@
-"""Findings: what costs time or memory in a model, the evidence, the fix, and the gain that is predicted."""
+"""Findings: what costs time or memory in a model, the evidence, the fix, and the predicted gain."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Confidence = Literal["sure", "likely", "maybe"]
 Subject = Literal["time", "memory", "load", "correctness"]
 FixKind = Literal["config", "rewrite", "export", "note"]
 
-LEAST_TIME_SHARE = 0.03  # below, a finding stands among the small things; FINDINGS, "When to speak"
+LEAST_TIME_SHARE = 0.03  # a finding below this share is listed as small; FINDINGS, "When to speak"
 LEAST_MEMORY_SHARE = 0.10
 LEAST_LOAD_SHARE = 0.20
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What a fix is predicted to save: seconds of a run or of the load, or bytes; `share` of the whole."""
+    """The predicted saving of a fix: seconds of a run or of the load, or bytes; `share` of the whole."""
 
     subject: Subject
     saved: float | None  # None: only a measurement can tell
@@ -34,13 +34,13 @@ class Gain:
 
     @property
     def is_small(self) -> bool:
-        """Whether it is below the bar for its subject; correctness never is."""
+        """Return whether the gain is below the threshold of its subject; a correctness finding never is."""
         least = {"time": LEAST_TIME_SHARE, "memory": LEAST_MEMORY_SHARE, "load": LEAST_LOAD_SHARE}
         return self.subject in least and self.share is not None and self.share < least[self.subject]
 
     @property
     def speed_up(self) -> float | None:
-        """The predicted ratio of run times; None where it is not about time or not known."""
+        """Return the predicted ratio of run times; None if unknown or if the finding is not about time."""
         if self.subject != "time" or self.share is None or self.share >= 1:
             return None
         return 1 / (1 - self.share)
@@ -48,19 +48,19 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What to do about a finding. `config`: the whole changed config, where a change of it is the fix."""
+    """The remedy for a finding. `config`: the whole changed config, if the fix is a config change."""
 
     kind: FixKind
     text: str
     config: Config | None = None
     rewrite: str | None = None  # the name of a model rewrite
-    code: str = ""  # for an exporter or a server, where neither applies
-    least_sqnr_db: float | None = None  # what the outputs must hold; None: what the precision asks for
+    code: str = ""  # for an exporter or a server, if neither a config nor a rewrite applies
+    least_sqnr_db: float | None = None  # required SQNR of the outputs; None: the default of the precision
 
 
 @dataclass(frozen=True, slots=True)
 class FindingRecord:
-    """One observation. Names of nodes come from the model and are untrusted text."""
+    """One observation. Node names come from the model and are untrusted text."""
 
     id: str
     title: str
@@ -69,8 +69,8 @@ class FindingRecord:
     confidence: Confidence
     gain: Gain
     fix: Fix
-    caution: str = ""  # why it might be wrong, or what the fix costs
-    source: str = ""  # where the rule is known from
+    caution: str = ""  # why the finding might be wrong, or what the fix costs
+    source: str = ""  # the source of the rule
 
     @property
     def is_small(self) -> bool:
@@ -78,7 +78,7 @@ class FindingRecord:
 
     @property
     def headline(self) -> str:
-        """The title with the predicted gain."""
+        """Return the title with the predicted gain."""
         speed_up = self.gain.speed_up
         if speed_up is None:
             return self.title
@@ -96,7 +96,7 @@ class FindingRecord:
 
 @dataclass(frozen=True, slots=True)
 class NotLooked:
-    """A rule that could not look, and why: what it needs was not there, or it failed."""
+    """A rule that could not run, and the reason: missing data, or a failure."""
 
     id: str
     reason: str
@@ -104,29 +104,29 @@ class NotLooked:
 
 @dataclass(frozen=True, slots=True)
 class FindingsRecord:
-    """All findings of one config of one model, those with the largest gain first."""
+    """All findings of one config of one model, the largest gain first."""
 
     model_name: str
     config: Config
-    run_s: float | None  # the latency that shares are of
+    run_s: float | None  # the latency that shares refer to
     findings: tuple[FindingRecord, ...]
-    looked: tuple[str, ...]  # ids of the rules that looked
+    looked: tuple[str, ...]  # ids of the rules that ran
     not_looked: tuple[NotLooked, ...]
-    fine: tuple[str, ...] = ()  # what is as it should be, so that silence is information
+    fine: tuple[str, ...] = ()  # correct properties, listed so that silence is information
 
     @property
     def large(self) -> tuple[FindingRecord, ...]:
-        """Those that are worth a try."""
+        """Return the findings that are worth a try."""
         return tuple(finding for finding in self.findings if not finding.is_small)
 
     @property
     def small(self) -> tuple[FindingRecord, ...]:
-        """Those below the bar."""
+        """Return the findings below the threshold."""
         return tuple(finding for finding in self.findings if finding.is_small)
 
     @property
     def headline(self) -> str:
-        """How many findings there are, and how many rules looked."""
+        """Return the number of findings and of rules that ran, in words."""
         looked = f"{len(self.looked)} rules looked"
         if self.not_looked:
             looked += f", {len(self.not_looked)} could not"
@@ -136,7 +136,7 @@ class FindingsRecord:
         return f"{self.model_name}: {count} finding{'s' * (count > 1)} worth a try ({looked})"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a finding: id, title, confidence, subject, saved, low, high, share, fix, nodes."""
+        """Return one row per finding: id, title, confidence, subject, saved, low, high, share, fix, nodes."""
         import pandas as pd
 
         rows = [

@@ -1,4 +1,4 @@
-"""Every result ever made here, in one SQLite file that several notebooks may use at once."""
+"""The history of all results: one SQLite file that several notebooks may use at once."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     import pandas as pd
 
-_PATIENCE_S = 30.0  # how long to wait for another writer; a write takes some ten milliseconds
-_IN_CONSOLE = 10  # lines of its repr
-_SHOWN = 20  # rows in a cell; to_frame() has them all
+_PATIENCE_S = 30.0  # how long to wait for another writer; a write takes about ten milliseconds
+_IN_CONSOLE = 10  # rows in the repr
+_SHOWN = 20  # rows in a cell; to_frame() returns all
 
 
 class History:
-    """The records kept in `path`; each call opens and closes the file, so threads may share this."""
+    """The records stored in `path`. Each call opens and closes the file, so threads may share the object."""
 
     kinds: Kinds = COMPARISONS
 
@@ -55,7 +55,7 @@ class History:
         about: Origin | None = None,
         parts: tuple[Part, ...] = (),
     ) -> str:
-        """Keep `record` and return its id. Adding the same again changes nothing."""
+        """Store `record` and return its id. Adding the same record again changes nothing."""
         blob, entry = self._packed(record, structure, note, about, parts)
         with writing(self.path, self._patience_s) as connection:
             stored = connection.execute("SELECT bundle FROM records WHERE id = ?", (entry.id,)).fetchone()
@@ -80,7 +80,7 @@ class History:
         about: Origin | None = None,
         parts: tuple[Part, ...] = (),
     ) -> bool:
-        """Keep the parts that a record got since it was added; False where it is not in the history."""
+        """Store the parts added to a record since; return False if the record is not in the history."""
         blob, entry = self._packed(record, structure, "", about, parts)
         with writing(self.path, self._patience_s) as connection:
             query = "UPDATE records SET bundle = ?, bundle_bytes = ? WHERE id = ?"
@@ -105,7 +105,7 @@ class History:
         since: str | datetime | None = None,
         text: str | None = None,
     ) -> list[Entry]:
-        """The newest first. `model`: part of its name or the start of its hash; `text`: found anywhere."""
+        """Return entries, latest first. `model`: part of its name or prefix of its hash; `text`: anywhere."""
         with reading(self.path, self._patience_s) as connection:
             if connection is None:
                 return []
@@ -120,7 +120,7 @@ class History:
         since: str | datetime | None = None,
         text: str | None = None,
     ) -> pd.DataFrame:
-        """One row a record, the newest first; filtered as `entries` does."""
+        """Return one row per record, newest first, filtered like `entries`."""
         import pandas as pd
 
         entries = self.entries(model, kind, since, text)
@@ -128,11 +128,11 @@ class History:
         return frame.astype({"ratio": "float64", "low": "float64", "high": "float64"})
 
     def open(self, id_or_prefix: str) -> object:
-        """The record with this id, or with the only id that begins so."""
+        """Return the record with this id, or with the only id that has this prefix."""
         return self.bundle(id_or_prefix).record
 
     def bundle(self, id_or_prefix: str) -> Bundle:
-        """The record together with the graph's structure, if that was kept."""
+        """Return the record together with the graph's structure, if stored."""
         identity = self._resolve(id_or_prefix)
         with reading(self.path, self._patience_s) as connection:
             query = "SELECT bundle FROM records WHERE id = ?"
@@ -153,13 +153,13 @@ class History:
             connection.execute("UPDATE records SET note = ? WHERE id = ?", (clean, identity))
 
     def delete(self, id_or_prefix: str) -> None:
-        """Forget a record for good."""
+        """Delete a record permanently."""
         identity = self._resolve(id_or_prefix)
         with writing(self.path, self._patience_s) as connection:
             connection.execute("DELETE FROM records WHERE id = ?", (identity,))
 
     def compact(self) -> None:
-        """Give the space of deleted records back to the disk."""
+        """Return the space of deleted records to the disk."""
         with reading(self.path, self._patience_s) as connection:
             if connection is not None:
                 connection.execute("PRAGMA query_only = OFF")
@@ -167,7 +167,7 @@ class History:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def set_aside(self) -> Path:
-        """Rename a file that cannot be used, with what belongs to it; where it is now. Nothing is deleted."""
+        """Rename an unusable file and its companions; return the new path. Nothing is deleted."""
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         target = self.path.with_name(f"{self.path.name}.aside-{stamp}-{time.time_ns() % 10**9:09d}")
         try:
@@ -187,10 +187,10 @@ class History:
             return connection.execute("SELECT count(*) FROM records").fetchone()[0] if connection else 0
 
     def __bool__(self) -> bool:
-        return True  # an empty history is still one
+        return True  # an empty history is still a history
 
     def __repr__(self) -> str:
-        """The newest records, a line each."""
+        """Return the newest records, one per line."""
         entries = self.entries()
         if not entries:
             return f"History: no record yet in {self.path}"
@@ -224,7 +224,7 @@ class History:
         return to_table(heads, rows, f"{len(entries)} records{more}")
 
     def _resolve(self, id_or_prefix: str) -> str:
-        """The one id meant."""
+        """Return the only id with this prefix."""
         if not isinstance(id_or_prefix, str) or not id_or_prefix:
             raise HistoryError(f"{id_or_prefix!r} is not an id.", "Take one from wb.history().to_frame().id.")
         with reading(self.path, self._patience_s) as connection:

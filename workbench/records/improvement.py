@@ -1,4 +1,4 @@
-"""What became of a config that was improved fix by fix: each step with its prediction and its measurement."""
+"""The improvement of a config fix by fix: each step with its prediction and its measurement."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ class ImprovementStep:
     finding: FindingRecord
     kept: bool
     reason: str
-    ratio: float | None  # the measured speed-up; None: it was not measured
+    ratio: float | None  # the measured speed-up; None: not measured
     low: float | None
     high: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class ImprovementRecord:
-    """From the config at the start to the one at the end. `comparison`: both on fresh measurements."""
+    """The path from the first config to the last. `comparison`: both configs, measured again."""
 
     model_name: str
     start: Config
     config: Config
     steps: tuple[ImprovementStep, ...]
-    skipped: tuple[str, ...]  # findings that were not tried, each with the reason
-    ended: str  # why it ended
-    comparison: ComparisonRecord | None  # None: nothing was kept
+    skipped: tuple[str, ...]  # untried findings, each with the reason
+    ended: str  # why the improvement ended
+    comparison: ComparisonRecord | None  # None: no fix was kept
 
     @property
     def kept(self) -> tuple[ImprovementStep, ...]:
-        """The fixes that are in the final config."""
+        """Return the fixes in the final config."""
         return tuple(step for step in self.steps if step.kept)
 
     @property
     def headline(self) -> str:
-        """What was won, in one sentence."""
+        """Return the total gain in one sentence."""
         tried = f"{len(self.steps)} fix{'es' * (len(self.steps) != 1)} tried, {len(self.kept)} kept"
         if self.comparison is None:
             return f"{self.model_name}: nothing was found that helps ({tried})"
@@ -56,7 +56,7 @@ class ImprovementRecord:
         return f"{self.model_name}: {verdict.kind}, {speed_up} ({tried})"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a step: finding, title, kept, predicted, measured, low, high, reason."""
+        """Return one row per step: finding, title, kept, predicted, measured, low, high, reason."""
         import pandas as pd
 
         rows = [

@@ -1,6 +1,6 @@
-"""The documented form of a record, made from the same shapes that read and write it.
+"""The JSON schema of a record, made from the same shapes that read and write the record.
 
-`python -m workbench.results.registry` writes the files in workbench/records/schema anew.
+`python -m workbench.results.registry` regenerates the files in workbench/records/schema.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "schema"
 
 
 def json_schema(cls: type, title: str) -> Schema:
-    """What the JSON of a `cls` looks like, in the words of JSON Schema 2020-12."""
+    """Return the JSON Schema (2020-12) of class `cls`."""
     defs: dict[str, Schema] = {}
     top = shape_of_class(cls).schema(defs)
     draft = "https://json-schema.org/draft/2020-12/schema"
@@ -26,7 +26,7 @@ def json_schema(cls: type, title: str) -> Schema:
 
 
 def schemas(kinds: Kinds = COMPARISONS) -> dict[str, Schema]:
-    """Every schema by the name of its file."""
+    """Return every schema by file name."""
     records = {
         f"{name.replace(' ', '-')}-{VERSION}.json": json_schema(
             kinds.named(name).cls, f"record.json of a {name}, version {VERSION}"
@@ -37,5 +37,5 @@ def schemas(kinds: Kinds = COMPARISONS) -> dict[str, Schema]:
 
 
 def as_text(schema: Schema) -> str:
-    """As it is committed."""
+    """Return the text of a schema file."""
     return json.dumps(schema, indent=1) + "\n"

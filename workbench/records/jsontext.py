@@ -26,17 +26,17 @@ OURS = "This is a fault of the workbench, not yours: please report it with this 
 
 
 def dump_json(data: object) -> bytes:
-    """Indented by one space: readable in any editor, and the zip takes the spaces back."""
+    """Return indented JSON: readable in any editor, and the zip compresses the spaces away."""
     return json.dumps(data, allow_nan=False, indent=1).encode("ascii")
 
 
 def dump_compact(data: object) -> bytes:
-    """In one line: for long lists that nobody reads."""
+    """Return JSON in one line, for long lists that nobody reads."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def load_json(blob: bytes, name: str) -> object:
-    """The value in `blob`; `name` is the member that an error names."""
+    """Return the value in `blob`; `name` is the member's name in errors."""
     check_extent(blob, name)
     try:
         return json.loads(blob.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant)
@@ -45,12 +45,12 @@ def load_json(blob: bytes, name: str) -> object:
 
 
 def name_type(value: object) -> str:
-    """What an error message calls the type of `value`."""
+    """Return the name of the type of `value` for an error message."""
     return type_names.get(type(value), f"a {type(value).__name__}")
 
 
 def check_extent(blob: bytes, name: str) -> int:
-    """How many values it holds, without making one; a BundleError where they are too many or too deep."""
+    """Return the number of values in `blob` without parsing it; raise BundleError if too many or too deep."""
     depth = items = 0
     for token in _TOKENS.finditer(blob):
         sign = blob[token.start()]

@@ -1,4 +1,4 @@
-"""The kinds of record that a bundle can hold. Those of higher layers come in from there: `Kinds(makers)`."""
+"""The kinds of record that a bundle can hold. Higher layers pass theirs to `Kinds(makers)`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ MOST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind: its class, and what must hold beyond the types of its fields."""
+    """One kind: its class, and the checks beyond the types of its fields."""
 
     name: str
     cls: type
     check: Callable[[Any, str], None]
-    about: Callable[[Any], Origin] | None  # None: the record does not say whose it is, so that stands beside
+    about: Callable[[Any], Origin] | None  # None: the record has no origin, so the bundle stores one
 
 
 class Kinds:
-    """Kinds by name, each made when it is first asked for: not every bundle needs every module."""
+    """Kinds by name, each imported at first use, since not every bundle needs every module."""
 
     def __init__(self, makers: Mapping[str, Callable[[], Kind]]) -> None:
         self._makers = dict(makers)
@@ -38,7 +38,7 @@ class Kinds:
         return tuple(self._makers)
 
     def named(self, name: str) -> Kind:
-        """The kind called `name` in a file."""
+        """Return the kind called `name` in a file."""
         if name not in self._makers:
             known = ", ".join(self._makers)
             raise BundleError(f"It holds a {quoted(name)}; known: {known}.", DAMAGED)
@@ -47,7 +47,7 @@ class Kinds:
         return self._made[name]
 
     def of(self, record: object, fix: str) -> Kind:
-        """The kind of a record."""
+        """Return the kind of a record."""
         for name in self._makers:
             if type(record) is self.named(name).cls:
                 return self.named(name)
@@ -55,7 +55,7 @@ class Kinds:
         raise BundleError(f"A bundle cannot hold a {type(record).__name__}: only {known}.", fix)
 
     def about(self, record: object, given: Origin | None) -> Origin:
-        """Whose the record is, by itself or by what stands beside it."""
+        """Return the origin of a record: its own, or the given one."""
         own = self.of(record, "Save what the workbench returned.").about
         origin = own(record) if own is not None else given
         if origin is None:
@@ -64,12 +64,12 @@ class Kinds:
 
 
 def anything(_record: object, _fix: str) -> None:
-    """Where the types of the fields say it all."""
+    """Accept any record, if the types of its fields are the only rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One more record beside the main one: `name` is its kind, and after a slash the label of a run."""
+    """One record beside the main record: `name` is its kind, and after a slash the label of a run."""
 
     name: str
     record: Any
@@ -85,7 +85,7 @@ class Part:
 
 
 def check_comparison(record: ComparisonRecord, fix: str) -> None:
-    """Refuse a record that no measurement could have made; everything that shows one relies on this."""
+    """Refuse a record that no measurement could have made; every view of a record relies on this check."""
     check_id(record.id, fix)
     labels = [run.label for run in record.runs]
     if len(labels) < 2 or len(set(labels)) != len(labels):
@@ -109,7 +109,7 @@ def check_comparison(record: ComparisonRecord, fix: str) -> None:
 
 
 def check_parts(record: object, parts: tuple[Part, ...], fix: str) -> None:
-    """Each name once; a part of a run belongs to one that the main record has."""
+    """Check that each name is unique and that a part of a run belongs to a run of the main record."""
     names = [part.name for part in parts]
     if len(set(names)) != len(names):
         raise BundleError("parts: expected each name once.", fix)
@@ -122,7 +122,7 @@ def check_parts(record: object, parts: tuple[Part, ...], fix: str) -> None:
 
 
 def about_comparison(record: ComparisonRecord) -> Origin:
-    """A comparison says it all itself."""
+    """Return the origin of a comparison from its own fields."""
     return Origin(
         record.id, record.created_utc, record.model, None, record.inputs, record.machine, record.versions
     )

@@ -1,4 +1,4 @@
-"""Where a quantized model goes wrong: the error of each tensor and each layer, and what causes it."""
+"""Errors of a quantized model by tensor and by layer, with their causes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MOST_ROWS = 15
 
 @dataclass(frozen=True, slots=True)
 class TensorError:
-    """One activation. Decibels of signal over noise: higher is better; None: equal, or not known."""
+    """The error of one activation as SQNR in dB: higher is better; None: equal, or unknown."""
 
     tensor: str
-    node: str | None  # that makes it; None: an input of the model
-    sqnr_db: float | None  # against the float model: with all that went wrong before it
-    rounding_db: float | None  # its own rounding alone, from before its Q node to after its DQ node
+    node: str | None  # the node that computes the tensor; None: an input of the model
+    sqnr_db: float | None  # against the float model, errors of all earlier layers included
+    rounding_db: float | None  # rounding of this tensor alone: from before its Q node to after its DQ node
     low: float | None  # range in the float model
     high: float | None
     outlier_ratio: float | None  # the largest magnitude over the 99.9th percentile
@@ -30,7 +30,7 @@ class TensorError:
 
 @dataclass(frozen=True, slots=True)
 class WeightError:
-    """One weight after quantization against before."""
+    """The error of one quantized weight against the original."""
 
     weight: str
     sqnr_db: float | None
@@ -42,31 +42,31 @@ class WeightError:
 
 @dataclass(frozen=True, slots=True)
 class LayerError:
-    """One layer: what its weights and its input lose by themselves, and where its output has come to."""
+    """The error of one layer: of its weights and its input alone, and of its output."""
 
     node: str
     op_type: str
-    weight_db: float | None  # its worst weight
-    input_db: float | None  # the rounding of its worst activation
-    output_db: float | None  # against the float model: with all that went wrong before it
-    outlier_ratio: float | None  # of weights and inputs, the largest
+    weight_db: float | None  # of its worst weight
+    input_db: float | None  # of the rounding of its worst activation
+    output_db: float | None  # against the float model, errors of all earlier layers included
+    outlier_ratio: float | None  # the largest of weights and inputs
 
     @property
     def weakest_db(self) -> float | None:
-        """The lower of what its weights and its inputs keep: what it costs by itself."""
+        """Return the lower SQNR of its weights and its inputs: the error that this layer itself causes."""
         known = [value for value in (self.weight_db, self.input_db) if value is not None]
         return min(known, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class LayerErrorsRecord:
-    """All layers in the order of the graph."""
+    """The errors of all layers, in the order of the graph."""
 
     model_name: str
-    config: str  # in words
-    how: str  # the tensors were matched
+    config: str  # config in words
+    how: str  # how tensors were matched
     item_count: int
-    made_by: str  # the data
+    made_by: str  # how the data were made
     real: bool
     layers: tuple[LayerError, ...]
     tensors: tuple[TensorError, ...]
@@ -75,11 +75,11 @@ class LayerErrorsRecord:
 
     @property
     def worst(self) -> tuple[LayerError, ...]:
-        """By what each costs by itself, then by its output; those that nothing is known of last."""
+        """Return layers by their own error, then by their output's; layers with unknown errors last."""
         return tuple(sorted(self.layers, key=_badness))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a layer, the worst first."""
+        """Return one row per layer, the worst first."""
         import pandas as pd
 
         columns = ["node", "op_type", "weakest_db", "weight_db", "input_db", "output_db", "outlier_ratio"]
@@ -87,7 +87,7 @@ class LayerErrorsRecord:
         return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
 
     def tensors_frame(self) -> pd.DataFrame:
-        """One row an activation, in the order of the graph."""
+        """Return one row per activation, in the order of the graph."""
         import pandas as pd
 
         columns = list(TensorError.__dataclass_fields__)
@@ -96,7 +96,7 @@ class LayerErrorsRecord:
         )
 
     def weights_frame(self) -> pd.DataFrame:
-        """One row a weight."""
+        """Return one row per weight."""
         import pandas as pd
 
         columns = list(WeightError.__dataclass_fields__)

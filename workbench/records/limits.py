@@ -1,7 +1,7 @@
-"""The bounds of a bundle. They hold when writing and when reading, so what we save always reopens.
+"""The limits of a bundle. They hold when writing and when reading, so every saved file reopens.
 
-The largest honest record is a model of two microseconds measured for half a minute: about 15 million
-samples. Everything else is far smaller; the bounds leave room and keep a hostile file cheap to refuse.
+The largest realistic record is a model of two microseconds measured for half a minute: about 15 million
+samples. Everything else is far smaller; the limits leave room and make a hostile file cheap to refuse.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ MIB = 1 << 20
 FILE_BYTES = 512 * MIB  # the zip itself
 MANIFEST_BYTES = 1 * MIB
 RECORD_BYTES = 32 * MIB  # record.json, and texts.json
-SAMPLES = 16_000_000  # over all columns; a Python float costs 32 bytes where a stored one costs 8
-PARTS = 32  # records beside the main one
+SAMPLES = 16_000_000  # over all columns; a Python float takes 32 bytes where a stored one takes 8
+PARTS = 32  # records beside the main record
 MEMBERS = 400
-DIRECTORY_BYTES = 64 << 10  # the zip's own table of contents
+DIRECTORY_BYTES = 64 << 10  # the zip directory
 
 JSON_DEPTH = 64
-JSON_ITEMS = 1_000_000  # an empty list of three characters costs 64 bytes in memory
+JSON_ITEMS = 1_000_000  # an empty list of three characters takes 64 bytes in memory
 JSON_ITEMS_IN_ALL = 2_000_000
 JSON_BYTES_IN_ALL = 96 * MIB
 BLOB_BYTES = 128 * MIB  # a graph without its weights; the largest known is below 30 MiB
 
-INTEGER = (1 << 63) - 1  # what SQLite, numpy and every figure can hold
+INTEGER = (1 << 63) - 1  # the maximum that SQLite, numpy and every figure can hold

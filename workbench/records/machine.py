@@ -1,4 +1,4 @@
-"""The machine and the software that a record was made with."""
+"""The machine and the software that made a record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One accelerator as its driver names it."""
+    """One accelerator, as its driver names it."""
 
     name: str
     memory_bytes: int | None
@@ -16,13 +16,13 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What was measured on. Two records of different machines are not compared without the user's word."""
+    """The measured machine. Comparing records of different machines needs the user's consent."""
 
     cpu: str
     isa_flags: tuple[str, ...]
     physical_cores: int | None
     logical_cores: int
-    usable_cores: int  # what this process may run on (affinity), before any quota
+    usable_cores: int  # cores available to this process (affinity), before any quota
     quota_cores: float | None  # CPU time that the container may use; None: no limit
     memory_bytes: int
     memory_limit_bytes: int | None

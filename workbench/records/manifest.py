@@ -1,4 +1,4 @@
-"""The first member of a bundle: what the file is, and which members it has."""
+"""The first member of a bundle: the type of the file and the list of its members."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.records.upgrades import refuse_newer
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One other member; the hash is of its content, unpacked."""
+    """One other member; the hash is of its unpacked content."""
 
     name: str
     size_bytes: int
@@ -26,7 +26,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One record beside the main one. Its members are in the folder `parts/n`, n its place in the list."""
+    """One record beside the main record. Its members are in folder `parts/n`, n its position in the list."""
 
     name: str  # its kind, and after a slash the label of a run
     about: Origin | None
@@ -34,25 +34,25 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a reader needs to know before it reads the rest."""
+    """The facts that a reader needs before reading the rest."""
 
     format: Literal["ortbench"]
     version: int
     kind: str
     created_utc: str
     workbench: str  # the version that wrote the file
-    about: Origin | None  # null: the main record says itself whose it is
+    about: Origin | None  # null: the main record has its own origin
     parts: tuple[Listed, ...]
     members: tuple[Member, ...]
 
     def dump(self, *, private: bool = True) -> bytes:
-        """As JSON; not `private`: without absolute paths."""
+        """Return the manifest as JSON; without absolute paths unless `private`."""
         data = encode(self, ColumnWriter())
         return dump_json(data if private else without_paths(data))
 
     @classmethod
     def load(cls, blob: bytes, foreign: list[ForeignPath] | None = None) -> Manifest:
-        """From JSON, which may be that of a later version with fields unknown to us."""
+        """Read the manifest from JSON; ignore unknown fields of later versions."""
         data = load_json(blob, "manifest.json")
         if not isinstance(data, dict) or data.get("format") != "ortbench":
             raise BundleError("manifest.json does not say that this is a bundle.", DAMAGED)

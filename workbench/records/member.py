@@ -1,4 +1,4 @@
-"""One record as members of a bundle: its JSON, its columns, its texts and its blobs, in one folder."""
+"""One record as members of a bundle: its JSON, columns, texts and blobs, in one folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.text import quoted
 
 
 def record_members(record: object, folder: str, *, private: bool) -> dict[str, bytes]:
-    """The members of `record`, their names beginning with `folder`."""
+    """Return the members of `record`; their names begin with `folder`."""
     columns = ColumnWriter()
     data = encode(record, columns)
     texts: object = columns.texts
@@ -34,7 +34,7 @@ def record_members(record: object, folder: str, *, private: bool) -> dict[str, b
 def record_from(
     members: dict[str, bytes], folder: str, kind: Kind, version: int, foreign: list[ForeignPath] | None
 ) -> object:
-    """The record of the members in `folder`, which are taken out of `members`."""
+    """Return the record in `folder`; remove its members from `members`."""
     names = [name for name in members if name.startswith(folder) and (folder or name[:6] != "parts/")]
     own = {name.removeprefix(folder): members.pop(name) for name in names}
     if container.RECORD not in own:
@@ -46,19 +46,19 @@ def record_from(
 
 
 def check_extents(members: Mapping[str, bytes]) -> None:
-    """All the JSON together is bounded as well, before any of it is read."""
+    """Check the total size of all JSON before reading any of it."""
     items = sum(check_extent(blob, name) for name, blob in members.items() if name.endswith(".json"))
     if items > limits.JSON_ITEMS_IN_ALL:
         raise BundleError(f"Its records hold more than {limits.JSON_ITEMS_IN_ALL:,} values.", DAMAGED)
 
 
 def describe(name: str, blob: bytes) -> Member:
-    """As the manifest lists it."""
+    """Return the manifest's entry of a member."""
     return Member(name, len(blob), hashlib.sha256(blob).hexdigest())
 
 
 def compare(listed: Iterable[Member], present: Iterable[Member]) -> None:
-    """Refuse members that are not what the manifest says."""
+    """Refuse members that differ from the manifest."""
     wrong = set(listed) ^ set(present)
     if wrong:
         names = ", ".join(sorted({quoted(member.name) for member in wrong})[:5])

@@ -1,4 +1,4 @@
-"""One-dimensional `.npy` files, written and read by hand: no numpy to import, nothing evaluated."""
+"""One-dimensional `.npy` files, written and read by hand: no numpy import, no evaluation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from workbench.errors import BundleError
 from workbench.records.jsontext import DAMAGED
 
-REAL, WHOLE = "d", "q"  # array's names of float64 and int64
+REAL, WHOLE = "d", "q"  # the array module's codes of float64 and int64
 _MAGIC = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(
     rb"\{'descr': '<([fi]8)', 'fortran_order': False, 'shape': \((0|[1-9][0-9]{0,8}),\), \} *\n", re.ASCII
@@ -20,15 +20,15 @@ TYPES = {REAL: "float64", WHOLE: "int64"}
 
 
 def to_npy(column: array[Any]) -> bytes:
-    """The file of a column."""
+    """Return the `.npy` file of a column."""
     kind = next(kind for kind, code in _CODES.items() if code == column.typecode)
     header = f"{{'descr': '<{kind}', 'fortran_order': False, 'shape': ({len(column)},), }}".encode()
-    header += b" " * (-(len(_MAGIC) + 2 + len(header) + 1) % 64) + b"\n"  # data aligned as numpy does it
+    header += b" " * (-(len(_MAGIC) + 2 + len(header) + 1) % 64) + b"\n"  # numpy's alignment of the data
     return _MAGIC + len(header).to_bytes(2, "little") + header + _little_endian(column).tobytes()
 
 
 def from_npy(blob: bytes, name: str) -> array[Any]:
-    """The column in a file; `name` is what an error calls it."""
+    """Return the column in a file; `name` is its name in errors."""
     start = len(_MAGIC) + 2
     stop = start + int.from_bytes(blob[len(_MAGIC) : start], "little")
     header = _HEADER.fullmatch(blob, start, min(stop, len(blob)))

@@ -1,4 +1,4 @@
-"""Whose a record is: when it was made, of which model, with what; for those that do not say it themselves."""
+"""The origin of a record (time, model, tools), stored separately if the record has no such fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ID = 64
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """None: not known, as of a trace that another program wrote."""
+    """The origin of a record. None: unknown, as for a trace of another program."""
 
     id: str
     created_utc: str
@@ -28,7 +28,7 @@ class Origin:
 
 
 def new_id(now: datetime) -> str:
-    """A time, and six digits that tell records of one second apart."""
+    """Return a time with six digits, which distinguish records of one second."""
     return f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
@@ -39,13 +39,13 @@ def origin_now(
     machine: Machine | None,
     versions: Versions | None,
 ) -> Origin:
-    """Of a record made now, with an id of its own."""
+    """Return the origin of a record made now, with a new id."""
     now = datetime.now(UTC)
     created = now.isoformat(timespec="seconds")
     return Origin(new_id(now), created, model, config, inputs, machine, versions)
 
 
 def check_id(identity: str, fix: str) -> None:
-    """Ids are typed, printed and sorted."""
+    """Refuse an id that users cannot type, print or sort."""
     if not identity or len(identity) > MOST_ID or not identity.isascii() or not identity.isprintable():
         raise BundleError(f"id: expected 1 to {MOST_ID} printable ASCII letters.", fix)

@@ -1,4 +1,4 @@
-"""What was done to a model file before it was measured: each step, what it did, how long it took."""
+"""The preparation of a model file before measuring: each step, its effect and its duration."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRecord:
-    """The data that activation ranges were measured on. `sha256` is of the data themselves."""
+    """The data that activation ranges were measured on. `sha256` is the hash of the data themselves."""
 
     source: str  # "the sample's own calibration set", "photos (folder)"…
     made_by: str  # how: the pre-processing, the seed
-    count: int  # examples that were run
+    count: int  # number of examples run
     seed: int | None
     sha256: str
-    representative: bool  # False: random, so ranges and accuracy mean little
+    representative: bool  # False: random data, so ranges and accuracy mean little
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class StepRecord:
     """One step from a model file to the next."""
 
     name: str  # "pre-processing", "dynamic int8"…
-    did: str  # one sentence with what was chosen, and why
-    parameters: tuple[tuple[str, str], ...]  # in effect, nothing left open
-    statistics: tuple[tuple[str, int], ...]  # operators that appeared, by name; counts
-    duration_s: float  # of making it, also where it came from the cache
+    did: str  # one sentence with the choices and their reasons
+    parameters: tuple[tuple[str, str], ...]  # all parameters in effect
+    statistics: tuple[tuple[str, int], ...]  # operators added, by name; counts
+    duration_s: float  # time to make it, also if it came from the cache
     cached: bool
     before_bytes: int
     after_bytes: int
@@ -42,17 +42,17 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """All steps of one config."""
+    """All preparation steps of one config."""
 
     steps: tuple[StepRecord, ...]
     calibration: CalibrationRecord | None
-    elapsed_s: float  # this time, the cache included
-    file_bytes: int  # of the file that ORT loads, with its external data
-    sha256: str | None  # of that file; None where it is the model itself
+    elapsed_s: float  # time taken now, with the cache
+    file_bytes: int  # size of the file that ORT loads, with its external data
+    sha256: str | None  # hash of that file; None: the original model
     notes: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a step."""
+        """Return one row per step."""
         import pandas as pd
 
         columns = [

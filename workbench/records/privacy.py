@@ -1,8 +1,8 @@
-"""Absolute paths leave a record before it becomes a file to hand on: they name users and machines.
+"""Removal of absolute paths from a record before sharing: paths name users and machines.
 
-Names inside a model look like paths too (`/encoder/layer.0/MatMul`) and must survive. So only what this
-machine knows is hidden: below the user's own folders, or with a parent folder that exists here. A path may
-hold spaces: it ends where the longest one that exists ends, else before the first word without a slash.
+Names inside a model look like paths too (`/encoder/layer.0/MatMul`) and must survive. So only paths of this
+machine are hidden: below the user's own folders, or with a parent folder that exists here. A path may
+contain spaces: it ends with the longest existing path, else before the first word without a slash.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ HIDDEN = "…"
 _PATH = re.compile(
     r"(?<![\w.…~/\\-])(?:/|[A-Za-z]:[\\/])[^\s'\"<>|*?:;,()\[\]{}][^\n\r\t'\"<>|*?:;,()\[\]{}]*"
 )
-_WORDS = 24  # of one path with spaces
+_WORDS = 24  # words of one path with spaces
 
 
 def without_paths(data: object) -> object:
-    """JSON `data` in which every absolute path of this machine is cut to `…/` and its last part."""
+    """Return JSON `data` with every absolute path of this machine cut to `…/` and its last part."""
     folders = sorted(_own_folders(), key=len, reverse=True)
     return _walk(data, cache(lambda text: _clean(text, folders)))
 
 
 def _own_folders() -> set[str]:
-    """Folders that name the user or the work, whether or not something of that path still exists."""
+    """Return the folders that name the user or the work, whether or not they still exist."""
     paths = {str(Path.home()), str(Path.cwd()), tempfile.gettempdir()}
     return {
         folder for path in paths for folder in (path, os.path.realpath(path)) if len(Path(path).parts) > 1
@@ -52,14 +52,14 @@ def _walk(data: object, clean: Callable[[str], str]) -> object:
 
 
 def _named(key: object, text: str) -> str:
-    """Of a config's runtime, the environment's name says more than the interpreter's."""
+    """Return `text`, or for a runtime the environment's name, which says more than the interpreter's."""
     return runtime.recorded(text) if key == "runtime" and Path(text).is_absolute() else text
 
 
 def _clean(text: str, folders: list[str]) -> str:
     if "/" not in text and "\\" not in text:
         return text
-    if not text.startswith(ELSEWHERE):  # a value of a stranger's config, of which nothing is looked up
+    if not text.startswith(ELSEWHERE):  # a value of an untrusted config: nothing of it is looked up
         text = _without_known(text, folders)
     for folder in folders:
         text = re.sub(rf"(?<![\w/\\]){re.escape(folder)}(?=[/\\]|$|\W)", HIDDEN, text)
@@ -77,7 +77,7 @@ def _without_known(text: str, folders: list[str]) -> str:
 
 
 def _known_path(text: str, folders: list[str]) -> str | None:
-    """The path of this machine that `text` begins with; None where it begins with something else."""
+    """Return the path of this machine at the start of `text`; None if there is none."""
     words = text.split(" ")
     for count in range(min(len(words), _WORDS), 1, -1):
         path = " ".join(words[:count])
@@ -94,12 +94,12 @@ def _known_path(text: str, folders: list[str]) -> str | None:
 
 
 def _shortened(path: str, folders: list[str]) -> str:
-    """The last part of a path; nothing of a folder of the user's own."""
+    """Return the last part of a path; nothing for one of the user's own folders."""
     bare = path.rstrip("/\\")
     return HIDDEN if bare in folders else f"{HIDDEN}/{bare.replace(chr(92), '/').rpartition('/')[2]}"
 
 
 def _exists(path: str) -> bool:
-    """Whether something below the root is there. A look at `//host/share` would ask that host on Windows."""
+    """Return whether a path exists below the root. On Windows, `//host/share` would contact the host."""
     of_host = path.startswith("//") and not path.startswith("///")
     return not of_host and len(Path(path).parts) > 1 and os.path.lexists(path)

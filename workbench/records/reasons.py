@@ -1,4 +1,4 @@
-"""Why a config is slower than the baseline, or no faster: typed reasons with evidence, numbers and a fix."""
+"""Reasons why a config is slower than the baseline, or no faster: typed, with evidence, numbers and a fix."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ OPEN_DIFFERENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One cause. `cost_s` is what its nodes take in a run of the candidate, or grew by."""
+    """One cause. `cost_s` is the time of its nodes in a run of the candidate, or the growth of that time."""
 
     kind: ReasonKind
     sentence: str
     cost_s: float | None
-    share: float | None  # of the candidate's time in nodes
+    share: float | None  # of the candidate's node time
     node_count: int
-    nodes: tuple[str, ...]  # the costliest first, at most some; untrusted names
+    nodes: tuple[str, ...]  # the costliest first, limited in number; untrusted names
     fix: str
 
 
@@ -55,25 +55,25 @@ class WhySlowerRecord:
     """Reasons, the costliest first. Node times are shares of profiled runs times the latency."""
 
     model_name: str
-    baseline: str  # configs in words
+    baseline: str  # config in words
     candidate: str
-    baseline_s: float  # the median of some unprofiled runs
+    baseline_s: float  # the median of a few unprofiled runs
     candidate_s: float
-    measured: str  # how these two were measured, or the verdict of a comparison
+    measured: str  # how both were measured, or the verdict of a comparison
     integer_nodes: int
-    integer_share: float | None  # of the time in nodes
+    integer_share: float | None  # of the node time
     node_count: int
     reasons: tuple[Reason, ...]
-    configs: str  # what the candidate's config differs in
-    profiles: str | None  # the difference of the two profiles; None: it was not needed
+    configs: str  # the differences between the configs
+    profiles: str | None  # the difference of the two profiles; None: not needed
 
     @property
     def ratio(self) -> float:
-        """The baseline's time over the candidate's: below one, the candidate is slower."""
+        """Return the baseline's time over the candidate's: below one, the candidate is slower."""
         return self.baseline_s / self.candidate_s
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a reason: kind, sentence, cost_ms, share, node_count, nodes, fix."""
+        """Return one row per reason: kind, sentence, cost_ms, share, node_count, nodes, fix."""
         import pandas as pd
 
         rows = [
@@ -88,7 +88,7 @@ class WhySlowerRecord:
 
     @property
     def headline(self) -> str:
-        """The two times, and how much of it is integer arithmetic."""
+        """Return the two times and the share of integer arithmetic, in words."""
         share = "" if self.integer_share is None else f" and {self.integer_share * 100:.0f} % of their time"
         return (
             f"{self.candidate} takes {in_ms(self.candidate_s)}, {self.baseline} {in_ms(self.baseline_s)} "
@@ -116,7 +116,7 @@ class WhySlowerRecord:
         return f"<p>{escape(self.headline)}</p>{table}"
 
     def _without_reason(self) -> tuple[str, ...]:
-        """Return what is known where no rule applies."""
+        """Return the known facts if no rule applies."""
         if self.ratio >= 1:
             return ("no reason that costs time",)
         parts = ("no known reason applies", self.configs, self.profiles, OPEN_DIFFERENCE)

@@ -1,4 +1,4 @@
-"""What one config of one model showed while it was measured: raw samples, in the order they were taken."""
+"""The measurements of one config of one model: raw samples, in the order they were taken."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Stage = Literal["prepare", "start", "load", "first run", "warm-up", "run", "outp
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run has no (more) samples."""
+    """The reason why a run has no (more) samples."""
 
     stage: Stage
     problem: str
@@ -32,7 +32,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line that ORT logged: severity is one of V I W E F, or "" for text that ORT did not format."""
+    """One line of ORT's log: severity is one of V I W E F, or "" for text without ORT's format."""
 
     severity: str
     message: str
@@ -40,16 +40,16 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A short burst of runs of one process while the processes of all other configs were frozen."""
+    """A short burst of runs of one process while the processes of all other configs are frozen."""
 
     order: int  # position among all blocks of its round
-    start_s: float  # since the comparison began
+    start_s: float  # since the comparison started
     wall_s: float
     samples_s: tuple[float, ...]
     own_cpu_s: float | None
-    run_delay_s: float | None  # time the block's threads waited for a core although they could run
-    others_cpu_s: float | None  # CPU time that everything else on the machine used meanwhile
-    disturbed: tuple[str, ...]  # reasons to set it aside; empty: clean
+    run_delay_s: float | None  # time the block's runnable threads waited for a core
+    others_cpu_s: float | None  # CPU time that other programs used meanwhile
+    disturbed: tuple[str, ...]  # reasons to exclude the block; empty: clean
 
     @property
     def median_s(self) -> float:
@@ -58,17 +58,17 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class ProcessRecord:
-    """One worker process: one session, from its start to its last block."""
+    """One worker process with one session, from its start to its last block."""
 
     round: int
-    spawn_s: float  # from asking the system for the process to its first word
-    import_s: float  # importing onnxruntime, inside the process
+    spawn_s: float  # from requesting the process to its first message
+    import_s: float  # importing onnxruntime in the process
     load_s: float
     first_run_s: float
-    warmup_s: tuple[float, ...]  # samples before the steady state; kept, never mixed with the blocks
-    steady: bool  # False: the bound on warm-up was reached first
+    warmup_s: tuple[float, ...]  # samples before the steady state; stored, never mixed with the blocks
+    steady: bool  # False: the warm-up limit was reached first
     blocks: tuple[Block, ...]
-    rss_start_bytes: int | None  # before the session was made
+    rss_start_bytes: int | None  # before the session was created
     rss_loaded_bytes: int | None
     rss_bytes: int | None  # at the end
     peak_rss_bytes: int | None
@@ -76,18 +76,18 @@ class ProcessRecord:
 
 @dataclass(frozen=True, slots=True)
 class LatencySamples:
-    """Latency of one config in the order measured, without warm-up and blocks that were set aside."""
+    """Latency of one config in the order measured, without warm-up and excluded blocks."""
 
     label: str
     samples_s: tuple[float, ...]
 
     @property
     def median_s(self) -> float | None:
-        """None when nothing was measured."""
+        """Return the median; None if nothing was measured."""
         return median(self.samples_s) if self.samples_s else None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a sample; columns label, latency_s."""
+        """Return one row per sample; columns label, latency_s."""
         import pandas as pd
 
         rows = len(self.samples_s)
@@ -110,22 +110,22 @@ class LatencySamples:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One config of one model, measured in one process a round."""
+    """One config of one model, measured in one process per round."""
 
     label: str  # "A", "B", "C"…
     config: Config
-    providers: tuple[str, ...]  # in effect, as the session reported; empty: no session was made
-    threads: int | None  # intra-op threads in effect, counted in the process; None: not known
-    io: Literal["run", "binding"] | None  # how the timed runs called ORT; None: no run was made
+    providers: tuple[str, ...]  # in effect, as the session reported; empty: no session was created
+    threads: int | None  # intra-op threads in effect, counted in the process; None: unknown
+    io: Literal["run", "binding"] | None  # how the timed runs called ORT; None: no run happened
     processes: tuple[ProcessRecord, ...]
     log: tuple[LogLine, ...]
     failure: Failure | None
-    preparation: Preparation | None = None  # None: it failed there, or a bundle from before there were any
-    population: Population = "undisturbed"  # which blocks count; one for all runs of a comparison
+    preparation: Preparation | None = None  # None: preparation failed, or an old bundle without preparations
+    population: Population = "undisturbed"  # which blocks count; the same for all runs of a comparison
 
     @property
     def latency(self) -> LatencySamples:
-        """The samples of the blocks that count; of all blocks where none does."""
+        """Return the samples of the blocks that count; of all blocks if none counts."""
         blocks = [block for process in self.processes for block in process.blocks]
         counted = [block for block in blocks if self.counts(block)]
         return LatencySamples(
@@ -133,27 +133,27 @@ class Run:
         )
 
     def counts(self, block: Block) -> bool:
-        """Return whether a block belongs to the population that all figures of this run are about."""
+        """Return whether a block belongs to the population that all figures of this run use."""
         return self.population == "all" or not block.disturbed
 
     @property
     def load_s(self) -> float | None:
-        """The median of its processes; None where no session was made."""
+        """Return the median over its processes; None if no session was created."""
         return _median(process.load_s for process in self.processes)
 
     @property
     def first_run_s(self) -> float | None:
-        """The median of its processes; None where none ran."""
+        """Return the median over its processes; None if no run happened."""
         return _median(process.first_run_s for process in self.processes)
 
     @property
     def peak_rss_bytes(self) -> int | None:
-        """The median of its processes; None where the system does not tell."""
+        """Return the median over its processes; None if the system does not report it."""
         peaks = [process.peak_rss_bytes for process in self.processes if process.peak_rss_bytes is not None]
         return int(median(peaks)) if peaks else None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a sample; columns label, round, block, order, latency_s, disturbed."""
+        """Return one row per sample; columns label, round, block, order, latency_s, disturbed."""
         import pandas as pd
 
         rows = [
@@ -176,7 +176,7 @@ class Run:
 
 
 def runs_to_html(runs: Iterable[Run], caption: str) -> str:
-    """A row a run."""
+    """Return a table with one row per run."""
     heads = ("", "config", "median", "samples", "load", "first run", "peak memory", "providers", "failure")
     rows = [
         (

@@ -17,7 +17,7 @@ Schema = dict[str, object]
 
 
 def mismatch(place: str, expected: str, value: object, fix: str) -> BundleError:
-    """What is said of a value of the wrong type or range; `place` is where it stands in the record."""
+    """Return the error about a value of the wrong type or range; `place` is its position in the record."""
     got = quoted(value) if isinstance(value, int | float) else name_type(value)
     if isinstance(value, str):
         got += f" ({quoted(value)})"
@@ -26,28 +26,28 @@ def mismatch(place: str, expected: str, value: object, fix: str) -> BundleError:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A value that stands in the JSON as it is; what is checked is the same both ways."""
+    """A value that the JSON holds unchanged; encoding and decoding make the same checks."""
 
     def encode(self, value: object, place: str, _columns: ColumnWriter) -> object:
-        """What the JSON holds for `value`."""
+        """Return the JSON form of `value`."""
         return self.check(value, place, OURS)
 
     def decode(self, data: object, place: str, _columns: ColumnReader) -> object:
-        """The value that `data` stands for."""
+        """Return the value of its JSON form."""
         return self.check(data, place, DAMAGED)
 
     def check(self, value: object, place: str, fix: str) -> object:
-        """`value`, or a BundleError that names `place` and `fix`."""
+        """Return `value`, or raise a BundleError that names `place` and `fix`."""
         raise NotImplementedError
 
     def schema(self, _defs: dict[str, Schema]) -> Schema:
-        """The JSON schema of it."""
+        """Return the JSON schema of the value."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class Text(Scalar):
-    """Any text. What UTF-8 cannot carry (half a surrogate pair) becomes a question mark when written."""
+    """Any text. Writing replaces what UTF-8 cannot encode (half a surrogate pair) by a question mark."""
 
     def encode(self, value: object, place: str, _columns: ColumnWriter) -> object:
         clean = value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
@@ -68,7 +68,7 @@ class Text(Scalar):
 
 @dataclass(frozen=True, slots=True)
 class Timestamp(Scalar):
-    """A time as ISO 8601 text: the history sorts and filters by it."""
+    """A time as ISO 8601 text, by which the history sorts and filters."""
 
     def check(self, value: object, place: str, fix: str) -> object:
         if not isinstance(value, str):
@@ -98,7 +98,7 @@ class Flag(Scalar):
 
 @dataclass(frozen=True, slots=True)
 class Integer(Scalar):
-    """A whole number of 64 bits, not below `minimum`."""
+    """A 64-bit integer, not below `minimum`."""
 
     minimum: int = -limits.INTEGER
 
@@ -116,7 +116,7 @@ class Integer(Scalar):
 
 @dataclass(frozen=True, slots=True)
 class Number(Scalar):
-    """A float. A duration is finite and not negative; any other may be non-finite, spelled as a text."""
+    """A float. A duration is finite and not negative; other floats may be non-finite, written as text."""
 
     duration: bool = False
 

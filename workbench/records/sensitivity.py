@@ -1,4 +1,4 @@
-"""What each layer of a quantized model costs in error and gives in speed, and what a search proposes."""
+"""The error and the speed gain of quantizing each layer of a model, and the proposal of a search."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ MANY = "no size can be given to it"
 
 @dataclass(frozen=True, slots=True)
 class LayerSensitivity:
-    """One layer or block. `error` is the rms error of the worst output; None: it has no size, or no variant.
+    """One layer or block. `error` is the rms error of the worst output; None: no finite size, or no variant.
 
-    In mode "alone" only this one is quantized, so the error is what it causes; in mode "left out" all others
-    are, so the error is what stays without it.
+    In mode "alone" only this layer is quantized, so the error is its own; in mode "left out" all others
+    are quantized, so the error is what remains without this layer.
     """
 
     name: str
-    nodes: tuple[str, ...]  # what `exclude` takes
+    nodes: tuple[str, ...]  # the names for `exclude`
     op_types: tuple[str, ...]
     error: float | None
     gain_s: float | None = field(
         metadata={"signed": True}
-    )  # seconds of a run that quantizing it saves; negative: it costs time
+    )  # seconds per run saved by quantizing the layer; negative: it costs time
     gain_low_s: float | None = field(metadata={"signed": True})
     gain_high_s: float | None = field(metadata={"signed": True})
-    problem: str | None  # why there is no error
+    problem: str | None  # the reason for a missing error
 
 
 @dataclass(frozen=True, slots=True)
 class SensitivityRecord:
-    """Every candidate, in the order of the graph."""
+    """Every candidate layer, in the order of the graph."""
 
     model_name: str
-    config: str  # in words
+    config: str  # config in words
     mode: Mode
     whole_error: float | None  # with all candidates quantized
     rows: tuple[LayerSensitivity, ...]
-    latency_how: str  # where the gains are from: measured, or estimated from profiles
+    latency_how: str  # source of the gains: measured, or estimated from profiles
     item_count: int
     made_by: str
     real: bool
@@ -54,12 +54,12 @@ class SensitivityRecord:
 
     @property
     def worst(self) -> tuple[LayerSensitivity, ...]:
-        """By what each causes; those whose error has no size first."""
+        """Return candidates by the error that each causes; those whose error has no finite size first."""
         sign = -1 if self.mode == "alone" else 1
         return tuple(sorted(self.rows, key=lambda layer: _rank(layer, sign)))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a candidate, the worst first."""
+        """Return one row per candidate, the worst first."""
         import pandas as pd
 
         rows = [
@@ -99,26 +99,26 @@ class SensitivityRecord:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One set of excluded layers that the search tried, and the error that was measured."""
+    """One set of excluded layers that the search tried, with its measured error."""
 
-    excluded: tuple[str, ...]  # names of candidates
+    excluded: tuple[str, ...]  # names of candidate layers
     error: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalRecord:
-    """What to leave out to meet an error budget; every error is measured, none is predicted."""
+    """The layers to exclude to meet an error budget; every error is measured, none is predicted."""
 
     model_name: str
     max_error: float
     met: bool
     reason: str
-    excluded: tuple[str, ...]  # candidates
-    nodes: tuple[str, ...]  # what `exclude` takes
+    excluded: tuple[str, ...]  # names of candidate layers
+    nodes: tuple[str, ...]  # the names for `exclude`
     whole_error: float | None  # with nothing excluded
-    error: float | None  # of the proposal
-    cost_s: float | None  # time of a run that the exclusion costs
-    cost_low_s: float | None  # of the 95 % interval
+    error: float | None  # with the proposed layers excluded
+    cost_s: float | None  # seconds per run that the exclusion costs
+    cost_low_s: float | None  # the 95 % interval's lower end
     cost_high_s: float | None
     cost_how: str
     attempts: tuple[Attempt, ...]

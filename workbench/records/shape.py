@@ -1,4 +1,4 @@
-"""What every kind of value of a record can do: be written, be read back, be described."""
+"""The interface of all values of a record: writing, reading and describing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from workbench.records.scalars import Schema
 
 
 class Shape(Protocol):
-    """How values of one type are written, read and described."""
+    """The codec of one type: writes, reads and describes its values."""
 
     def encode(self, value: object, place: str, columns: ColumnWriter, /) -> object:
-        """What the JSON holds for `value`."""
+        """Return the JSON form of `value`."""
 
     def decode(self, data: object, place: str, columns: ColumnReader, /) -> object:
-        """The value that `data` stands for; a BundleError names the `place` of whatever does not fit."""
+        """Return the value of its JSON form; a BundleError names the `place` of a mismatch."""
 
     def schema(self, defs: dict[str, Schema], /) -> Schema:
-        """The JSON schema of it; parts with a name go into `defs`."""
+        """Return the JSON schema of the type; add named parts to `defs`."""

@@ -1,7 +1,7 @@
-"""Long rows of like values, stored by columns: a graph of 12,000 nodes is a dozen rows of numbers, no JSON.
+"""Long rows of values, stored by columns: a graph of 12,000 nodes is a dozen rows of numbers, no JSON.
 
-`field(metadata=TABLE)` on a `tuple[X, ...]` says so. Texts are kept once, in texts.json, and stand in the
-columns as numbers; integers are in columns/integers.npy, other numbers in columns/numbers.npy.
+`field(metadata=TABLE)` marks a `tuple[X, ...]`. Each text is stored once, in texts.json, and the columns
+hold its number; integers are in columns/integers.npy, other numbers in columns/numbers.npy.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ Values = Sequence[Any]
 
 
 class ColumnCodec(Protocol):
-    """How all values of one field are written, read and described."""
+    """The codec of all values of one field: writes, reads and describes them."""
 
     def write(self, values: Values, place: str, columns: ColumnWriter, /) -> object:
-        """What the JSON holds for them."""
+        """Return the JSON form of the values."""
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader, /) -> list[Any]:
-        """`count` values again."""
+        """Return `count` values of their JSON form."""
 
     def schema(self, defs: dict[str, Schema], /) -> Schema:
-        """The JSON schema of what the JSON holds."""
+        """Return the schema of the JSON form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """A mapping, as the table of its keys and values."""
+    """A mapping, stored as the table of its keys and values."""
 
     table: Table
 
@@ -85,7 +85,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Scalars:
-    """Texts, integers, flags, choices, times: one integer each."""
+    """Texts, integers, flags, choices or times: one integer each."""
 
     shape: Text | Integer | Flag | Choice | Timestamp
 
@@ -96,7 +96,7 @@ class Scalars:
             return columns.add_integers(
                 [int(bool(self.shape.check(value, place, OURS))) for value in values], place
             )
-        codes = {value: self._code(value, place, columns) for value in dict.fromkeys(values)}  # said often
+        codes = {value: self._code(value, place, columns) for value in dict.fromkeys(values)}  # many repeats
         return columns.add_integers([codes[value] for value in values], place)
 
     def _code(self, value: object, place: str, columns: ColumnWriter) -> int:
@@ -145,7 +145,7 @@ class Reals:
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """Values that may be absent: a flag each, and those that are there."""
+    """Optional values: one flag each, then the present values."""
 
     inner: ColumnCodec
 
@@ -166,7 +166,7 @@ class Optional:
 
 @dataclass(frozen=True, slots=True)
 class TextOrInteger:
-    """A flag each, then the texts, then the integers."""
+    """Texts or integers: one flag each, then the texts, then the integers."""
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
         is_text = [isinstance(value, str) for value in values]
@@ -192,7 +192,7 @@ class TextOrInteger:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """Tuples of any length: how many items each has, and all items in a row."""
+    """Tuples of any length: the length of each, then all items in a row."""
 
     inner: ColumnCodec
 
@@ -218,7 +218,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Tuples of one length: a codec a place."""
+    """Tuples of one length: one codec per position."""
 
     codecs: tuple[ColumnCodec, ...]
 
@@ -246,7 +246,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Structs:
-    """Frozen dataclasses: a codec a field."""
+    """Frozen dataclasses: one codec per field."""
 
     cls: type
     codecs: Mapping[str, ColumnCodec]

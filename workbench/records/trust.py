@@ -1,4 +1,4 @@
-"""Paths that the configs of an opened file name: the note about them, and their use after the user's word."""
+"""File paths in the configs of an opened bundle: the note about them, and their use after consent."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from workbench.config import Config
 from workbench.config.foreign import ForeignPath, restored
 
 T = TypeVar("T")
-_MOST = 8  # in the note; `foreign_paths` has them all
+_MOST = 8  # paths in the note; `foreign_paths` lists all
 
 
 def with_trust(value: T, trusted: Sequence[ForeignPath]) -> T:
-    """A record, part or tuple of them whose configs hold these paths as they were in the file."""
+    """Return a record, part or tuple of them with the trusted paths restored in its configs."""
     return cast(T, _changed(value, trusted))
 
 
 def untrusted_note(paths: Sequence[ForeignPath]) -> str:
-    """What a cell says below an opened result whose configs name files; empty where none does."""
+    """Return the note below an opened result whose configs name files; empty if none does."""
     if not paths:
         return ""
     lines = [f"  {path}: opened.trust({path.option!r})" for path in paths[:_MOST]]
@@ -32,7 +32,7 @@ def untrusted_note(paths: Sequence[ForeignPath]) -> str:
 
 
 def _changed(value: Any, trusted: Sequence[ForeignPath]) -> Any:
-    """The same object where nothing in it changes."""
+    """Return the changed value, or the same object if nothing changes."""
     if isinstance(value, Config):
         config = Config.from_dict(restored(value.to_dict(), trusted))
         return value if config == value else config

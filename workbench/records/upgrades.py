@@ -1,8 +1,8 @@
-"""Bundles of earlier versions, brought forward one version at a time.
+"""Upgrades of earlier bundles, one version at a time.
 
-To change what a record holds: raise VERSION, add the step from the version before, and keep the golden
-file of that version in tests/records/golden. A step takes and returns the data of record.json; it may
-trust nothing in it, and may raise what Python raises for data of the wrong form.
+To change the fields of a record: raise VERSION, add the step from the previous version, and keep the golden
+file of that version in tests/records/golden. A step takes and returns the data of record.json; it must
+not trust the data, and may raise any Python exception for data of the wrong form.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ VERSION = 1
 Step = Callable[[str, dict[str, Any]], dict[str, Any]]  # (kind, data of version n) to data of version n + 1
 
 
-STEPS: Mapping[int, Step] = {}  # version 1 is the first: there is nothing to bring forward yet
+STEPS: Mapping[int, Step] = {}  # version 1 is the first: no upgrade exists yet
 
 
 def upgrade(kind: str, version: int, data: object) -> object:
-    """`data`, written as `version`, in the form of VERSION."""
+    """Return `data`, written as `version`, in the form of VERSION."""
     refuse_newer(version)
     if version < 1:
         raise BundleError(f"The bundle has version {version}; there are versions up to {VERSION}.", DAMAGED)
@@ -38,7 +38,7 @@ def upgrade(kind: str, version: int, data: object) -> object:
 
 
 def refuse_newer(version: int) -> None:
-    """A later version may mean anything, so it is not guessed at."""
+    """Refuse a later version, whose meaning is unknown."""
     if version > VERSION:
         raise BundleError(
             f"The bundle has version {quoted(version)}; this workbench reads versions up to {VERSION}.",

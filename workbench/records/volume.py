@@ -1,4 +1,4 @@
-"""Is a folder on a disk of this machine, or on one that other machines write to as well?"""
+"""Detection of network file systems, which other machines write to as well."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _NETWORKED = re.compile(
 
 
 def is_networked(folder: Path, mounts: Path = _MOUNTS) -> bool:
-    """True where memory cannot safely be shared through a file; False as well where nobody says."""
+    """Return True if files cannot safely share memory; False also if the file system is unknown."""
     place = os.path.realpath(folder)
     if place.startswith("\\\\"):
         return True
     try:
         lines = mounts.read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:  # not Linux: its local disks are the rule
+    except OSError:  # not Linux: assume a local disk
         return False
     return bool(_NETWORKED.fullmatch(_kind_of_mount(place, lines)))
 
 
 def _kind_of_mount(place: str, lines: list[str]) -> str:
-    """The file system type of the deepest mount above `place`; the last one listed lies on top."""
+    """Return the file system type of the deepest mount above `place`; the last listed mount is on top."""
     best, kind = "", ""
     for line in lines:
         left, _, right = line.partition(" - ")
