@@ -1,4 +1,4 @@
-"""What goes in: open a model, describe it, make its inputs. Names are imported at first use."""
+"""Models and their inputs: open, describe, feed. Names are imported at first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user's own values against what the model declares, before a worker sees them."""
+"""Checks of the user's own values against the model's declared types, before a worker runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPAQUE = frozenset({"bfloat16", "float8", "int4", "uint4", "float4", "int2", "u
 
 
 def check_feed(feed: Mapping[str, Any], model: ModelProto, guesses: list[str]) -> dict[str, Any]:
-    """Return the feed with every value as ORT takes it; add conversions to `guesses`."""
+    """Return the feed with every value in the form that ORT takes; add conversions to `guesses`."""
     if not isinstance(feed, Mapping):
         raise InputError(
             f"A feed is a dict, not a {type(feed).__name__}", "Give a dict from input name to value"
@@ -55,7 +55,7 @@ def check_feed(feed: Mapping[str, Any], model: ModelProto, guesses: list[str]) -
 
 
 class _Checker:
-    """One feed's checks: a symbolic dim has the same size in every input."""
+    """The checks of one feed: a symbolic dim has the same size in every input."""
 
     def __init__(self, guesses: list[str]) -> None:
         self._guesses = guesses

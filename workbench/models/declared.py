@@ -1,4 +1,4 @@
-"""The types that a model declares for its inputs and outputs, as plain values."""
+"""The declared types of a model's inputs and outputs, as plain values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from onnx import ModelProto, TensorProto, TypeProto, ValueInfoProto
 
 from workbench.text import shorten
 
-Dim: TypeAlias = int | str | None  # fixed, symbolic, or not said
+Dim: TypeAlias = int | str | None  # fixed, symbolic, or undeclared
 
 _ELEMENTS: dict[int, str] = {
     number: {"FLOAT": "float32", "DOUBLE": "float64"}.get(name, name.lower())
@@ -22,7 +22,7 @@ _ELEMENTS: dict[int, str] = {
 class TensorType:
     """A tensor; `dims` is None where even the rank is not declared."""
 
-    element: int  # TensorProto's number
+    element: int  # the number in TensorProto
     dims: tuple[Dim, ...] | None
     sparse: bool = False
 
@@ -45,7 +45,7 @@ class SequenceType:
 
 @dataclass(frozen=True, slots=True)
 class OptionalType:
-    """A value, or nothing."""
+    """A value or nothing."""
 
     item: ValueType
 
@@ -66,7 +66,7 @@ class MapType:
 
 @dataclass(frozen=True, slots=True)
 class UnknownType:
-    """No type is declared, or one that ONNX does not know."""
+    """An undeclared type, or one unknown to ONNX."""
 
     what: str = "no type"
 
@@ -79,7 +79,7 @@ ValueType: TypeAlias = TensorType | SequenceType | OptionalType | MapType | Unkn
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One input or output: its name, whole and untrusted, and its type."""
+    """One input or output: its full name, which is untrusted, and its type."""
 
     name: str
     type: ValueType
@@ -101,7 +101,7 @@ def declared_inputs(model: ModelProto) -> tuple[Declared, ...]:
 
 
 def overridable_inputs(model: ModelProto) -> tuple[Declared, ...]:
-    """Return the inputs that have a default and may be fed as well."""
+    """Return the inputs with a default, which may be fed."""
     needed = {declared.name for declared in declared_inputs(model)}
     return _declared(value for value in model.graph.input if value.name not in needed)
 

@@ -1,4 +1,4 @@
-"""What is known of a model before it runs."""
+"""The description of a model before it runs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SHOWN_VALUES = 24
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A model in numbers and words. Every name in it is untrusted text, kept whole."""
+    """A model in numbers and words. Every name is untrusted text, unshortened."""
 
     name: str
     parameters: int
     elements: tuple[tuple[str, int], ...]  # parameters by element type
-    graph_bytes: int  # of the .onnx file, with the weights that it embeds
+    graph_bytes: int  # the .onnx file with its embedded weights
     external: tuple[ExternalFile, ...]
     ir_version: int
     opsets: tuple[tuple[str, int], ...]  # ("", 17) is ONNX's own domain
@@ -36,29 +36,29 @@ class Description:
     graph_name: str
     inputs: tuple[Declared, ...]
     outputs: tuple[Declared, ...]
-    nodes: int  # of the main graph
-    inner_nodes: int  # of its subgraphs and functions
+    nodes: int  # in the main graph
+    inner_nodes: int  # in subgraphs and functions
     operators: tuple[tuple[str, int], ...]
     functions: tuple[str, ...]
     control_flow: tuple[str, ...]
-    quantized: str | None  # the form seen, in words
+    quantized: str | None  # the detected form of quantization, in words
     family: Family
     family_reason: str
-    problems: tuple[str, ...]  # why ORT may refuse it, with the fix
+    problems: tuple[str, ...]  # reasons why ORT may refuse the model, with the fix
 
     @property
     def external_bytes(self) -> int:
-        """The size of the files of weights beside the model."""
+        """Return the size of the external weight files."""
         return sum(file.size_bytes for file in self.external)
 
     @property
     def size_bytes(self) -> int:
-        """The size on disk, all files together."""
+        """Return the size of all files on disk."""
         return self.graph_bytes + self.external_bytes
 
     @property
     def headline(self) -> str:
-        """One line: 110 M parameters · 438 MB · opset 17 · 1,096 nodes · 2 inputs."""
+        """Return one line: 110 M parameters · 438 MB · opset 17 · 1,096 nodes · 2 inputs."""
         opset = next(
             (str(version) for domain, version in self.opsets if domain in ("", "ai.onnx")), "not said"
         )
@@ -100,7 +100,7 @@ class Description:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a fact; columns field, value. The operators in full are `.operators`."""
+        """Return one row per fact; columns field, value. `.operators` holds all operators."""
         import pandas as pd
 
         return pd.DataFrame(self.rows(), columns=["field", "value"])
@@ -109,7 +109,7 @@ class Description:
         return f"{shorten(self.name)}: {self.headline}\n{aligned(self.rows(), 14)}"
 
     def __repr__(self) -> str:
-        return str(self)  # what a plain console shows
+        return str(self)  # the text that a plain console shows
 
     def _repr_html_(self) -> str:
         rows = "".join(

@@ -1,4 +1,4 @@
-"""A model from an http(s) address into the cache: bounded, checked, and never half there."""
+"""Download of a model from an http(s) address into the cache: bounded, checked, never partial."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from workbench.stored_files import trim
 from workbench.text import bytes_text, shorten
 
 _CHUNK_BYTES = 1 << 18
-_STALL_S = 30.0  # a server that says nothing for so long is taken for dead
-_SLOW_S = 60.0  # one that sends next to nothing for so long, too
+_STALL_S = 30.0  # a server silent for this long counts as dead
+_SLOW_S = 60.0  # as does one that sends almost nothing for this long
 _PIN = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -46,7 +46,7 @@ def download(
     timeout_s: float,
     cancel: threading.Event | None = None,
 ) -> Path:
-    """Fetch the model at the address, and its files of weights, into the cache; return the model's path."""
+    """Download the model at the address and its weight files into the cache; return the model's path."""
     url, _, fragment = address.partition("#")
     try:
         urlsplit(url)
@@ -76,7 +76,7 @@ def _fetch_all(fetch: _Fetch, url: str, pin: str | None, watch: Watch, stop: thr
 
 
 class _SafeRedirects(HTTPRedirectHandler):
-    """Follows redirects, but never from https down to http, nor to anything else."""
+    """A redirect handler that refuses a redirect from https to http or to any other scheme."""
 
     def redirect_request(  # type: ignore[no-untyped-def]
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: http.client.HTTPMessage, newurl: str
@@ -91,7 +91,7 @@ class _SafeRedirects(HTTPRedirectHandler):
 
 
 class _Fetch:
-    """Files of one model, with one bound over all of them; leaving the context closes its connections."""
+    """The files of one model, with one bound for all; leaving the context closes the connections."""
 
     def __init__(self, max_bytes: int) -> None:
         self._left = max_bytes
@@ -114,7 +114,7 @@ class _Fetch:
         self._sockets.close()
 
     def to(self, url: str, path: Path, pin: str | None, watch: Watch, *, check: bool) -> None:
-        """Fetch into a temporary file beside `path`, and rename it only when it is whole and right."""
+        """Download into a temporary file beside `path`; rename it only once it is complete and verified."""
         label = shorten(_public(url))
         temporary: Path | None = None
         try:
@@ -200,7 +200,7 @@ def _file_name(url: str) -> str:
 
 
 def _public(url: str) -> str:
-    """The address without what may be secret in it: user, password, query."""
+    """Return the address without possible secrets: user, password, query."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 

@@ -1,4 +1,4 @@
-"""What a model is evaluated on: feeds, a run each, and their labels where there are any."""
+"""The evaluation examples of a model: one feed per run, and labels if there are any."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 LABELS = "labels"
 RANDOM_FEEDS = 8
-MOST_FEEDS = 10_000  # of an iterable that may have no end
+MOST_FEEDS = 10_000  # of an iterable that may be infinite
 NOT_REAL = "random inputs: the error on real data may be smaller or larger, and accuracy is not known"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Examples:
-    """What each run gets, in order; run i holds `items[i]` items and has the labels `labels[i]`."""
+    """The examples in order: run i holds `items[i]` items and has the labels `labels[i]`."""
 
     feeds: tuple[Mapping[str, Any], ...]
     items: tuple[int, ...]
     labels: tuple[Array, ...] | None
     made_by: str
-    metric: str | None  # that suits the labels, where the maker knows
+    metric: str | None  # the metric that suits the labels, if known
     real: bool
     notes: tuple[str, ...] = ()
 
@@ -48,11 +48,11 @@ class Examples:
 def examples(
     model: Model, data: Any = None, *, most: int | None = None, batch: int | None = None, seed: int = 0
 ) -> Examples:
-    """From what stands for data: nothing (the sample's own set, else random), a sample's name, an .npz with
-    an array `labels`, a dict of arrays with one, (feeds, labels), Inputs, or an iterable of feeds.
+    """Make examples of `data`: None (the sample's own set, else random), a sample's name, an .npz with an
+    array `labels`, a dict of arrays with one, (feeds, labels), Inputs, or an iterable of feeds.
 
-    `most` bounds the items. Items run one at a time, as requests do, unless the model's first dimension is
-    fixed or `batch` is given: a dynamically quantized model answers an item by the company it is in.
+    `most` bounds the items. Items run one at a time, like requests, unless the model's first dimension is
+    fixed or `batch` is given: the result of a dynamically quantized model depends on the other items.
     """
     if isinstance(data, Examples):
         return data
@@ -83,7 +83,7 @@ def examples(
 
 
 def trained_sample(model: Model) -> str | None:
-    """Return the name of the trained sample that this model is, or None."""
+    """Return the name of the trained sample equal to this model, or None."""
     from workbench.models.samples import card, sample_names, sample_path
 
     if model.name not in sample_names() or card(model.name).kind != "trained":
@@ -125,7 +125,7 @@ def _of_feeds(
     model: Model, feeds: Iterable[Mapping[str, Any]], labels: Any, made_by: str, most: int | None, *,
     real: bool = True,
 ) -> Examples:  # fmt: skip
-    """Make examples of feeds: each is one item, whatever its shapes."""
+    """Make examples of feeds: each feed is one item, whatever its shapes."""
     guesses: list[str] = []
     checked = tuple(check_feed(feed, model.structure, guesses) for feed in islice(feeds, most))
     if not checked:
@@ -198,7 +198,7 @@ def _of_arrays(
 
 
 def _part(array: Array, start: int, size: int, rank: int | None) -> Array:
-    """Cut items along the first axis; an input without an axis for items gets one item as it is."""
+    """Return items along the first axis; an input without an item axis gets one item without it."""
     if rank is not None and array.ndim == rank + 1 and size == 1:
         item: Array = np.asarray(array[start])
         return item
@@ -220,7 +220,7 @@ def _run_size(model: Model, batch: int | None) -> int:
 
 
 def _lacks_batch(label: Array) -> bool:
-    """Return whether a label of one item lacks the axis of items."""
+    """Return whether a label of one item lacks the item axis."""
     return label.ndim == 0 or (label.ndim == 1 and len(label) != 1)
 
 

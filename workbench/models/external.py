@@ -1,4 +1,4 @@
-"""Weights that lie in files beside the model: which, how large, and whether ORT may open them."""
+"""Weight files beside the model: their names, their sizes, and whether ORT may open them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from workbench.models.structure import sparse_tensors, tensors
 from workbench.text import nearest, shorten
 
 _INSIDE = "Keep the weights in the model's own folder, and save the model with a plain file name as location"
-MOST_FETCHED = 1000  # files beside one model: exporters that write a file a tensor make a few hundred
+MOST_FETCHED = 1000  # files beside one model: exporters that write one file per tensor make a few hundred
 _RESAVE = "Save the model again with its external data, or copy both files again"
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalFile:
-    """One file of weights. `name` is relative to the model's folder, and untrusted text."""
+    """One weight file. `name` is relative to the model's folder, and untrusted text."""
 
     name: str
     size_bytes: int
@@ -31,7 +31,7 @@ class ExternalFile:
 
 
 def locations(model: ModelProto, label: str) -> Counter[str]:
-    """Count the tensors of each file of weights; refuse a file outside the model's folder."""
+    """Count the tensors of each weight file; refuse a file outside the model's folder."""
     counts: Counter[str] = Counter()
     for tensor in _all_tensors(model):
         if is_external(tensor):
@@ -46,7 +46,7 @@ def locations(model: ModelProto, label: str) -> Counter[str]:
 
 
 def beside_locations(model: ModelProto, own_name: str, label: str) -> tuple[str, ...]:
-    """Return the files to fetch beside a downloaded model: not its own, and a bounded number."""
+    """Return the weight files of a downloaded model: a bounded number, without the model file."""
     names = locations(model, label)
     if len(names) > MOST_FETCHED:
         raise ModelError(
@@ -62,7 +62,7 @@ def beside_locations(model: ModelProto, own_name: str, label: str) -> tuple[str,
 
 
 def external_files(model: ModelProto, path: Path, label: str) -> tuple[ExternalFile, ...]:
-    """Return the files of weights of the model at `path`; refuse a missing or short one."""
+    """Return the weight files of the model at `path`; refuse a missing or short one."""
     sizes: dict[str, int] = {}
     counts = locations(model, label)
     for location in counts:
@@ -79,7 +79,7 @@ def _all_tensors(model: ModelProto) -> Iterator[TensorProto]:
 
 
 def is_external(tensor: TensorProto) -> bool:
-    """Whether the tensor's elements lie in another file."""
+    """Return whether the tensor's elements are in another file."""
     return bool(tensor.data_location == TensorProto.EXTERNAL)
 
 

@@ -1,4 +1,4 @@
-"""The probable kind of a model, guessed from names, shapes and operators, with the reason."""
+"""The probable family of a model, guessed from names, shapes and operators, with the reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AUDIO_OPERATORS = ("STFT", "DFT", "MelWeightMatrix")
 def guess_family(
     inputs: Sequence[Declared], outputs: Sequence[Declared], operators: Mapping[str, int]
 ) -> tuple[Family, str]:
-    """Guess the family and say why; nothing that is measured depends on it."""
+    """Guess the family and return it with the reason; no measurement depends on it."""
     tensors = [(folded(d.name), d.name, d.type) for d in inputs if isinstance(d.type, TensorType)]
     for low, name, _ in tensors:
         if _AUDIO.search(low):

@@ -1,4 +1,4 @@
-"""The hash that names a model: of its file, and of its files of weights where it has any."""
+"""The hash that identifies a model: of its file, and of its weight files if there are any."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ from workbench.stored_files import trim
 from workbench.text import path_text
 
 _CHUNK_BYTES = 1 << 20
-MOST_NOTES_BYTES = 2_000_000  # some 10,000 files
-_SETTLED_S = (
-    2.0  # a file changed later than this ago may change again within its clock's tick: do not remember
-)
+MOST_NOTES_BYTES = 2_000_000  # about 10,000 files
+_SETTLED_S = 2.0  # a younger file may change again within its clock's tick: do not cache
 
 
 def fingerprint(path: Path, external: Sequence[str], cancel: threading.Event | None = None) -> str:
-    """Return `sha256sum` of a model in one file; else of that hash and each external file's name and hash."""
+    """Return `sha256sum` of a single-file model, else of that hash and each external file's name and hash."""
     own = file_sha256(path, cancel)
     if not external:
         return own
@@ -35,7 +33,7 @@ def fingerprint(path: Path, external: Sequence[str], cancel: threading.Event | N
 
 
 def file_sha256(path: Path, cancel: threading.Event | None = None) -> str:
-    """Return the hash of a file, read once and remembered for as long as its size and times stay the same."""
+    """Return the hash of a file, cached for as long as its size and times stay the same."""
     try:
         state, note = _state(path), _note(path)
         known = None if note is None else _remembered(note, state)
@@ -65,10 +63,10 @@ def _state(path: Path) -> list[int]:
 
 
 def _note(path: Path) -> Path | None:
-    """Return the file that remembers the hash, or None where there is no folder for it."""
+    """Return the file that caches the hash, or None if there is no folder for it."""
     try:
         folder = cache_folder()
-    except StorageError:  # every use hashes anew
+    except StorageError:  # without a cache, every use hashes again
         return None
     return folder / "hashes" / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]}.json"
 
@@ -77,18 +75,18 @@ def _remembered(note: Path, state: list[int]) -> str | None:
     try:
         known = json.loads(note.read_text(encoding="utf-8"))
         digest = known["sha256"] if known["state"] == state else None
-    except (OSError, ValueError, KeyError, TypeError):  # no note, or not one of ours: hash the file
+    except (OSError, ValueError, KeyError, TypeError):  # no cached hash, or a foreign file: hash the file
         return None
     return digest if isinstance(digest, str) and len(digest) == 64 else None
 
 
 def _remember(note: Path, state: list[int], digest: str) -> None:
-    written = note.with_suffix(f".{os.getpid()}-{threading.get_ident()}")  # nobody else writes to this one
+    written = note.with_suffix(f".{os.getpid()}-{threading.get_ident()}")  # a name that no other writer uses
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
         written.write_text(json.dumps({"state": state, "sha256": digest}), encoding="utf-8")
         written.replace(note)
-        if digest.endswith("00"):  # one in 256: a look at all notes takes its time
+        if digest.endswith("00"):  # one in 256: listing the cache takes time
             trim(note.parent, most_bytes=MOST_NOTES_BYTES)
-    except OSError:  # a full or read-only home: the next use hashes anew
+    except OSError:  # a full or read-only home: the next use hashes again
         written.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Check that a config fits a model: ORT ignores silently what does not."""
+"""The check that a config fits a model: ORT silently ignores mismatches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_fit(model: Model, config: Config) -> None:
 
 
 def symbolic_dims(model: Model) -> set[str]:
-    """Return the names that the model's inputs give to dims without a size."""
+    """Return the symbolic names of the model's input dims."""
     return {
         dim.dim_param
         for value in model.structure.graph.input
@@ -49,12 +49,12 @@ def symbolic_dims(model: Model) -> set[str]:
 
 
 def is_quantized(model: Model) -> bool:
-    """Return whether the file computes in integers: pairs of Q and DQ, or integer operators."""
+    """Return whether the model computes in integers: Q/DQ pairs or integer operators."""
     return any(node.op_type in QUANTIZED for node in model.structure.graph.node)
 
 
 def installed_ort() -> str | None:
-    """Return the version of the ORT in this environment, without importing it."""
+    """Return the version of ORT in this environment without importing it."""
     for package in ("onnxruntime-gpu", "onnxruntime", "onnxruntime-directml"):
         try:
             return version(package)

@@ -29,8 +29,8 @@ from workbench.models.uses import Role, Uses, uses
 from workbench.text import folded, shorten
 
 _SEQUENCE_ITEMS = 2
-_MOST_ITEMS = 4096  # of the sequences of all inputs: a sequence of sequences doubles them with each level
-_SMALL = 10  # integers that nothing is known about are drawn below it
+_MOST_ITEMS = 4096  # in the sequences of all inputs: nested sequences double the items at each level
+_SMALL = 10  # integers of unknown use are drawn below this
 _COUNT = 8
 _FAR = 2**31 - 1  # the end of a Slice that takes everything
 _MASK = re.compile(r"mask")
@@ -43,7 +43,7 @@ _IMAGE = re.compile(r"image|pixel|^img")
 def random_inputs(
     model: ModelProto, name: str, seed: int, dims: Mapping[str, int], usual: Mapping[str, int]
 ) -> Inputs:
-    """Draw one feed for every input without a default. `usual`: sizes that the model's card gives."""
+    """Draw one feed for every input without a default. `usual`: sizes from the model's card."""
     inputs = declared_inputs(model)
     sizes = Sizes(model, inputs, dims, usual)
     sizes.settle()
@@ -156,7 +156,7 @@ class _Maker:
     def _special(
         self, role: Role, known: tuple[int, ...] | None, element: int, dims: tuple[int, ...]
     ) -> tuple[values.Array, str] | None:
-        """Make the value that an operator's parameter needs; None where the role does not fit."""
+        """Make the value for an operator's parameter; return None if the role does not fit."""
         number = values.is_integer(element)
         match role:
             case "true" | "false" if element == TensorProto.BOOL:
@@ -192,7 +192,7 @@ class _Maker:
             return values.constant(element, dims, steps), f"every sequence {steps} long"
         fitting = [1] * count
         if role == "reshape" and count:
-            fitting[0] = -1  # whatever the number of elements
+            fitting[0] = -1  # -1: any number of elements
         if known is not None and len(known) == count:
             fitting = list(known)
         line = np.array(fitting, np.int64).reshape(dims)
@@ -211,7 +211,7 @@ class _Maker:
         return {key: self.value(declared, scalar).item() for key in keys}
 
     def _vocabulary(self, name: str, key: int) -> list[Any]:
-        """Return the keys that the reader of the map knows, else a few small ones."""
+        """Return the keys that the map's reader knows, else a few small ones."""
         text = key == TensorProto.STRING
         for node, _ in self._scope.readers(name):
             for attribute in node.attribute:

@@ -1,4 +1,4 @@
-"""A model from the Hugging Face hub, through huggingface_hub and its cache."""
+"""Download of a model from the Hugging Face hub, through huggingface_hub and its cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.models.structure import read_structure
 from workbench.models.transfer import Progress, Watch
 from workbench.text import bytes_text, shorten
 
-_SLOW_S = 600.0  # the hub reports pieces of 10 MB: a slow line takes minutes for one
+_SLOW_S = 600.0  # the hub reports pieces of 10 MB: a slow line takes minutes per piece
 _FORM = "Write hf://org/repo/path/to/model.onnx, or with @revision at its end"
 
 
@@ -25,7 +25,7 @@ def fetch(
     timeout_s: float,
     cancel: threading.Event | None = None,
 ) -> Path:
-    """Fetch the file that hf://org/repo/path@revision names and its weights into the hub's cache."""
+    """Download the file and weights of hf://org/repo/path@revision into the hub's cache."""
     repo, path, revision = parse(address)
     watch = Watch(shorten(address), timeout_s, progress, _SLOW_S)
 
@@ -44,7 +44,7 @@ def fetch(
 
 
 def parse(address: str) -> tuple[str, str, str | None]:
-    """Split an address into org/repo, the path in it, and the revision or None."""
+    """Split an address into org/repo, the path in the repository, and the revision or None."""
     rest, at, revision = address.removeprefix("hf://").rpartition("@")
     if not at:
         rest, revision = revision, ""
@@ -66,7 +66,7 @@ def _fetch_file(
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
-    endpoint = os.environ.get("HF_ENDPOINT") or None  # also when it was set after the hub's import
+    endpoint = os.environ.get("HF_ENDPOINT") or None  # set even after the hub's import
     label = shorten(f"hf://{repo}/{path}")
     offline = False
     try:
@@ -78,7 +78,7 @@ def _fetch_file(
     except HfHubHTTPError as error:
         raise _refused(label, error) from error
     except Exception:  # noqa: BLE001 - which HTTP library fails, and so its errors, changes with the hub's version
-        size, offline = None, True  # the cache may have it; asking again would only wait through retries
+        size, offline = None, True  # use the cache; asking again would only wait through retries
     if size is not None and size > left:
         raise DownloadError(
             f"{label} has {bytes_text(size)}, above the bound of {bytes_text(left)}",
@@ -103,7 +103,7 @@ def _fetch_file(
         ) from error
     except HfHubHTTPError as error:
         raise _refused(label, error) from error
-    except WorkbenchError:  # the user stopped it
+    except WorkbenchError:  # stopped by the user
         raise
     except Exception as error:
         raise DownloadError(f"{label} cannot be fetched: {shorten(str(error), 200)}", "Try again") from error
@@ -121,7 +121,7 @@ def _refused(label: str, error: Exception) -> DownloadError:
 
 
 def _bar(watch: Watch, stop: threading.Event) -> type:
-    """Return the tqdm class through which the hub reports: it draws nothing and hears `stop`."""
+    """Return the tqdm class for the hub's reports: it draws nothing and obeys `stop`."""
     from tqdm import tqdm
 
     class Bar(tqdm):  # type: ignore[type-arg]

@@ -22,49 +22,49 @@ if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
 
-MAX_FEEDS = 64  # taken from an iterable: enough to vary the data, few enough to hold
+MAX_FEEDS = 64  # from an iterable: enough to vary the data, few enough for memory
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Inputs:
     """One or more feeds, each a read-only mapping from input name to value.
 
-    A value is an array (of ml_dtypes for bfloat16, float8 and int4; of Python strings for strings), a list
-    for a sequence, a dict for a map, None for an absent optional. Arrays are read-only.
+    A value is a read-only array (of ml_dtypes for bfloat16, float8 and int4; of Python strings for strings),
+    a list for a sequence, a dict for a map, or None for an absent optional.
     """
 
     feeds: tuple[Mapping[str, Any], ...]
     made_by: str  # "random, seed 0", "feeds.npz (given)"…
     seed: int | None
-    guesses: tuple[str, ...]  # every guess that was made, in words
+    guesses: tuple[str, ...]  # every guess, in words
     shapes: tuple[tuple[str, str], ...]  # of the first feed: (input name, "float32[1,3,224,224]")
 
     @classmethod
     def from_dict(cls, feed: Mapping[str, Any], model: ModelProto) -> Inputs:
-        """Make inputs of one feed, checked against what the model declares."""
+        """Make inputs from one feed, checked against the model's declared types."""
         return _given([feed], "dict (given)", model)
 
     @classmethod
     def from_npz(cls, path: str | Path, model: ModelProto) -> Inputs:
-        """Make inputs of a NumPy archive with an array for every input."""
+        """Make inputs from a NumPy archive with an array for every input."""
         return _given([read_npz(Path(path))], f"{shorten(Path(path).name)} (given)", model)
 
     @classmethod
     def from_iterable(
         cls, feeds: Iterable[Mapping[str, Any]], model: ModelProto, limit: int = MAX_FEEDS
     ) -> Inputs:
-        """Several feeds; no more than `limit` are taken, so that an endless generator is fine."""
+        """Make inputs from at most `limit` feeds, so that an endless generator is fine."""
         taken = list(islice(feeds, limit))
         if not taken:
             raise InputError("The iterable holds no feed", "Give at least one dict from input name to value")
         return _given(taken, f"iterable of {len(taken)} (given)", model)
 
     def record(self) -> InputsRecord:
-        """Return the inputs as records keep them: no data."""
+        """Return the record of the inputs, without data."""
         return InputsRecord(self.made_by, self.seed, self.shapes, self.guesses)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an input of the first feed; columns input, value."""
+        """Return one row per input of the first feed; columns input, value."""
         import pandas as pd
 
         return pd.DataFrame(self.shapes, columns=["input", "value"])
@@ -88,7 +88,7 @@ def given_inputs(
     model: ModelProto,
     dims: Mapping[str, int],
 ) -> Inputs:
-    """Make inputs of the user's own values, in any of the accepted forms."""
+    """Make inputs from the user's own values, in any of the accepted forms."""
     if dims:
         raise InputError("Dims go with random inputs only", "Leave them out: your data have their own sizes")
     if isinstance(source, (str, Path)):
@@ -106,14 +106,14 @@ def given_inputs(
 def make_inputs(
     feeds: Sequence[Mapping[str, Any]], made_by: str, seed: int | None, guesses: Iterable[str]
 ) -> Inputs:
-    """Freeze feeds that are known to fit."""
+    """Make read-only inputs from feeds that are known to fit."""
     frozen = tuple(MappingProxyType({name: _locked(value) for name, value in feed.items()}) for feed in feeds)
     shapes = tuple((name, value_text(value)) for name, value in frozen[0].items())
     return Inputs(frozen, made_by, seed, tuple(dict.fromkeys(guesses)), shapes)
 
 
 def value_text(value: Any) -> str:
-    """Describe a value: float32[1,128], and likewise sequences, maps and nothing."""
+    """Return a value's type and shape as text: float32[1,128], likewise for sequences, maps and None."""
     if value is None:
         return "absent"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Open a model from a name, a path, an address, bytes or a ModelProto."""
+"""Opening a model from a name, a path, an address, bytes or a ModelProto."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from workbench.text import listed, nearest, path_text, shorten
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-MAX_DOWNLOAD_BYTES = 16 * 10**9  # a bound on a surprise, above the float16 weights of a 7 G model
-MAX_DOWNLOAD_S = 4 * 3600.0  # of all files together: those bytes at 1 MB/s
+MAX_DOWNLOAD_BYTES = 16 * 10**9  # a guard against surprises, above the float16 weights of a 7 G model
+MAX_DOWNLOAD_S = 4 * 3600.0  # for all files together: that size at 1 MB/s
 
 
 def load(
@@ -35,8 +35,8 @@ def load(
 ) -> Model:
     """Open a model: a sample's name, a path, a URL, `hf://org/repo/path@revision`, bytes or a ModelProto.
 
-    A URL may end in `#sha256=<64 hex digits>` of the .onnx file: then only those bytes are taken, from the
-    cache if they are there. A download ends after `max_bytes` or `timeout_s`, and when `cancel` is set.
+    A URL may end in `#sha256=<64 hex digits>` of the .onnx file: then only a file with this hash is accepted,
+    from the cache if present. A download ends after `max_bytes` or `timeout_s`, or when `cancel` is set.
 
     >>> load("mobilenetv2").describe().family
     'vision'
@@ -118,7 +118,7 @@ def _from_path(path: Path) -> Model:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # too long for a name, or a zero byte: no file
+    except (OSError, ValueError):  # not a file: too long for a name, or a null byte
         return False
 
 
@@ -136,9 +136,7 @@ def _did_you_mean(names: list[str]) -> str:
 def _from_proto(proto: ModelProto) -> Model:
     try:
         data = proto.SerializeToString()
-    except (
-        Exception
-    ) as error:  # the protobuf library has an own, private class for "too large" in each backend
+    except Exception as error:  # each protobuf backend has its own private exception for "too large"
         raise ModelError(
             f"The ModelProto cannot be written: {shorten(str(error), 200)}",
             "Save it with onnx.save(..., save_as_external_data=True) and load that file",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """An ONNX file and what we know of it. Opening reads the graph and checks the files, but no weight."""
+    """An ONNX file with its structure. Opening reads the graph and checks the files, but reads no weights."""
 
     def __init__(
         self,
@@ -34,11 +34,11 @@ class Model:
         usual_dims: Mapping[str, int] | None = None,
         structure: ModelProto | None = None,
     ) -> None:
-        """`structure`: what the file was made from, where it is in ORT's own format and cannot be read."""
+        """Open the file. `structure`: the graph of the original, if the file is in ORT's own format."""
         self.name = name  # untrusted text
         self.path = path
-        self.usual_dims = dict(usual_dims or {})  # what a sample is meant to run at
-        self.structure: ModelProto = structure or read_structure(path)  # without the payload of large tensors
+        self.usual_dims = dict(usual_dims or {})  # sizes that a sample is meant to run at
+        self.structure: ModelProto = structure or read_structure(path)  # without the data of large tensors
         self.graph_bytes = _size(path)
         self.external: tuple[ExternalFile, ...] = (
             () if structure else external_files(self.structure, path, path_text(path))
@@ -46,11 +46,11 @@ class Model:
 
     @property
     def sha256(self) -> str:
-        """The hash of the file and of its external data. Computed when asked, then remembered."""
+        """Return the hash of the file and its external data, computed at first use and cached."""
         return self.fingerprint()
 
     def fingerprint(self, cancel: threading.Event | None = None) -> str:
-        """Return `sha256`; reading a large file the first time hears `cancel`."""
+        """Return `sha256`; `cancel` stops the first read of a large file."""
         return fingerprint(self.path, [file.name for file in self.external], cancel)
 
     @cached_property
@@ -58,7 +58,7 @@ class Model:
         return describe(self.structure, self.name, self.graph_bytes, self.external)
 
     def describe(self) -> Description:
-        """Return what is known of the model before it runs."""
+        """Return the description of the model, which needs no run."""
         return self.description
 
     def inputs(
@@ -80,7 +80,7 @@ class Model:
         return given_inputs(source, self.structure, dims)
 
     def record(self, cancel: threading.Event | None = None) -> ModelRecord:
-        """Return the model as records keep it. Reads the file once, for its hash."""
+        """Return the model's record. The first call reads the file for its hash."""
         weights = sum(file.size_bytes for file in self.external)
         return ModelRecord(self.name, self.fingerprint(cancel), self.graph_bytes, weights)
 

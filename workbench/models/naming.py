@@ -1,4 +1,4 @@
-"""Names for all nodes, so that ORT's assignment, profile and saved graph join by name."""
+"""Unique names for all nodes, by which ORT's assignment, profile and saved graph are joined."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from workbench.models.structure import graphs
 
 
 def unnamed(model: ModelProto) -> bool:
-    """Return whether any node lacks a name or shares one: a profile cannot tell such nodes apart."""
+    """Return whether any node has no name or a shared one, so that a profile cannot identify it."""
     names = [node.name for node in _nodes(model)]
     return "" in names or len(set(names)) < len(names)
 
 
 def name_nodes(model: ModelProto) -> int:
-    """Name nodes in place after their operator and a number, the same way each time; return how many."""
+    """Name nodes in place by operator and number, deterministically; return the number of new names."""
     taken = {node.name for node in _nodes(model)}
     used: set[str] = set()
     counts: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""A feed from a NumPy archive: bounded before it is unpacked, never unpickled."""
+"""A feed from a NumPy archive: bounded before unpacking, never unpickled."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ _DEFAULT_DOMAINS = ("", "ai.onnx")
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What the graph, its subgraphs and its functions hold, each counted where it is written."""
+    """The content of the graph, its subgraphs and its functions, each counted where it is written."""
 
-    nodes: int  # of the main graph
-    inner_nodes: int  # of subgraphs and functions
+    nodes: int  # in the main graph
+    inner_nodes: int  # in subgraphs and functions
     operators: tuple[tuple[str, int], ...]  # the most frequent first
     parameters: int
     elements: tuple[tuple[str, int], ...]  # parameters by element type
@@ -32,12 +32,12 @@ class Contents:
 
 
 def operator(node: NodeProto) -> str:
-    """Return `Conv`, or `com.microsoft.Attention` for another domain than the default one."""
+    """Return `Conv`, or `com.microsoft.Attention` for a domain other than the default one."""
     return str(node.op_type) if node.domain in _DEFAULT_DOMAINS else f"{node.domain}.{node.op_type}"
 
 
 def contents(model: ModelProto) -> Contents:
-    """Count everything in one walk."""
+    """Count everything in one pass."""
     operators: Counter[str] = Counter()
     elements: Counter[str] = Counter()
     negative: list[str] = []
@@ -60,7 +60,7 @@ def contents(model: ModelProto) -> Contents:
 
 
 def _parameters(nodes: Iterable[NodeProto], initializers: Iterable[TensorProto]) -> Iterable[TensorProto]:
-    """Return initializers, and values of Constant nodes, where some exporters keep the weights."""
+    """Return initializers and values of Constant nodes, where some exporters store weights."""
     yield from initializers
     for node in nodes:
         if node.op_type == "Constant":
@@ -68,7 +68,7 @@ def _parameters(nodes: Iterable[NodeProto], initializers: Iterable[TensorProto])
 
 
 def quantization(operators: Iterable[str]) -> str | None:
-    """Name the form of quantization by the operators; None: none."""
+    """Return the form of quantization according to the operators, or None."""
     names = {name.rpartition(".")[2] for name in operators}
     forms = []
     if names >= _QDQ:
@@ -85,5 +85,5 @@ def quantization(operators: Iterable[str]) -> str | None:
 
 
 def control_flow(operators: Iterable[tuple[str, int]]) -> tuple[str, ...]:
-    """List control flow, as in `If × 2`."""
+    """Return the control flow operators with counts, as in `If × 2`."""
     return tuple(f"{name} × {count}" for name, count in operators if name in CONTROL_FLOW)

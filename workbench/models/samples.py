@@ -1,4 +1,4 @@
-"""The models that are there without a download: their names, cards, files and evaluation sets."""
+"""The built-in sample models: their names, cards, files and evaluation sets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def card(name: str) -> Card:
 
 
 def samples() -> pd.DataFrame:
-    """One row a sample: name, family, kind, parameters, bytes, teaches.
+    """Return one row per sample: name, family, kind, parameters, bytes, teaches.
 
     >>> import workbench as wb
     >>> "bert-base" in set(wb.samples()["name"])
@@ -47,10 +47,10 @@ def samples() -> pd.DataFrame:
 
 
 def sample_path(name: str, *, progress: Progress | None = None) -> Path:
-    """The sample's ONNX file. A skeleton's weights are drawn at first use, into the cache folder.
+    """Return the sample's ONNX file. The first use draws a skeleton's weights into the cache folder.
 
-    `progress` is called with the bytes written and the bytes in all. Safe for several processes at once; made
-    again when the cached files were damaged or the skeleton is a newer one.
+    `progress` receives the bytes written and the total. The function is safe for concurrent processes, and
+    rebuilds the file if the cached one is damaged or the skeleton is newer.
     """
     if card(name).kind == "trained":
         return TRAINED / f"{name}.onnx"
@@ -69,7 +69,7 @@ def sample_path(name: str, *, progress: Progress | None = None) -> Path:
 
 
 def sample_dims(name: str) -> dict[str, int]:
-    """The sizes of the symbolic dimensions that the sample is meant to run at, as {"sequence": 128}."""
+    """Return the sizes of symbolic dims that the sample is meant to run at, as {"sequence": 128}."""
     return dict(card(name).dims)
 
 

@@ -1,4 +1,4 @@
-"""The makers and readers of each value of a graph, functions of the model unfolded call by call."""
+"""The producers and consumers of each value of a graph; model functions are unfolded call by call."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 from workbench.models.declared import TensorType, value_type
 from workbench.models.structure import bodies
 
-_MAX_CALLS = 16  # functions inside functions: deeper ones are not followed
-_MAX_STEPS = 64  # pass-through nodes between a table and where it is read
+_MAX_CALLS = 16  # nested functions; deeper ones are not followed
+_MAX_STEPS = 64  # pass-through nodes between a table and its reader
 _SAME_SHAPE = frozenset({"Identity", "Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "Dropout"})
 
 
 class Scope:
-    """The main graph with its subgraphs (their names never clash), or one function's call."""
+    """The main graph with its subgraphs (their names never clash), or one call of a function."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Scope:
             waiting.extend(body for node in inner.node for body in bodies(node))
 
     def readers(self, name: str) -> list[tuple[NodeProto, int]]:
-        """Return the nodes that read a value, each with the position of its input."""
+        """Return the nodes that read a value, each with the position of the input."""
         return self._readers.get(name, [])
 
     def call(self, node: NodeProto) -> Scope | None:
@@ -57,7 +57,7 @@ class Scope:
         return self._calls.get(id(node))
 
     def shape(self, name: str) -> tuple[int, ...] | None:
-        """Return the dims of a value where they are fixed, also through nodes that keep them."""
+        """Return the dims of a value if they are fixed, also through nodes that keep them."""
         scope: Scope | None = self
         order: tuple[int, ...] | None = None
         for _ in range(_MAX_STEPS):
@@ -113,7 +113,7 @@ class Scope:
 
 
 def carried(node: NodeProto, position: int) -> Iterator[str]:
-    """Return the names under which a Loop or Scan hands its input on to its body."""
+    """Return the names under which a Loop or Scan passes its input to its body."""
     for body in bodies(node):
         if node.op_type in ("Loop", "Scan") and position < len(body.input):
             yield body.input[position].name

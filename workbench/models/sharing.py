@@ -1,8 +1,7 @@
-"""The structure of a model as a file to hand on: without weights, source lines, stack traces and folders.
+"""The structure of a model as a shareable file: no weights, source lines, stack traces or folders.
 
-Constants that shapes need stay, by rule and not by size: integers of at most one dimension that reach an
-input which says a shape, axes, indices or a count, and the scales of a Resize. Their names stand in the
-metadata of the model.
+Constants that shapes need stay, by rule and not by size: integers of at most one dimension that reach a
+shape, axes, index or count input, and the scales of a Resize. The model's metadata lists their names.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 
 from workbench.models.structure import bodies
 
-KEPT_CONSTANTS = "workbench.kept_constants"  # the metadata entry that lists them
-NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # names of modules, by which nodes are grouped
+KEPT_CONSTANTS = "workbench.kept_constants"  # the metadata entry with their names
+NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # module names, by which nodes are grouped
 
 _SHAPE_INPUTS = {
     "Reshape": (1,), "Expand": (1,), "Tile": (1,), "Slice": (1, 2, 3, 4), "Resize": (2, 3), "Upsample": (1,),
@@ -26,7 +25,7 @@ _SHAPE_INPUTS = {
          "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"), (1,),
     ),
 }  # fmt: skip
-_SCALES = {("Resize", 2), ("Upsample", 1)}  # of floats, one a dimension
+_SCALES = {("Resize", 2), ("Upsample", 1)}  # floats, one per dimension
 _SHAPE_ARITHMETIC = frozenset({
     "Concat", "Gather", "Unsqueeze", "Squeeze", "Cast", "Add", "Sub", "Mul", "Div", "Mod", "Neg", "Min",
     "Max", "Slice", "Identity", "Where", "Equal", "Floor", "Ceil", "Range", "ConstantOfShape",
@@ -37,15 +36,15 @@ _PAYLOAD = (
     "raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data",
     "segment",
 )  # fmt: skip
-_KNOWN = frozenset({"", "ai.onnx", "com.microsoft"})  # domains whose operators have no weights as attributes
-_COMPILED = "ep_cache_context"  # of an EPContext node: the compiled model itself
-_PLACE = frozenset({"location", "offset", "length"})  # of external weights
+_KNOWN = frozenset({"", "ai.onnx", "com.microsoft"})  # domains whose operators store no weights in attributes
+_COMPILED = "ep_cache_context"  # attribute of an EPContext node: the compiled model itself
+_PLACE = frozenset({"location", "offset", "length"})  # keys of external weights
 
-_Needed = set[tuple[str, bool]]  # names of constants that shapes need; whether floats may be among them
+_Needed = set[tuple[str, bool]]  # (constant's name, whether shapes may need its floats)
 
 
 def shareable(structure: bytes) -> bytes:
-    """The model without its weights, documentation strings and metadata; nothing of damaged bytes."""
+    """Return the model without weights, documentation strings and metadata; nothing for damaged bytes."""
     model = ModelProto()
     try:
         model.ParseFromString(structure)
@@ -63,7 +62,7 @@ def shareable(structure: bytes) -> bytes:
 
 
 def _strip_graph(graph: GraphProto | FunctionProto, kept: set[str]) -> _Needed:
-    """Strip a graph and its subgraphs, add to `kept` what stays, and return what shapes in it need."""
+    """Strip a graph and its subgraphs, add the remaining constants to `kept`, and return what shapes need."""
     needed: _Needed = set()
     for node in graph.node:
         for body in bodies(node):
@@ -85,7 +84,7 @@ def _strip_graph(graph: GraphProto | FunctionProto, kept: set[str]) -> _Needed:
             _strip(sparse.values)
             _strip(sparse.indices)
     else:
-        for attribute in graph.attribute_proto:  # defaults
+        for attribute in graph.attribute_proto:  # default values
             _strip_attribute(attribute, ("floats", "strings", "g", "graphs"))
     for node in graph.node:
         constant = node.op_type == "Constant" and bool(node.output)
@@ -97,7 +96,7 @@ def _strip_graph(graph: GraphProto | FunctionProto, kept: set[str]) -> _Needed:
 
 
 def _with_sources(graph: GraphProto | FunctionProto, needed: _Needed) -> _Needed:
-    """Return what shapes of a graph and of its subgraphs need, through the arithmetic before them."""
+    """Return the constants that shapes of a graph and its subgraphs need, also through arithmetic."""
     makers = {output: node for node in graph.node for output in node.output}
     needed = needed | {
         (node.input[place], (node.op_type, place) in _SCALES)
@@ -128,7 +127,7 @@ def _constants(graph: GraphProto | FunctionProto) -> dict[str, TensorProto]:
 
 
 def _values(node: NodeProto, attribute: AttributeProto, constant: bool) -> tuple[str, ...]:
-    """The fields of an attribute that hold weights."""
+    """Return the fields of an attribute that hold weights."""
     if constant or attribute.name == _COMPILED:
         return ("f", "i", "s", "floats", "ints", "strings")
     if node.domain == "ai.onnx.ml":
@@ -154,7 +153,7 @@ def _tensors(attribute: AttributeProto) -> Iterator[TensorProto]:
 
 
 def _strip(tensor: TensorProto) -> None:
-    """Name, type and shape stay; of a file of weights its name without the folders, and the place in it."""
+    """Keep name, type and shape; of external data keep the file name without folders, and the position."""
     for field in _PAYLOAD:
         tensor.ClearField(field)
     entries = [(entry.key, entry.value) for entry in tensor.external_data if entry.key in _PLACE]
@@ -164,7 +163,7 @@ def _strip(tensor: TensorProto) -> None:
 
 
 def _strip_texts(message: Message) -> None:
-    """Clear `doc_string` and `metadata_props` of the message and of all that it holds."""
+    """Clear `doc_string` and `metadata_props` of the message and of all nested messages."""
     for field, value in message.ListFields():
         if field.name == "doc_string":
             message.ClearField("doc_string")

@@ -1,4 +1,4 @@
-"""Sizes for free dims that the user leaves open: by their name, else by their position."""
+"""Sizes for free dims without a given size: by name, else by position."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from workbench.models.declared import (
 from workbench.text import folded, listed, nearest, shorten
 
 BATCH = 1
-SEQUENCE = 128  # tokens: long enough to cost something, short enough for every position table in use
-IMAGE = 224  # pixels a side: what most classifiers were trained at
-FRAMES = 3000  # of a spectrogram: the 30 s that Whisper takes
-SAMPLES = 16_000  # of sound: one second at the rate of speech models
+SEQUENCE = 128  # tokens: long enough to take time, short enough for every common position table
+IMAGE = 224  # pixels per side: the training size of most classifiers
+FRAMES = 3000  # of a spectrogram: Whisper's 30 s
+SAMPLES = 16_000  # of audio: one second at the rate of speech models
 CHANNELS = 3
 OTHER = 8
 
@@ -46,12 +46,12 @@ _OPERATORS: dict[type, Callable[[int, int], int]] = {
     ast.FloorDiv: lambda left, right: left // right if right else left,
     ast.Div: lambda left, right: left // right if right else left,
 }
-_MAX_EXPRESSION = 200  # characters; longer dim names are names
-_MAX_DIM = 2**40  # keeps products of hostile expressions small; nothing so large fits in memory
+_MAX_EXPRESSION = 200  # characters; a longer dim is a plain name
+_MAX_DIM = 2**40  # keeps products of hostile expressions small; nothing this large fits in memory
 
 
 class Sizes:
-    """Sizes for the free dims of a model's inputs, one a symbol; `guesses` says each in words."""
+    """Sizes for the free dims of a model's inputs, one per symbol; `guesses` lists them in words."""
 
     def __init__(
         self,
@@ -82,21 +82,21 @@ class Sizes:
                 self.guesses.append(f"dim {shorten(dim)} made {usual[dim]} (the sample's usual size)")
 
     def of(self, declared: Declared, kind: TensorType) -> tuple[int, ...]:
-        """Return the dims to make a tensor of one input with."""
+        """Return the dims of a tensor for one input."""
         if kind.dims is None:
             self.guesses.append(f"{shorten(declared.name)}: its rank is not declared; made one-dimensional")
             return (OTHER,)
         return tuple(self._size(declared, kind, axis, dim) for axis, dim in enumerate(kind.dims))
 
     def settle(self) -> None:
-        """Size every dim before any value is made: positions depend on the length of the cache."""
+        """Choose every size before any value is made: positions depend on the cache length."""
         for declared in self._inputs:
             kind = tensor_of(declared.type)
             if kind is not None:
                 self.of(declared, kind)
 
     def past(self) -> int:
-        """Return how many tokens the cache holds, where positions begin."""
+        """Return the number of tokens in the cache, where positions begin."""
         return self._settled(past=True) or 0
 
     def _size(self, declared: Declared, kind: TensorType, axis: int, dim: Dim) -> int:
@@ -150,7 +150,7 @@ class Sizes:
         return OTHER, "nothing says how large"
 
     def _settled(self, *, past: bool) -> int | None:
-        """Return a size that the user or an earlier input gave to a dim of this kind."""
+        """Return the size that the user or an earlier input gave to a dim of this kind."""
         for symbol, size in self._symbols.items():
             low = folded(symbol)
             is_past = bool(_PAST.search(low))
@@ -179,7 +179,7 @@ class Sizes:
             return None
         try:
             size = self._evaluate(ast.parse(dim, mode="eval").body)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a name with an operator's sign in it
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # a name with an operator sign
             return None
         return size if 0 <= size <= _MAX_DIM else None
 
@@ -209,7 +209,7 @@ def tensor_of(kind: ValueType) -> TensorType | None:
 
 
 def free_dims(inputs: Sequence[Declared]) -> Iterator[tuple[str, int, str | None]]:
-    """Return (input, axis, symbol or None) of every dim that is not fixed."""
+    """Yield (input, axis, symbol or None) of every dim that is not fixed."""
     for declared in inputs:
         kind = tensor_of(declared.type)
         for axis, dim in enumerate((kind.dims or ()) if kind else ()):
@@ -243,7 +243,7 @@ def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, 
 
 
 def _positions(model: ModelProto) -> int | None:
-    """Return the rows of the smallest table of positions: a longer sequence would not fit."""
+    """Return the rows of the smallest position table: a longer sequence would not fit."""
     rows = [
         int(tensor.dims[0])
         for tensor in model.graph.initializer
@@ -253,12 +253,12 @@ def _positions(model: ModelProto) -> int | None:
     ]
     fit = min(rows, default=None)
     if fit is not None and fit > 4 and (fit - 2) & (fit - 3) == 0:
-        return fit - 2  # RoBERTa's and BART's tables begin with two rows that are never read
+        return fit - 2  # RoBERTa's and BART's tables begin with two unused rows
     return fit
 
 
 def _image_side(model: ModelProto) -> int | None:
-    """Return the side that fits the position table of a vision transformer."""
+    """Return the image side that fits the position table of a vision transformer."""
     patches = [
         int(next((a.ints[0] for a in node.attribute if a.name == "kernel_shape" and len(a.ints) == 2), 0))
         for node in model.graph.node
@@ -266,7 +266,7 @@ def _image_side(model: ModelProto) -> int | None:
     ]
     for tensor in model.graph.initializer:
         if len(tensor.dims) == 3 and tensor.dims[0] == 1 and _POSITIONS.search(folded(tensor.name)):
-            for extra in (1, 0, 2):  # a class token, none, a class and a distillation token
+            for extra in (1, 0, 2):  # one class token, none, or a class and a distillation token
                 count = int(tensor.dims[1]) - extra
                 if count > 0 and isqrt(count) ** 2 == count and patches and 1 < patches[0] <= 64:
                     return min(isqrt(count) * patches[0], 4096)

@@ -1,4 +1,4 @@
-"""Signs of files that are no ONNX models, with what to do about each."""
+"""Signatures of files that are not ONNX models, with a fix for each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _ONNX = "Give the .onnx file itself"
 _EXPORT = "Export it to ONNX first, for example with torch.onnx.export"
 _UNPACK = "Unpack it first and give the .onnx file inside"
 
-_MAGICS: tuple[tuple[int, bytes, str, str], ...] = (  # offset, bytes, what it is, what to do
+_MAGICS: tuple[tuple[int, bytes, str, str], ...] = (  # offset, bytes, file type, fix
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file it stands for", "Run `git lfs pull`"),
     (4, b"ORTM", "a model in ORT format, which keeps no ONNX graph", "Load the .onnx that it was made from"),
     (4, b"TFL3", "a TensorFlow Lite model", "Convert it to ONNX first, for example with tf2onnx"),
@@ -30,7 +30,7 @@ _PICKLES = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
 
 
 def not_onnx(head: bytes) -> tuple[str, str] | None:
-    """Return what the file is and what to do, by its first bytes; None where it may be ONNX."""
+    """Return the file type and the fix for these first bytes; None if the file may be ONNX."""
     for offset, magic, what, fix in _MAGICS:
         if head[offset : offset + len(magic)] == magic:
             return what, fix

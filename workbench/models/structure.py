@@ -1,4 +1,4 @@
-"""Reading a model's structure: everything but the weights, checked to be text where text is meant."""
+"""Reading a model's structure: everything but the weights, with all text fields checked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AGAIN = "Download, copy or export the model again"
 
 
 def read_structure(path: Path) -> ModelProto:
-    """Read the model in a file, without the payload of its large tensors."""
+    """Read the model in a file, without the data of its large tensors."""
     label = path_text(path)
     try:
         status = path.stat()
@@ -47,7 +47,7 @@ def read_structure(path: Path) -> ModelProto:
 
 
 def structure_of_bytes(data: bytes, label: str) -> ModelProto:
-    """Read the model in memory, without the payload of its large tensors."""
+    """Read the model in memory, without the data of its large tensors."""
     return structure_of(io.BytesIO(data), len(data), label)
 
 

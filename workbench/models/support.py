@@ -1,4 +1,4 @@
-"""Whether an ORT release knows a model's versions; asked, never enforced, since releases move on."""
+"""Check of a model's versions against an ORT release; advice only, since releases move on."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-MAX_IR = 13  # of onnxruntime 1.31
+MAX_IR = 13  # onnxruntime 1.31
 MAX_OPSET = 26
-MAX_FILE_BYTES = 2**31 - 1  # what protobuf takes in one message
+MAX_FILE_BYTES = 2**31 - 1  # the protobuf limit of one message
 
 
 def check_supported(model: ModelProto, max_ir: int = MAX_IR, max_opset: int = MAX_OPSET) -> tuple[str, ...]:
-    """Return the reasons, with their fix, why an ORT of these limits refuses the model."""
+    """Return the reasons, with fixes, why an ORT with these limits refuses the model."""
     reasons: list[str] = []
     if model.ir_version > max_ir:
         reasons.append(

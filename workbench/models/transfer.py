@@ -1,4 +1,4 @@
-"""Bounds of a download beside its bytes: time, a least rate, and connections that can be closed."""
+"""Limits of a running download: time, a minimum rate, and connections that can be closed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from urllib.request import BaseHandler, HTTPHandler, HTTPSHandler, Request
 from workbench.errors import DownloadError
 from workbench.text import bytes_text
 
-Progress: TypeAlias = Callable[[int, int | None], None]  # bytes so far, bytes in all where that is known
-_LEAST_BYTES = 16 << 10  # within the time of a Watch: a modem sends more, a hostile server may not
+Progress: TypeAlias = Callable[[int, int | None], None]  # bytes so far, total bytes if known
+_LEAST_BYTES = 16 << 10  # per period of a Watch: a modem sends more, a hostile server may not
 
 
 class Watch:
-    """Progress of a download, reported and judged in the thread of whoever waits for it."""
+    """Progress of a download, reported and checked in the thread that waits for it."""
 
     def __init__(self, label: str, timeout_s: float, progress: Progress | None, slow_s: float) -> None:
-        """`slow_s`: how long the download may stay below the least rate."""
+        """Prepare the watch. `slow_s`: how long the download may stay below the minimum rate."""
         self._label, self._timeout_s, self._progress, self._slow_s = label, timeout_s, progress, slow_s
         self._began = time.monotonic()
-        self._window: tuple[float, int] | None = None  # when it began, and the bytes received by then
-        self._received = 0  # in all files together
+        self._window: tuple[float, int] | None = None  # start of the period, bytes received by then
+        self._received = 0  # over all files
         self._latest: tuple[int, int | None] | None = None
 
     def begin(self) -> None:
@@ -34,7 +34,7 @@ class Watch:
         self._window = time.monotonic(), self._received
 
     def note(self, added: int, done: int, total: int | None) -> None:
-        """Count the bytes that have come, in all and of the current file."""
+        """Count the received bytes, in all and of the current file."""
         self._received += added
         self._latest = done, total
 
@@ -43,13 +43,13 @@ class Watch:
         self._window = None
 
     def report(self) -> None:
-        """Call the user's progress callback if there is something new."""
+        """Call the user's progress callback if there is new progress."""
         latest, self._latest = self._latest, None
         if latest is not None and self._progress is not None:
             self._progress(*latest)
 
     def check(self) -> None:
-        """Report, and raise DownloadError when the download takes too long or next to nothing comes."""
+        """Report; raise DownloadError if the download takes too long or almost nothing arrives."""
         self.report()
         now = time.monotonic()
         if now - self._began > self._timeout_s:
@@ -70,14 +70,14 @@ class Watch:
 
 
 class Sockets:
-    """The connections of one download, so that another thread can end a read that waits for bytes."""
+    """The connections of one download, so that another thread can end a blocked read."""
 
     def __init__(self) -> None:
         self._open: list[socket.socket] = []
         self._closed = False
 
     def handlers(self) -> tuple[BaseHandler, BaseHandler]:
-        """Return urllib's handlers of http and https whose connections are remembered here."""
+        """Return urllib's http and https handlers, which register their connections here."""
         return _Http(self), _Https(self)
 
     def add(self, connected: socket.socket) -> None:
@@ -88,7 +88,7 @@ class Sockets:
     def close(self) -> None:
         self._closed = True
         for connected in self._open:
-            with suppress(OSError):  # the server closed it first
+            with suppress(OSError):  # the server closed the connection first
                 connected.shutdown(socket.SHUT_RDWR)
 
 

@@ -26,7 +26,7 @@ Role = Literal[
     "interval",
 ]
 
-_MAX_VISITS = 20_000  # values followed for one input: a bound for hostile graphs, far above real ones
+_MAX_VISITS = 20_000  # values followed per input: a bound for hostile graphs, far above real ones
 _FIRST = frozenset(  # operators whose output holds the values of their first input
     (
         *("Identity", "Cast", "CastLike", "Dropout", "Optional", "OptionalGetElement", "Trilu", "Pad"),
@@ -38,7 +38,7 @@ _FIRST = frozenset(  # operators whose output holds the values of their first in
 _ANY = frozenset({"Concat", "SequenceConstruct", "Max", "Min"})
 _INDEX: dict[
     tuple[str, int], tuple[int, str, int]
-] = {  # reader → (table's input, axis attribute, its default)
+] = {  # reader → (table's input, axis attribute, default axis)
     ("Gather", 1): (0, "axis", 0),
     ("GatherElements", 1): (0, "axis", 0),
     ("ScatterElements", 1): (0, "axis", 0),
@@ -113,15 +113,15 @@ _ROLES: dict[tuple[str, int], Role] = {
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The least extent that the values index (None: no index), from which table, and other roles."""
+    """The smallest extent that the values index (None: no index), its table, and other roles."""
 
     bound: int | None
-    table: str | None  # the table's name; None with a bound: an index into something of unknown extent
+    table: str | None  # the table's name; None with a bound: an index into a value of unknown extent
     roles: tuple[tuple[Role, tuple[int, ...] | None], ...]  # with the dims that the role depends on, if known
 
 
 def uses(scope: Scope, name: str) -> Uses:
-    """Follow one input of the main graph."""
+    """Return the uses of one input of the main graph."""
     bound: int | None = None
     table: str | None = None
     roles: list[tuple[Role, tuple[int, ...] | None]] = []

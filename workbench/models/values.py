@@ -1,4 +1,4 @@
-"""Arrays of every element type that ONNX has, drawn from a seed."""
+"""Random arrays of every ONNX element type, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from workbench.errors import InputError
 from workbench.models.declared import element_name
 from workbench.text import bytes_text
 
-MAX_BYTES = 4 << 30  # of all inputs together: more is a mistake in a dim far more often than a wish
-_STRING_BYTES = 64  # a Python string and the reference to it
+MAX_BYTES = 4 << 30  # all inputs together: a larger total is usually a mistake in a dim
+_STRING_BYTES = 64  # a Python string and its reference
 _MAX_RANK = 64
 _WORDS = ("a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog")
 _INTEGERS = frozenset(
@@ -24,7 +24,7 @@ _INTEGERS = frozenset(
         TensorProto.INT2, TensorProto.UINT2,
     )
 )  # fmt: skip
-_LARGEST: dict[int, int] = {  # one above what the narrow types hold
+_LARGEST: dict[int, int] = {  # one above the largest value of narrow types
     TensorProto.UINT2: 4,
     TensorProto.INT2: 2,
     TensorProto.UINT4: 16,
@@ -54,17 +54,17 @@ def dtype_of(element: int, what: str) -> np.dtype[Any]:
 
 
 def nbytes(element: int, dims: tuple[int, ...], what: str) -> int:
-    """Return the bytes that a tensor takes in memory."""
+    """Return the bytes of a tensor in memory."""
     if len(dims) > _MAX_RANK:
         raise InputError(
             f"{what} has {len(dims)} dims", f"NumPy holds at most {_MAX_RANK}: give another model"
         )
     item = _STRING_BYTES if element == TensorProto.STRING else dtype_of(element, what).itemsize
-    return prod(max(dim, 1) for dim in dims) * item  # NumPy refuses huge dims beside a zero, too
+    return prod(max(dim, 1) for dim in dims) * item  # NumPy refuses huge dims even beside a zero
 
 
 def refuse_above(total: int, what: str) -> None:
-    """Refuse inputs that would fill the memory, before anything is allocated."""
+    """Refuse inputs that would fill the memory, before any allocation."""
     if total > MAX_BYTES:
         raise InputError(
             f"{what} would take {bytes_text(total)} of inputs, above the bound of {bytes_text(MAX_BYTES)}",
@@ -73,7 +73,7 @@ def refuse_above(total: int, what: str) -> None:
 
 
 def integers(rng: np.random.Generator, element: int, dims: tuple[int, ...], low: int, high: int) -> Array:
-    """Draw whole numbers from low to high - 1, within what the element type holds."""
+    """Draw integers from low to high - 1, within the range of the element type."""
     high = min(high, _LARGEST.get(element, high))
     drawn = rng.integers(low, max(high, low + 1), size=dims, dtype=np.int64)
     return drawn.astype(tensor_dtype_to_np_dtype(element))

@@ -1,9 +1,9 @@
 """A model's bytes without its weights, in one pass that seeks over them.
 
-Parsing a file with its weights costs their size in memory twice over. The protobuf wire format says how
-long every field is, so the payload of a large tensor can be skipped unread; the messages around it are
-written again with their new lengths. What is left is a valid ModelProto that the protobuf library parses.
-Runs of short fields, such as the million integers of a tree ensemble, are taken by one regular expression.
+Parsing a file with its weights takes twice their size in memory. The protobuf wire format gives the length
+of every field, so the payload of a large tensor can be skipped unread; the messages around it are written
+again with their new lengths. The result is a valid ModelProto that the protobuf library parses. One regular
+expression takes a run of short fields, such as the million integers of a tree ensemble.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import re
 from functools import cache
 from typing import BinaryIO
 
-KEEP_BYTES = 4096  # tensors up to this size stay whole: shapes, axes, scales and other constants
-MAX_DEPTH = 100  # protobuf's own bound on nested messages
-MAX_STRUCTURE_BYTES = 2**31 - 1  # protobuf's own bound on one message
+KEEP_BYTES = 4096  # tensors up to this size stay: shapes, axes, scales and other constants
+MAX_DEPTH = 100  # protobuf's own limit of nested messages
+MAX_STRUCTURE_BYTES = 2**31 - 1  # protobuf's own limit of one message
 
-_CHILDREN: dict[str, dict[int, str]] = {  # message → field number → message type, where tensors can hide
+_CHILDREN: dict[str, dict[int, str]] = {  # message → field number → type of messages that can contain tensors
     "model": {7: "graph", 20: "training", 25: "function"},
     "graph": {1: "node", 5: "tensor", 15: "sparse"},
     "training": {1: "graph", 2: "graph"},
@@ -31,16 +31,16 @@ _PAYLOADS = frozenset({4, 5, 6, 7, 9, 10, 11})  # TensorProto's fields that hold
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED_BYTES = {_FIXED64: 8, _FIXED32: 4}
 _SHORT_BYTES = 127  # a length of one byte
-_MANY_SHORT = 16  # short fields in a row, after which a run is tried
-_FIRST_RUN_BYTES, _MOST_RUN_BYTES = 4096, 1 << 20  # read ahead for a run: doubled while all of it is one
+_MANY_SHORT = 16  # consecutive short fields before a run is tried
+_FIRST_RUN_BYTES, _MOST_RUN_BYTES = 4096, 1 << 20  # read-ahead for a run: doubled while it is all one run
 
 
 class Malformed(ValueError):
-    """The bytes break the wire format; the text says where."""
+    """A violation of the wire format; the text gives its position."""
 
 
 def without_weights(file: BinaryIO, size: int) -> bytes:
-    """Return the model in `file`, from its current position on, without the payload of its large tensors."""
+    """Return the model in `file`, from its current position on, without the data of its large tensors."""
     return _Walker(file).message("model", size, 0)
 
 
@@ -90,7 +90,7 @@ class _Walker:
         return b"".join(parts)
 
     def _run(self, kind: str, end: int, parts: list[bytes]) -> None:
-        """Take the short fields that follow: those that stay into `parts`, payloads of a tensor nowhere."""
+        """Take the following short fields: append them to `parts`, but drop a tensor's payloads."""
         ahead = _FIRST_RUN_BYTES
         while self._at < end:
             data = self._file.read(min(ahead, end - self._at))
@@ -156,9 +156,9 @@ class _Walker:
 
 @cache
 def _short_fields(kind: str, *, payload: bool, whole: bool) -> re.Pattern[bytes]:
-    """Match fields that are numbers or have at most _SHORT_BYTES bytes, payloads of a tensor or all others.
+    """Match fields that are numbers or have at most _SHORT_BYTES bytes: a tensor's payloads or all others.
 
-    `whole`: also fields with a length; they may hold messages, which stay whole when they are short.
+    `whole`: also match fields with a length; they may hold messages, which are kept whole if short.
     """
     numbers = _PAYLOADS if payload else frozenset(range(1, 16)) - (_PAYLOADS if kind == "tensor" else set())
 
