@@ -1,1 +1,1 @@
-"""Running: starts workers, schedules samples, watches the machine. No statistics, no onnxruntime."""
+"""Measuring: starts workers, schedules samples, watches the machine. No statistics, no onnxruntime."""

@@ -1,4 +1,4 @@
-"""The progress bar: a line in a terminal, a bar in a notebook, a callable of the user's, or nothing."""
+"""Progress display: a line in a terminal, a bar in a notebook, a user's callable, or nothing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from uuid import uuid4
 
 from workbench.measure.limits import OnProgress, Progress
 
-Publish: TypeAlias = Callable[..., Any]  # of IPython's display publisher
+Publish: TypeAlias = Callable[..., Any]  # IPython's display publisher
 
-EVERY_S = 0.1  # a notebook draws no faster
+EVERY_S = 0.1  # the fastest redraw in a notebook
 
 
 @contextmanager
 def bar(progress: bool | Callable[[Progress], None]) -> Iterator[OnProgress]:
-    """Seconds spent of the budget, what is happening, and the verdict so far."""
+    """Yield the progress callback, which shows the spent budget, the current step and the verdict so far."""
     if callable(progress):
         yield progress
     elif not progress:
@@ -33,9 +33,9 @@ def bar(progress: bool | Callable[[Progress], None]) -> Iterator[OnProgress]:
 
 
 def publisher() -> Publish | None:
-    """What shows something below the running cell; None outside of a notebook.
+    """Return the function that displays output below the running cell; None outside a notebook.
 
-    By what is loaded: this layer does not import IPython.
+    IPython is looked up among the loaded modules, since this layer does not import it.
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
@@ -61,9 +61,9 @@ def _terminal_bar() -> Iterator[OnProgress]:
 
 @contextmanager
 def _notebook_bar(publish: Publish, clock: Callable[[], float] = time.monotonic) -> Iterator[OnProgress]:
-    """One output that is drawn anew, and at last says how long it took: it is what a saved notebook keeps.
+    """Yield a callback that redraws one output, and end with the time taken, which a saved notebook keeps.
 
-    A widget would leave a dead bar there.
+    A widget would leave a dead bar in the saved notebook.
     """
     began = drawn = clock()
     output = {"display_id": uuid4().hex}
@@ -98,7 +98,7 @@ def _ended(how: str, seconds: float, last: Progress | None) -> str:
 
 
 def in_words(progress_now: Progress) -> str:
-    """Beside the bar: no ratio of configs that compute different things."""
+    """Return the text beside the bar; no ratio if the configs compute different things."""
     left = "" if progress_now.remaining_s is None else f", at most {progress_now.remaining_s:.0f} s left"
     so_far = ""
     for verdict in progress_now.verdicts[:1]:

@@ -15,15 +15,15 @@ from workbench.records.run import Failure
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One config, ready to be measured. The baseline, "A", is one of them."""
+    """One config, ready to measure. The baseline "A" is a candidate too."""
 
     label: str
-    config: Config  # as the user asked
-    model: Path  # the file that ORT loads: the user's, or the one prepared from it
-    plan: Mapping[str, Any]  # what ORT is told
+    config: Config  # as the user gave it
+    model: Path  # the file that ORT loads: the user's or a prepared one
+    plan: Mapping[str, Any]  # ORT's settings
     feeds: Path
     interpreter: str = sys.executable
-    slow_down: float = 0.0  # planted by benchmarks.honesty: a share of each run
-    least_sqnr_db: float | None = None  # of its outputs; None: they must agree within the tolerance
+    slow_down: float = 0.0  # set by benchmarks.honesty: extra time as a share of each run
+    least_sqnr_db: float | None = None  # required SQNR of its outputs; None: the tolerance applies
     preparation: Preparation | None = None
-    failure: Failure | None = field(default=None)  # its preparation failed, so no worker is started
+    failure: Failure | None = field(default=None)  # preparation failed, so no worker starts

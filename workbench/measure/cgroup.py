@@ -1,4 +1,4 @@
-"""What a Linux control group allows this process: CPU time and memory, cgroup v1 and v2."""
+"""The CPU time and memory that a Linux control group (v1 or v2) allows this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNIFIED = ""  # the controller name that /proc/self/cgroup gives to the v2 hiera
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One mounted hierarchy: which controllers, which part of the tree, and where."""
+    """One mounted hierarchy: its controllers, its part of the tree, and its path."""
 
     controllers: tuple[str, ...]  # (UNIFIED,) for v2
     root: str
@@ -20,14 +20,14 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the tightest group from ours up to the root allows; None: no limit."""
+    """The limits of the tightest group from this process up to the root; None: no limit."""
 
     cores: float | None
     memory_bytes: int | None
 
 
 def parse_membership(text: str) -> dict[str, str]:
-    """Return our group's path by controller, from the text of /proc/self/cgroup."""
+    """Return this process's group path by controller, from the text of /proc/self/cgroup."""
     paths: dict[str, str] = {}
     for line in text.splitlines():
         fields = line.split(":", 2)
@@ -66,14 +66,14 @@ def read_limits(membership: str, mountinfo: str) -> Limits:
 
 
 def _folders(controller: str, paths: dict[str, str], mounts: tuple[Mount, ...]) -> Iterator[Path]:
-    """Yield our group's folder and its ancestors as far as they are mounted here."""
+    """Yield this process's group folder and its ancestors, as far as mounted here."""
     path = paths.get(controller)
     mount = next((m for m in mounts if controller in m.controllers), None)
     if path is None or mount is None:
         return
     try:
         inside = PurePosixPath(path).relative_to(mount.root)
-    except ValueError:  # a group outside of what the container mounted: only the mount itself is ours to see
+    except ValueError:  # a group outside the container's mount: only the mount itself is visible
         inside = PurePosixPath()
     if ".." in inside.parts:
         inside = PurePosixPath()
@@ -113,7 +113,7 @@ def _bytes(file: Path) -> float | None:
 
 
 def _words(file: Path) -> list[str]:
-    """Return the words of a file, none where it does not exist: the root group has no limits."""
+    """Return the words of a file, or none if it does not exist: the root group has no limits."""
     try:
         return file.read_text(encoding="ascii", errors="replace").split()
     except OSError:

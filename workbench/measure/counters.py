@@ -1,4 +1,4 @@
-"""What the system counts while we measure: time stolen by other guests, throttling by heat or by quota."""
+"""System counters during measuring: time stolen by other guests, throttling by heat or quota."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CGROUPS = ("/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat")
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Since boot; None where the system does not count it."""
+    """Counts since boot; None if the system does not provide them."""
 
     steal_s: float | None
     thermal_throttles: int | None

@@ -1,4 +1,4 @@
-"""The GPUs that a driver on this machine names: NVIDIA's through NVML, others from Linux's list of cards."""
+"""The GPUs that drivers on this machine report: NVIDIA's through NVML, others through Linux's card list."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from workbench.records.machine import Gpu
 
 VENDORS = {"0x1002": "AMD", "0x8086": "Intel"}
-_TEXT = 96  # NVML's own bound on the names that it hands out
+_TEXT = 96  # NVML's own limit of names
 
 
 class _Memory(ctypes.Structure):
-    """nvmlMemory_t."""
+    """The structure nvmlMemory_t."""
 
     _fields_ = (
         ("total", ctypes.c_ulonglong),
@@ -28,12 +28,12 @@ def read_gpus() -> tuple[Gpu, ...]:
 
 
 def nvidia_gpus() -> tuple[Gpu, ...]:
-    """Ask NVML, the driver's own library: a call of nvidia-smi would cost a process and a second."""
+    """Return NVIDIA's GPUs from NVML, the driver's library: nvidia-smi would cost a process and a second."""
     try:
         nvml = ctypes.CDLL("nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1")
         if nvml.nvmlInit_v2():
             return ()
-    except (OSError, AttributeError):  # no driver, or one too old for these names
+    except (OSError, AttributeError):  # no driver, or one too old for these functions
         return ()
     try:
         return _nvml_gpus(nvml)
@@ -64,12 +64,12 @@ def _nvml_gpus(nvml: ctypes.CDLL) -> tuple[Gpu, ...]:
 
 
 def drm_gpus(folder: Path) -> tuple[Gpu, ...]:
-    """Return AMD's and Intel's cards as the Linux kernel lists them."""
+    """Return AMD's and Intel's cards from the Linux kernel's list."""
     gpus = []
     for card in sorted(folder.glob("card[0-9]*")):
         device = card / "device"
         vendor = VENDORS.get(_text(device / "vendor") or "")
-        if vendor is None or "-" in card.name:  # card0-HDMI-1 is a plug, not a card
+        if vendor is None or "-" in card.name:  # card0-HDMI-1 is a connector, not a card
             continue
         name = _text(device / "product_name") or f"{vendor} GPU {_text(device / 'device') or ''}".strip()
         size = _text(device / "mem_info_vram_total")

@@ -1,8 +1,8 @@
-"""How much of the machine everything else uses while a block runs, read from the kernel's scheduler.
+"""The machine use of other programs while a block runs, read from the kernel's scheduler.
 
-Linux reports each thread's CPU time in nanoseconds (`schedstat`, refreshed at every scheduler tick), so the
-CPU time of all threads but ours is known for windows of a few milliseconds. Elsewhere it is unknown, and a
-doubt says so.
+Linux reports each thread's CPU time in nanoseconds (`schedstat`, updated at every scheduler tick), so the CPU
+time of all other threads is known for windows of a few milliseconds. On other systems it is unknown, and a
+doubt reports that.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import threading
 import time
 from dataclasses import dataclass
 
-RELIST_S = 0.5  # how often processes are listed anew although no new process id appeared
-MAX_THREADS = 3_000  # beyond this a reading takes longer than a block
-MAX_OPEN_FILES = 400  # threads whose file is kept open
-OPEN_FILES_SHARE = 0.4  # of the files that this process may have open: 409 of the usual 1,024
+RELIST_S = 0.5  # how often to list processes again if no new process id appeared
+MAX_THREADS = 3_000  # with more threads a reading takes longer than a block
+MAX_OPEN_FILES = 400  # threads whose file stays open
+OPEN_FILES_SHARE = 0.4  # share of this process's open-file limit: 409 of the usual 1,024
 _OUT_OF_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 _FIRST_NAMESPACE = "pid:[4026531836]"  # the kernel's constant PROC_PID_INIT_INO
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Nanoseconds of CPU time by thread id, at one moment."""
+    """CPU time in nanoseconds by thread id, at one moment."""
 
     at: float
     cpu_ns: dict[int, int]
 
 
 def sees_all_processes() -> bool:
-    """Whether /proc lists the whole machine: in a container of its own it lists the container alone."""
+    """Return whether /proc lists the whole machine: inside a container it lists the container alone."""
     if sys.platform != "linux":
         return False
     try:
@@ -41,7 +41,7 @@ def sees_all_processes() -> bool:
 
 
 class Watch:
-    """Reads the CPU time of every thread on the machine; keeps files open so that a reading stays short."""
+    """A reader of the CPU time of all threads on the machine; open files keep a reading short."""
 
     def __init__(self) -> None:
         self._files: dict[int, int] = {}
@@ -52,7 +52,7 @@ class Watch:
         self.works = sees_all_processes() and os.path.exists("/proc/self/schedstat")  # noqa: PTH110
 
     def read(self) -> Reading | None:
-        """Return None where the system reports nothing, has too many threads, or too few open files."""
+        """Return a reading; None if the system has no figures, too many threads, or too few open files."""
         if not self.works:
             return None
         try:
@@ -83,7 +83,7 @@ class Watch:
     def close(self) -> None:
         for thread in self._paths.keys() | self._files.keys():
             self._forget(thread)
-        self._newest = ""  # the next reading lists anew
+        self._newest = ""  # forces a new listing at the next reading
 
     def _list(self) -> None:
         paths = {}
@@ -128,7 +128,7 @@ class Watch:
 
 
 def _raise_unless_ended(error: OSError) -> None:
-    """Raise where no more files can be opened: others would be undercounted. A thread may have ended."""
+    """Raise if no more files can be opened, since others would be undercounted; ignore an ended thread."""
     if error.errno in _OUT_OF_FILES:
         raise error
 
@@ -144,7 +144,7 @@ def _most_files() -> int:
 
 
 def _newest_process() -> str:
-    """Return the newest process id: it changes whenever a process or thread starts."""
+    """Return the newest process id, which changes whenever a process or thread starts."""
     with open("/proc/loadavg") as file:  # noqa: PTH123
         return file.read().split()[-1]
 
@@ -162,7 +162,7 @@ def others_cpu_s(before: Reading | None, after: Reading | None, ours: frozenset[
 
 
 def threads_of(pid: int) -> frozenset[int]:
-    """Return the thread ids of a process, none where the system does not list them."""
+    """Return the thread ids of a process, or none if the system does not list them."""
     try:
         return frozenset(int(thread) for thread in os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
     except OSError:
@@ -174,7 +174,7 @@ def this_thread() -> int:
 
 
 def steal_s() -> float | None:
-    """Return the CPU time that the hypervisor gave to other guests since boot, or None where unknown."""
+    """Return the CPU time that the hypervisor gave to other guests since boot, or None if unknown."""
     if sys.platform != "linux":
         return None
     with open("/proc/stat") as file:  # noqa: PTH123

@@ -1,4 +1,4 @@
-"""How long a worker may take before it is stopped, and what progress looks like."""
+"""The limits of a worker and the progress of a measurement."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from workbench.records.comparison import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of a worker process: seconds without an answer, and the memory that it may hold.
+    """Limits of a worker process: seconds without an answer, and memory.
 
-    A worker beyond one of them is stopped. Without `memory_bytes` that is the memory which leaves the machine
-    usable. Mapped files do not count.
+    A worker beyond a limit is stopped. The default of `memory_bytes` leaves the machine usable. Mapped files
+    do not count.
 
     >>> import workbench as wb
     >>> wb.Limits(load_s=1200).load_s
@@ -29,7 +29,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The current step; `fraction` and `remaining_s` are estimates, None before the first round ended."""
+    """The current step; `fraction` and `remaining_s` are estimates, None during the first round."""
 
     doing: str
     round: int

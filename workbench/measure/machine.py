@@ -1,4 +1,4 @@
-"""The machine that a comparison runs on, read without the name of the host."""
+"""The machine of a comparison, read without the host name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.records.machine import Machine
 
 
 def read_machine() -> Machine:
-    """Return this machine as a process like ours sees it; unknown is None."""
+    """Return the machine as this process sees it; unknown values are None."""
     import psutil
 
     cpu, limits = read_cpu(), _limits()
@@ -36,7 +36,7 @@ def read_machine() -> Machine:
 
 
 def _usable_cores(logical: int) -> int:
-    """Return the number of cores that the system may put our threads on."""
+    """Return the number of cores that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     import psutil
@@ -51,6 +51,6 @@ def _limits() -> Limits:
     try:
         membership = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="replace")
         mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:  # /proc can be hidden from us
+    except OSError:  # a system may hide /proc
         return Limits(cores=None, memory_bytes=None)
     return read_limits(membership, mountinfo)

@@ -1,4 +1,4 @@
-"""The worker of one candidate in one round, and what it gave."""
+"""The worker of one candidate in one round, and its results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.worker.launch import Worker
 
 @dataclass(slots=True)
 class Outcome:
-    """What one process of a round gave; it grows while the round runs."""
+    """The results of one process in a round; they grow while the round runs."""
 
     label: str
     record: ProcessRecord | None = None
@@ -23,7 +23,7 @@ class Outcome:
     io: Literal["run", "binding"] | None = None
     versions: dict[str, str] = field(default_factory=dict)
     log_text: str = ""
-    was_frozen: bool = True  # whether the process could be stopped while the others were measured
+    was_frozen: bool = True  # whether the process was frozen while others were measured
     outputs: Path | None = None
 
 

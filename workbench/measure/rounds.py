@@ -26,8 +26,8 @@ from workbench.worker.protocol import Message
 
 _T = TypeVar("_T")
 
-BLOCK_S = 0.005  # the shorter the blocks, the less the ratio scatters: see docs/measuring.md
-LEAD_IN_S = 0.010  # up to here a run is slower by a notable share when the threads were just thawed
+BLOCK_S = 0.005  # shorter blocks give a ratio with less scatter: see docs/measuring.md
+LEAD_IN_S = 0.010  # a run this soon after thawing is notably slower
 MAX_RUNS_A_BLOCK = 500
 MIN_CYCLES = 3
 PATIENCE = 3  # times the sampling time that a disturbed round waits for clean cycles
@@ -40,19 +40,19 @@ StartWorker = Callable[..., Worker]  # the constructor of Worker, or of a fake o
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What stays the same over all rounds of a comparison."""
+    """The constants of all rounds of a comparison."""
 
     folder: Path
     usable_cores: int
     pacing_s: float | None = None
     sampling_s: float = 0.5  # for all configs together
     block_s: float = BLOCK_S
-    waits_for_clean: bool = True  # sample longer until enough cycles are undisturbed
+    waits_for_clean: bool = True  # sample longer until enough cycles are clean
     limits: Limits = field(default_factory=Limits)
 
 
 class Round:
-    """Runs one round. `began` is the comparison's start, so that blocks of all rounds share one time axis."""
+    """One round. `began` is the comparison's start, so that blocks of all rounds share one time axis."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Round:
         self._participants: list[Participant] = []
 
     def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
-        """Measure these configs together."""
+        """Measure these configs together and return their outcomes."""
         with ExitStack() as stack:
             for candidate in candidates:
                 self._participants.append(self._participant(stack, candidate))
@@ -123,7 +123,7 @@ class Round:
     def _attempt(
         self, participant: Participant, stage: Stage, work: Callable[[Participant], _T]
     ) -> _T | None:
-        """Record the failure of a config; the others go on."""
+        """Run one step and record a failure; the other configs continue."""
         try:
             participant.worker.thaw()
             return work(participant)
@@ -170,7 +170,7 @@ class Round:
         participant.warmup_s, participant.steady = _seconds(answer.payload), bool(answer.body["steady"])
 
     def _sample(self) -> None:
-        """Run cycles of A B B A (drawn anew each time) until enough are clean or the time is up."""
+        """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
         began = self._clock()
         cycles = clean = 0
         while len(alive := self._shuffled()) > 0:
@@ -185,9 +185,9 @@ class Round:
                 return
 
     def _cycle(self, cycle: Sequence[Participant]) -> bool:
-        """Run a block of each participant; return whether nothing disturbed the cycle.
+        """Run a block of each participant; return whether the cycle was clean.
 
-        The load is read once a cycle: reading it around each block would take as long as the block.
+        The load is read once per cycle: a reading around each block would take as long as the block.
         """
         before = self._watch.read()
         blocks = [(participant, self._block(participant)) for participant in cycle]
@@ -214,7 +214,7 @@ class Round:
         return not disturbed
 
     def _block(self, participant: Participant) -> Block | None:
-        """Run one block of one process; return None if it failed."""
+        """Run one block of one process; return None on failure."""
         if participant.outcome.failure is not None:
             return None
         start_s = self._clock() - self._began
@@ -235,7 +235,7 @@ class Round:
         )
 
     def _own_threads(self) -> frozenset[int]:
-        """Return the threads of this round's workers (the frozen ones stand still) and this thread."""
+        """Return the threads of this round's workers (frozen ones use no CPU time) and this thread."""
         workers = (interference.threads_of(participant.worker.pid) for participant in self._participants)
         return frozenset({interference.this_thread()}).union(*workers)
 
@@ -280,6 +280,6 @@ def _seconds(payload: bytes) -> tuple[float, ...]:
 
 
 def _most_threads(counts: Iterable[int | None]) -> int | None:
-    """Return the most threads of any participant; None where one is unknown."""
+    """Return the largest thread count of any participant; None if one is unknown."""
     known = list(counts)
     return max(count for count in known if count is not None) if None not in known else None
