@@ -1,1 +1,1 @@
-"""Is it better: intervals, verdicts, output agreement, doubts."""
+"""Judgement of comparisons: intervals, verdicts, output agreement, doubts."""

@@ -1,4 +1,4 @@
-"""The acceptance of a config: kept only when measured to be faster and within every budget."""
+"""The acceptance of a config: it must be measured faster and within every budget."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.records.fidelity import AccuracyRecord
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The least that is asked for, as shares: 0.01 is 1 % and one point. None: not asked."""
+    """The required minimum as shares: 0.01 is 1 % and one point. None: no requirement."""
 
     min_speedup: float = 1.0
     max_error: float | None = None
@@ -29,7 +29,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One condition. `passed` is None where it is unknown, which does not pass."""
+    """One condition. `passed` is None if unknown, which does not pass."""
 
     what: str
     passed: bool | None
@@ -37,7 +37,7 @@ class Check:
 
 
 def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, budget: Budget) -> tuple[Check, ...]:
-    """Check the speed, which includes that outputs agree; then error and accuracy where asked for."""
+    """Check the speed, which includes output agreement, then error and accuracy if required."""
     results = [speed(verdict, budget.min_speedup)]
     if budget.max_error is not None:
         results.append(_error(accuracy, label, budget.max_error))
@@ -47,7 +47,7 @@ def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, budget: Budge
 
 
 def speed(verdict: Verdict, least: float) -> Check:
-    """Check that the whole interval lies beyond the least speed-up."""
+    """Check that the whole interval lies beyond the minimum speed-up."""
     if verdict.kind == "outputs differ":
         return Check("outputs", False, verdict.reason)
     if verdict.low is None or verdict.high is None or verdict.ratio is None:

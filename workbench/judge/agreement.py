@@ -1,4 +1,4 @@
-"""Compare the outputs of two configs, before any speed is shown."""
+"""Comparison of the outputs of two configs, before any speed is shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.worker.values import NOT_COMPARABLE
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
 NO_VALUES = "every output is NaN or empty, so there is nothing to compare"
 DIFFERING_SHARE = 0.05  # of integers (class indices, tokens) that other arithmetic may change
-TOLERANCE = 1e-3  # of the largest magnitude of the baseline's output: what reordered float32 sums stay below
+TOLERANCE = 1e-3  # of the baseline's largest magnitude: reordered float32 sums stay below
 
 
 def compare_outputs(
@@ -27,9 +27,9 @@ def compare_outputs(
     least_sqnr_db: float | None = None,
     repeat: Sequence[Mapping[str, Any]] | None = None,
 ) -> tuple[OutputAgreement, ...]:
-    """Return a row for each output, over all feeds. `repeat` holds the baseline's outputs of another process.
+    """Return one row per output, over all feeds. `repeat` holds the baseline's outputs of another process.
 
-    `least_sqnr_db`: the error budget of other arithmetic, in place of the tolerance.
+    `least_sqnr_db` is the error budget of other arithmetic, in place of the tolerance.
     """
     tolerance_asked = Tolerance(tolerance, least_sqnr_db)
     names = list(baseline[0]) if baseline else []
@@ -51,19 +51,19 @@ def compare_outputs(
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How close an output must come to the baseline's."""
+    """The required closeness of an output to the baseline's."""
 
-    tolerance: float  # the largest error, of the largest magnitude: for the same arithmetic
-    least_sqnr_db: float | None  # signal over noise: for other arithmetic, where every value is a little off
+    tolerance: float  # maximum error over the largest magnitude: for the same arithmetic
+    least_sqnr_db: float | None  # minimum SQNR: for other arithmetic, where every value differs slightly
 
     def allows_error(self, relative: float, noise_share: float) -> bool:
-        """Return whether the error is small enough; `noise_share` is its energy over that of the output."""
+        """Return whether the error is small enough; `noise_share` is its energy over the output's."""
         if self.least_sqnr_db is None:
             return relative <= self.tolerance
         return noise_share <= 10 ** (-self.least_sqnr_db / 10)
 
     def allows_differing(self, differing: float) -> bool:
-        """Return whether this share of integers may differ: none where both graphs compute in float32."""
+        """Return whether this share of integers may differ: none if both graphs compute in float32."""
         is_float32 = self.least_sqnr_db is None or self.least_sqnr_db >= FLOAT32_LEAST_SQNR_DB
         return differing <= (0.0 if is_float32 else DIFFERING_SHARE)
 
@@ -126,7 +126,7 @@ def _compare(
             first[~finite], second[~finite], equal_nan=True
         ):
             return _row(label, name, False, "NaN or infinity at other places", nans=nans, infs=infs)
-        with np.errstate(over="ignore"):  # the largest doubles are further apart than the largest double
+        with np.errstate(over="ignore"):  # the difference of the largest doubles exceeds the largest double
             error = np.abs(first[finite] - second[finite])
         worst_abs = max(worst_abs, float(error.max(initial=0.0)))
         scale = max(scale, float(np.abs(first[finite]).max(initial=0.0)))
@@ -153,7 +153,7 @@ def _compare(
 
 
 def _has_values(outputs: Mapping[str, Any]) -> bool:
-    """Return whether any output of a run holds a value that is not NaN."""
+    """Return whether any output of a run contains a value other than NaN."""
     for leaf in _leaves(list(outputs.values())):
         if not isinstance(leaf, np.ndarray) or (leaf.size and leaf.dtype.kind not in "fc"):
             return True
@@ -163,13 +163,13 @@ def _has_values(outputs: Mapping[str, Any]) -> bool:
 
 
 def _energy(array: np.ndarray[Any, Any]) -> float:
-    """Return the sum of squares, infinite where they are beyond any double."""
+    """Return the sum of squares, infinite if it exceeds the range of a double."""
     with np.errstate(over="ignore"):
         return float(np.square(array).sum())
 
 
 def _decibels(signal: float, noise: float) -> float | None:
-    """Return None where there is no noise, or where a sum of squares left the range of a double."""
+    """Return the ratio in dB; None without noise, or if a sum of squares exceeds the range of a double."""
     ratio = signal / noise if noise > 0 else math.inf
     return 10 * math.log10(ratio) if 0 < ratio < math.inf else None
 

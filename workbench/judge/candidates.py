@@ -1,4 +1,4 @@
-"""Prepare each config's model file before measuring; a preparation that fails is that config's failure."""
+"""The preparation of each config's model file before measuring; a failed preparation fails that config."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make_candidates(
     on_step: Callable[[str], None] = lambda _: None,
     cancel: threading.Event | None = None,
 ) -> tuple[Candidate, ...]:
-    """Return one candidate a config, in their order, the baseline first."""
+    """Return one candidate per config in the same order, the baseline first."""
     feeds = folder / "feeds"
     write_values(feeds, request.feeds)
     return tuple(_candidate(request, index, feeds, on_step, cancel) for index in range(len(request.configs)))

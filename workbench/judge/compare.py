@@ -1,4 +1,4 @@
-"""Compare configs of a model: prepare them, measure them, and record what was measured and concluded."""
+"""A comparison of configs: prepares them, measures them, and records measurements and conclusions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.records.comparison import ComparisonRecord, Doubt, Protocol
 from workbench.records.run import Run
 from workbench.worker.launch import Worker, WorkerFolder
 
-HUB_VARIABLES = ("JUPYTERHUB_API_URL", "JUPYTERHUB_USER")  # other users measure and work on this machine too
+HUB_VARIABLES = ("JUPYTERHUB_API_URL", "JUPYTERHUB_USER")  # other users work on this machine too
 
 
 def compare(
@@ -37,7 +37,7 @@ def compare(
     clock: Callable[[], float] = time.perf_counter,
     start_worker: StartWorker = Worker,
 ) -> ComparisonRecord:
-    """Measure and judge. Raise RunFailed when no config could be run at all."""
+    """Measure and judge the configs. Raise RunFailed if no config could run at all."""
     check(request)
     with WorkerFolder() as folder:
         began = clock()
@@ -60,7 +60,7 @@ def compare(
             request,
             candidates,
             surroundings,
-            began=request.began + prepared_s - earlier_s,  # the budget is for measuring
+            began=request.began + prepared_s - earlier_s,  # the budget excludes preparation
             on_progress=on_progress,
             cancel=cancel,
         )

@@ -1,4 +1,4 @@
-"""What to compare, on which inputs, and how long it may take."""
+"""A comparison request: the configs, the inputs, and the time budget."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from workbench.worker.values import Feed
 SMALL_RUN_S = 0.001
 SMALL_BUDGET_S = 9.5  # a model of up to 1 ms settles within 10 s
 DEFAULT_BUDGET_S = 15.0
-DEFAULT_ROUNDS = 6  # a large model gets time for this many rounds…
-DEFAULT_MOST_S = 120.0  # …but not more than this, unless
+DEFAULT_ROUNDS = 6  # the budget of a large model allows this many rounds…
+DEFAULT_MOST_S = 120.0  # …up to this limit, unless
 DEFAULT_LEAST_ROUNDS = 3  # …that is too little for an interval
 MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost everything a tie
 
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """One comparison, as the user asked for it."""
+    """One comparison as the user requested it."""
 
     model: Path
     model_name: str
@@ -45,23 +45,23 @@ class CompareRequest:
     tolerance: float = TOLERANCE
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
-    source: Model | None = None  # the model as it was opened, where a config prepares something
-    least_sqnr_db: float | None = None  # of the user's own; None: what the precisions ask for
-    calibration: Any = None  # what wb.prepare takes
+    source: Model | None = None  # the opened model, if a config needs preparation
+    least_sqnr_db: float | None = None  # the user's own; None: the default of the precisions
+    calibration: Any = None  # the `calibration` argument of wb.prepare
     clock: Clock = "wall"
-    race: bool = False  # drop configs that are beaten, confirm the winner on fresh rounds
-    earlier: ComparisonRecord | None = None  # measuring goes on from these rounds
-    slow_downs: tuple[float, ...] = ()  # planted by benchmarks.honesty
+    race: bool = False  # drop beaten configs, confirm the winner on fresh rounds
+    earlier: ComparisonRecord | None = None  # measuring continues from these rounds
+    slow_downs: tuple[float, ...] = ()  # set by benchmarks.honesty
     began: float = field(default_factory=time.perf_counter)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """A, B, … Z, A1, B1, …"""
+        """Return the labels A, B, … Z, A1, B1, …"""
         return tuple(f"{chr(ord('A') + index % 26)}{index // 26 or ''}" for index in range(len(self.configs)))
 
 
 def check(request: CompareRequest) -> None:
-    """Refuse what cannot be measured before a worker starts."""
+    """Refuse an invalid request before a worker starts."""
     if len(request.configs) < 2:
         raise ConfigError("one config is no comparison", "give at least two: wb.compare(model, a, b)")
     if not request.feeds:
@@ -87,7 +87,7 @@ def check(request: CompareRequest) -> None:
 
 
 def check_seed(seed: object) -> None:
-    """Refuse a seed that no generator takes or no record can hold."""
+    """Refuse a seed that no generator accepts or no record can store."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= INTEGER:
         raise ConfigError(
             f"seed={quoted(seed)} is no usable value", "give a whole number from 0 to 2**63 - 1"
@@ -97,7 +97,7 @@ def check_seed(seed: object) -> None:
 def _check_number(
     name: str, value: object, allowed: str, *, most: float = INTEGER, zero_too: bool = False
 ) -> None:
-    """Refuse what is no number in range. `value` is untyped, since users write it by hand; NaN fails too."""
+    """Refuse a number out of range, NaN too. `value` is untyped, since users write it by hand."""
     usable = (
         isinstance(value, int | float)
         and not isinstance(value, bool)
@@ -109,7 +109,7 @@ def _check_number(
 
 def default_budget_s(run_s: float | None, round_s: float) -> float:
     """Return the default budget from the times of one run and of one round."""
-    least_s = DEFAULT_LEAST_ROUNDS * round_s  # also a small model may load slowly
+    least_s = DEFAULT_LEAST_ROUNDS * round_s  # even a small model may load slowly
     if run_s is not None and run_s <= SMALL_RUN_S:
         return max(SMALL_BUDGET_S, least_s)
     return max(DEFAULT_BUDGET_S, least_s, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S))

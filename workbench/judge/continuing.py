@@ -1,4 +1,4 @@
-"""Go on measuring from an earlier comparison: what must be the same, and what was spent."""
+"""Continuing an earlier comparison: what must be the same, and what was already spent."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.records.limits import INTEGER
 from workbench.records.machine import Machine, Versions
 
 ANEW = "compare anew: wb.compare(model, a, b)"
-_OF_THE_DAY = frozenset({"memory_bytes", "memory_limit_bytes", "platform"})  # a kernel's update changes these
+_OF_THE_DAY = frozenset({"memory_bytes", "memory_limit_bytes", "platform"})  # a kernel update changes these
 
 
 def check_same_machine(earlier: Machine, now: Machine) -> None:
-    """Refuse to mix the rounds of two machines."""
+    """Refuse to combine the rounds of two machines."""
     for field in fields(Machine):
         before, after = getattr(earlier, field.name), getattr(now, field.name)
         if field.name not in _OF_THE_DAY and before != after:
@@ -33,7 +33,7 @@ def check_same_machine(earlier: Machine, now: Machine) -> None:
 
 
 def check_same_software(earlier: Versions, now: Versions) -> None:
-    """Refuse to mix the rounds of two versions of what runs the model."""
+    """Refuse to combine the rounds of two versions of the software that runs the model."""
     for name in ("onnxruntime", "python", "numpy"):
         before, after = getattr(earlier, name), getattr(now, name)
         if before != after:
@@ -41,7 +41,7 @@ def check_same_software(earlier: Versions, now: Versions) -> None:
 
 
 def check_same_files(earlier: ComparisonRecord, candidates: Sequence[Candidate]) -> None:
-    """Refuse a race, a config that has failed, and a prepared model file that is not the one measured."""
+    """Refuse a race, a failed config, and a prepared model file that differs from the measured one."""
     for run, candidate in zip(earlier.runs, candidates, strict=True):
         if run.failure is not None:
             raise ConfigError(
@@ -81,7 +81,7 @@ def request_to_continue(
     limits: Limits | None = None,
     began: float | None = None,
 ) -> CompareRequest:
-    """Return the request for more rounds of a comparison; its inputs must be those that were measured."""
+    """Return a request for more rounds of a comparison; the inputs must be the measured ones."""
     if model.sha256 != earlier.model.sha256:
         raise ConfigError(f"{model.name} is not the model of this comparison", ANEW)
     now, before = inputs.record(), earlier.inputs
@@ -106,7 +106,7 @@ def request_to_continue(
         tolerance=protocol.tolerance,
         clock=verdict.clock,
         calibration=calibration,
-        seed=(protocol.seed + last_round(earlier)) % INTEGER,  # another order of the configs
+        seed=(protocol.seed + last_round(earlier)) % INTEGER,  # a new order of the configs
         limits=limits or Limits(),
         earlier=earlier,
         began=time.perf_counter() if began is None else began,

@@ -32,7 +32,7 @@ def doubts_of(
     agreement: Sequence[OutputAgreement],
     circumstances: Circumstances,
 ) -> tuple[Doubt, ...]:
-    """Return the doubts of a comparison; verdicts and pairs are those of the candidates, in their order."""
+    """Return the doubts of a comparison; verdicts and pairs are in the order of the candidates."""
     doubts: list[Doubt] = []
     doubts += other_load(runs, circumstances)
     doubts += _spread(runs, verdicts, pairs)
@@ -60,7 +60,7 @@ def _outputs(agreement: Sequence[OutputAgreement]) -> Iterable[Doubt]:
 
 
 def _preparation(runs: Sequence[Run]) -> Iterable[Doubt]:
-    """Yield doubts about ranges that were measured on noise."""
+    """Yield doubts about activation ranges measured on noise."""
     for run in runs:
         if run.preparation is None:
             continue
@@ -129,9 +129,9 @@ def _fallbacks(runs: Sequence[Run]) -> Iterable[Doubt]:
 
 
 def _fallback_reason(run: Run, missing: Sequence[str]) -> str:
-    """Return what ORT said of providers that did not load.
+    """Return ORT's message about providers that did not load.
 
-    Its Python layer prints one sentence over three lines, whose last two only list providers.
+    ORT's Python layer prints one sentence over three lines, of which the last two only list providers.
     """
     lines = [
         line.message.strip().removeprefix("EP Error ")
@@ -148,7 +148,7 @@ def _fallback_reason(run: Run, missing: Sequence[str]) -> str:
 
 
 def _runtimes(runs: Sequence[Run], software: Mapping[str, Mapping[str, str]]) -> Iterable[Doubt]:
-    """Yield doubts about runtimes: two builds of ORT differ in more than the config says."""
+    """Yield doubts about runtimes: two builds of ORT differ in more than the config."""
     ours = software.get(runs[0].label, {})
     for run in runs[1:]:
         theirs = software.get(run.label, {})
@@ -215,7 +215,7 @@ def _clock(runs: Sequence[Run]) -> Iterable[Doubt]:
 
 
 def _config_notes(runs: Sequence[Run], machine: Machine) -> Iterable[Doubt]:
-    """Yield doubts about settings that are legal but probably not meant."""
+    """Yield doubts about settings that are valid but probably unintended."""
     for run in runs:
         for note in run.config.notes(machine.usable_cores):
             yield Doubt(

@@ -1,4 +1,4 @@
-"""What the rounds gave so far: the runs, whether outputs agree, and the pairs."""
+"""The evidence of all rounds so far: the runs, the output agreement, and the pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN_CHANGES = "A's own output changes from process to process (random operators?
 
 
 class Evidence:
-    """Grows by one round after the other. The baseline is "A"."""
+    """The growing evidence of a comparison, round by round. The baseline is "A"."""
 
     def __init__(self, request: CompareRequest, candidates: Sequence[Candidate]) -> None:
         self._request = request
@@ -36,7 +36,7 @@ class Evidence:
         self.agreement: tuple[OutputAgreement, ...] = earlier.agreement if earlier is not None else ()
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
-        """Take in one round. Raise ConfigError if its software is not that of the earlier rounds."""
+        """Add one round. Raise ConfigError if its software differs from that of the earlier rounds."""
         for outcome in outcomes:
             self._outcomes[outcome.label].append(outcome)
         self._compare_outputs(outcomes)
@@ -44,7 +44,7 @@ class Evidence:
             check_same_software(self._request.earlier.versions, self.versions())
 
     def failure(self, label: str) -> Failure | None:
-        """Return why a config has no (more) samples."""
+        """Return the reason why a config has no (more) samples."""
         if (failure := self._candidates[label].failure) is not None:
             return failure
         return next((outcome.failure for outcome in self._outcomes[label] if outcome.failure), None)
@@ -58,22 +58,22 @@ class Evidence:
         return any(outcome.record for outcomes in self._outcomes.values() for outcome in outcomes)
 
     def partners_were_frozen(self) -> bool:
-        """Return whether every process could be stopped while the others were measured."""
+        """Return whether every process was frozen while the others were measured."""
         frozen = [outcome.was_frozen for outcomes in self._outcomes.values() for outcome in outcomes]
         return all(frozen) and (
             self._request.earlier is None or self._request.earlier.protocol.frozen_partner
         )
 
     def outputs_differ(self) -> bool:
-        """Return whether an output of a candidate is known to differ from the baseline's."""
+        """Return whether any output of a candidate is known to differ from the baseline's."""
         return any(row.agrees is False for row in self.agreement)
 
     def pairs(self, label: str) -> tuple[Pair, ...]:
-        """Return the rounds of the baseline and this candidate."""
+        """Return the pairs of the baseline and this candidate, one per round."""
         return pairs_of(self.run("A"), self.run(label), self._request.clock)
 
     def population(self) -> Population:
-        """Return which blocks count, in all runs alike."""
+        """Return which blocks count, the same for all runs."""
         candidates = [candidate.label for candidate in self.alive() if candidate.label != "A"]
         baseline = self.run("A")
         return population_of(pairs_of(baseline, self.run(label)) for label in candidates)
@@ -104,7 +104,7 @@ class Evidence:
         return tuple(self.run(label, population) for label in self._candidates)
 
     def versions(self) -> Versions:
-        """Return the software that took part, as the first worker reported it."""
+        """Return the software versions that the first worker reported."""
         reported = next(versions for versions in self.software().values() if versions)
         return Versions(
             workbench=_installed("ort-workbench"),
@@ -115,14 +115,14 @@ class Evidence:
         )
 
     def software(self) -> dict[str, dict[str, str]]:
-        """Return what each config's workers reported, by label; configs may name runtimes of their own."""
+        """Return the versions that each config's workers reported, by label; runtimes may differ."""
         return {
             label: next((outcome.versions for outcome in outcomes if outcome.versions), {})
             for label, outcomes in self._outcomes.items()
         }
 
     def _least_sqnr_db(self, label: str) -> float | None:
-        """Return the error budget of a candidate whose arithmetic, or the baseline's, is not float32."""
+        """Return the error budget of a candidate if its or the baseline's arithmetic is not float32."""
         both = (self._candidates["A"].least_sqnr_db, self._candidates[label].least_sqnr_db)
         asked = [sqnr_db for sqnr_db in both if sqnr_db is not None]
         if not asked:
@@ -130,7 +130,7 @@ class Evidence:
         return min(asked) if self._request.least_sqnr_db is None else self._request.least_sqnr_db
 
     def _compare_outputs(self, outcomes: Sequence[Outcome]) -> None:
-        """Compare candidates with the baseline of their own round; repeat a difference with the first."""
+        """Compare candidates with their round's baseline; the first round's shows whether it repeats."""
         baseline = next(
             (outcome.outputs for outcome in outcomes if outcome.label == "A" and outcome.outputs), None
         )
@@ -162,7 +162,7 @@ class Evidence:
     def _with_earlier(
         self, rows: tuple[OutputAgreement, ...], repeats_itself: dict[str, bool]
     ) -> tuple[OutputAgreement, ...]:
-        """Keep an output wrong that was wrong once, unless the baseline's own output changes too."""
+        """Keep a differing output differing, unless the baseline's own output changes too."""
         before = {(row.label, row.output): row for row in self.agreement}
         merged = []
         for row in rows:

@@ -1,4 +1,4 @@
-"""Doubts about load: what other programs, other guests, heat and quotas took while measuring."""
+"""Doubts about load: the effect of other programs, other guests, heat and quotas while measuring."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARED_FIX = (
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What else is known of a comparison: the machine, what it counted meanwhile, and the software."""
+    """The circumstances of a comparison: the machine, its counters meanwhile, and the software."""
 
     machine: Machine
     counters: Counters
@@ -32,13 +32,13 @@ class Circumstances:
 
     @property
     def is_stolen_from(self) -> bool:
-        """Return whether the hypervisor ran other guests on our cores."""
+        """Return whether the hypervisor ran other guests on this machine's cores."""
         steal_s = self.counters.steal_s
         return steal_s is not None and self.elapsed_s > 0 and steal_s / self.elapsed_s > STEAL_SHARE
 
     @property
     def load_fix(self) -> str:
-        """Return what the user can do about other load."""
+        """Return the user's remedy for other load."""
         return SHARED_FIX if self.shared or self.is_stolen_from else OWN_FIX
 
 
@@ -87,7 +87,7 @@ def _others_cores(blocks: Sequence[Block], machine: Machine) -> float | None:
 
 
 def counted(circumstances: Circumstances) -> Iterable[Doubt]:
-    """Yield doubts from what the system counted: stolen time, heat, quotas."""
+    """Yield doubts from the system's counters: stolen time, heat, quotas."""
     counters = circumstances.counters
     if circumstances.is_stolen_from and counters.steal_s is not None:
         yield Doubt(
@@ -114,5 +114,5 @@ def counted(circumstances: Circumstances) -> Iterable[Doubt]:
 
 
 def blocks_of(run: Run) -> list[Block]:
-    """Return the blocks of all processes."""
+    """Return the blocks of all processes of a run."""
     return [block for process in run.processes for block in process.blocks]

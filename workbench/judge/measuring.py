@@ -1,4 +1,4 @@
-"""The measuring loop: round after round until the verdicts are settled or the budget is spent."""
+"""The measuring loop: rounds until the verdicts are settled or the budget is spent."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from workbench.records.run import Failure
 from workbench.text import shorten
 from workbench.worker.launch import Worker
 
-SAMPLING_S = 0.25  # of each round, for each config
+SAMPLING_S = 0.25  # per round and config
 RACE_BUDGET = 2.0  # times the default: rounds to select and rounds to confirm
-MEMORY_SHARE = 0.6  # of the machine's memory that the workers of a round may take
+MEMORY_SHARE = 0.6  # of the machine's memory that the workers of a round may use
 MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the measuring loop needs of the machine; tests give a clock and workers of their own."""
+    """The machine interface of the measuring loop; tests supply their own clock and workers."""
 
     machine: Machine
     folder: Path
@@ -44,7 +44,7 @@ class Surroundings:
 
 
 class Measuring:
-    """One comparison while it is measured."""
+    """A comparison in progress."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Measuring:
         self._on_progress = on_progress
         self._cancel = cancel
         self._rng = random.Random(request.seed)
-        self._passes = 0  # over all configs; several rounds each where memory is short
+        self._passes = 0  # over all configs; several rounds per pass if memory is short
         self._settled: set[str] = set()
         self._race = Race(request.clock) if request.race else None
         self._round_s: float | None = None
@@ -85,11 +85,11 @@ class Measuring:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since the comparison began, without the preparation of models."""
+        """Return the seconds since the comparison started, without model preparation."""
         return self._surroundings.clock() - self._began
 
     def run(self) -> None:
-        """Measure round after round and look at the verdicts after each."""
+        """Measure round after round and check the verdicts after each."""
         costs_s: list[float] = []
         while True:
             round_began_s = self.elapsed_s
@@ -131,7 +131,7 @@ class Measuring:
             self._raise_if_none_runs()
 
     def _groups(self, alive: list[Candidate]) -> list[list[Candidate]]:
-        """Return all configs together; where memory does not hold them, each candidate with the baseline."""
+        """Return all configs in one group, or each candidate with the baseline if memory is short."""
         needed = len(alive) * MEMORY_PER_MODEL_BYTE * self._request.model_bytes
         machine = self._surroundings.machine
         limit = machine.memory_limit_bytes or machine.memory_bytes
@@ -140,14 +140,14 @@ class Measuring:
         return [alive]
 
     def _waits_for_clean(self) -> bool:
-        """Return whether a round samples longer for want of undisturbed cycles.
+        """Return whether a round samples longer to get enough clean cycles.
 
-        On a machine that is always busy more rounds are worth more than longer ones.
+        On a machine that is always busy, more rounds are worth more than longer ones.
         """
         return self._request.clock == "wall" and self.evidence.population() == "undisturbed"
 
     def _must_repeat(self) -> bool:
-        """Return whether outputs that differ need a second process: the operator may be a random one."""
+        """Return whether differing outputs need a second process: the operator may be random."""
         first = self._request.earlier is None and self._passes == 1
         return first and self.evidence.outputs_differ()
 
@@ -162,7 +162,7 @@ class Measuring:
         return alive if self._race is None else self._race.running(alive)
 
     def _select(self, out_of_time: bool) -> None:
-        """Drop the configs that are beaten in a race."""
+        """Drop the beaten configs of a race."""
         if self._race is None:
             return
         must_end = out_of_time or self.elapsed_s > SELECTION_SHARE * self.budget_s
@@ -206,7 +206,7 @@ class Measuring:
 
     def _report(self, doing: str) -> None:
         elapsed_s = self.elapsed_s
-        known = self._round_s is not None  # the first round tells what one costs
+        known = self._round_s is not None  # the first round shows the cost of one
         self._on_progress(
             Progress(
                 doing=doing,

@@ -1,4 +1,4 @@
-"""From blocks to one number a pair of processes: the only unit that counts as independent evidence."""
+"""One number per pair of processes, derived from blocks: the only unit of independent evidence."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ Cycle: TypeAlias = tuple[Sequence[Block], Sequence[Block]]
 LEAST_S = 1e-9  # no run is shorter than a tick of the clock
 
 MIN_CLEAN_CYCLES = 2  # of A B B A: fewer would rest on a single moment
-CLEAN_SHARE = 0.5  # of the rounds: with fewer clean ones the verdict stands on all of them
+CLEAN_SHARE = 0.5  # of the rounds: with fewer clean ones the verdict uses all cycles
 FASTEST_SHARE = 0.75
-"""The typical latency is the mean of the fastest three quarters of the samples. It sees more of them than the
-median does and leaves out the same interrupted tail: on identical configs of five models its ratio scatters
-by 0.9 % from pair to pair, that of medians by 1.2 %, that of plain means by 3 %."""
+"""The typical latency is the mean of the fastest three quarters of the samples. It uses more samples than the
+median and excludes the same interrupted tail: on identical configs of five models its ratio scatters by
+0.9 % from pair to pair, that of medians by 1.2 %, that of plain means by 3 %.
+"""
 FASTEST_SHARE_BUSY = 0.25
-"""Where others use the machine all the time, the fastest quarter is what came through undisturbed: at a load
-of 4 to 7 on two cores its ratio mostly scatters by 0.6 to 20 %, that of three quarters by 2 to 40 %."""
+"""On a machine that others always use, the fastest quarter of the samples ran undisturbed: at a load of 4 to
+7 on two cores its ratio mostly scatters by 0.6 to 20 %, that of three quarters by 2 to 40 %.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Pair:
 
     round: int
     log_ratio: float | None  # None: too few clean cycles
-    log_ratio_all: float  # over all cycles, the disturbed ones too
+    log_ratio_all: float  # over all cycles, disturbed ones included
     cycles: int
     clean_cycles: int
 
@@ -43,7 +45,7 @@ class Pair:
 
 
 def pairs_of(baseline: Run, candidate: Run, clock: Clock = "wall") -> tuple[Pair, ...]:
-    """Return a pair for every round in which both processes were measured."""
+    """Return one pair for every round in which both processes were measured."""
     partners = {process.round: process for process in candidate.processes}
     return tuple(
         pair_of(process, partners[process.round], clock)
@@ -53,12 +55,12 @@ def pairs_of(baseline: Run, candidate: Run, clock: Clock = "wall") -> tuple[Pair
 
 
 def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") -> Pair:
-    """Return the log ratio of the typical latencies; a cycle is clean if no block of either was disturbed."""
+    """Return the log ratio of the typical latencies; a cycle is clean if none of its blocks was disturbed."""
     cycles = list(zip(_cycles(first.blocks), _cycles(second.blocks), strict=False))
     clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
     log_ratio: float | None
     if clock == "cpu":
-        log_ratio = log_ratio_all = _processor_log_ratio(cycles)  # others take no processor time of ours
+        log_ratio = log_ratio_all = _processor_log_ratio(cycles)  # load does not change processor time
     else:
         log_ratio_all = _log_ratio(cycles, FASTEST_SHARE_BUSY)
         log_ratio = _log_ratio(clean, FASTEST_SHARE) if len(clean) >= MIN_CLEAN_CYCLES else None
@@ -72,9 +74,9 @@ def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") 
 
 
 def population_of(candidates: Iterable[Sequence[Pair]]) -> Population:
-    """Return which blocks count in a comparison: the undisturbed ones where enough rounds have them.
+    """Return which blocks count: the undisturbed ones if enough rounds have them.
 
-    The choice depends on the scheduler's figures alone, so that it cannot prefer one answer.
+    The choice depends on the scheduler's figures alone, so it cannot favor a result.
     """
     for pairs in candidates:
         clean = sum(pair.log_ratio is not None for pair in pairs)
@@ -98,7 +100,7 @@ def _log_ratio(cycles: Sequence[Cycle], share: float) -> float:
 
 
 def _processor_log_ratio(cycles: Sequence[Cycle]) -> float:
-    """Return the median over cycles of the log ratio of processor time a run."""
+    """Return the median over cycles of the log ratio of processor time per run."""
     log_ratios = []
     for cycle in cycles:
         first_s, second_s = (
@@ -109,5 +111,5 @@ def _processor_log_ratio(cycles: Sequence[Cycle]) -> float:
 
 
 def _cycles(blocks: Sequence[Block]) -> list[Sequence[Block]]:
-    """Return the blocks two a cycle, in the order measured."""
+    """Return the blocks as cycles of two, in the order measured."""
     return [blocks[start : start + 2] for start in range(0, len(blocks), 2)]

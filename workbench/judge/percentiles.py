@@ -1,4 +1,4 @@
-"""Percentiles and throughput with intervals that resample whole processes: samples of one are no evidence."""
+"""Percentiles and throughput with intervals that resample whole processes, the independent units."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     Samples: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636}
-"""Samples below which a percentile is not shown: the chance that none lies beyond it stays under 0.13 %."""
+"""The samples required per percentile: the chance that none lies beyond it stays under 0.13 %."""
 RESAMPLES = 300
 MIN_PROCESSES = 3
-LEAST_S = 1e-9  # no run is shorter than a tick of the clock, whatever a stranger's record says
-MOST_A_PROCESS = 4_000  # samples that an interval is resampled from
+LEAST_S = 1e-9  # no run is shorter than a clock tick, whatever an untrusted record claims
+MOST_A_PROCESS = 4_000  # samples per process used to resample an interval
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95 % interval; None where samples or processes are too few: `note` says so."""
+    """A figure with its 95 % interval; None if samples or processes are too few; `note` gives the reason."""
 
     name: str
     value: float | None
@@ -55,7 +55,7 @@ def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
 
 
 def throughput(run: Run) -> Estimate:
-    """Return the runs a second when one follows the other: the inverse of the mean latency."""
+    """Return the throughput of consecutive runs per second: the inverse of the mean latency."""
     return _estimate("throughput", _samples(run), lambda samples: 1 / max(float(samples.mean()), LEAST_S))
 
 
@@ -86,7 +86,7 @@ def _estimate(name: str, groups: list[Samples], figure: Callable[[Samples], floa
 
 
 def _thinned(group: Samples) -> Samples:
-    """Evenly spaced quantiles in place of very many samples, both ends kept: an interval needs no more."""
+    """Return evenly spaced quantiles of very many samples, both ends included: enough for an interval."""
     import numpy as np
 
     if len(group) <= MOST_A_PROCESS:
@@ -96,7 +96,7 @@ def _thinned(group: Samples) -> Samples:
 
 
 def _samples(run: Run) -> list[Samples]:
-    """Return one array a session: the samples of the blocks that count; of all blocks where none does."""
+    """Return one array per session: the samples of the blocks that count, or of all blocks if none counts."""
     import numpy as np
 
     def groups(everything: bool) -> list[Samples]:

@@ -1,7 +1,7 @@
-"""Processor time at one thread: a second clock, which other programs' load hardly moves.
+"""Processor time at one thread: a second clock, hardly affected by other programs' load.
 
-For equal configs it stayed within 0.92 to 1.03 on a machine where wall time spanned 0.35 to 3.45. It is never
-a latency: it says how much work a run is, not how long a user waits.
+For equal configs the ratio stayed within 0.92 to 1.03 on a machine where wall time spanned 0.35 to 3.45.
+Processor time is never a latency: it measures the work of a run, not the user's waiting time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CPU = "CPUExecutionProvider"
 
 
 def at_one_thread(config: Config) -> Config:
-    """Return the config as `clock="cpu"` measures it. Raise ConfigError where it uses more than a thread."""
+    """Return the config for `clock="cpu"`. Raise ConfigError if it uses more than one thread."""
     if any(provider.name != CPU for provider in config.providers):
         raise ConfigError(
             'clock="cpu" measures processor time, and this config runs on another provider',
@@ -38,7 +38,7 @@ def at_one_thread(config: Config) -> Config:
 def provisional_answers(
     runs: Sequence[Run], verdicts: Sequence[Verdict], criteria: Criteria
 ) -> Iterable[Doubt]:
-    """Yield what processor time says where wall time leaves a verdict open and both run on one thread."""
+    """Yield processor-time results if wall time leaves a verdict open and both configs run on one thread."""
     by_cpu = replace(criteria, clock="cpu")
     for run, verdict in zip(runs[1:], verdicts, strict=True):
         is_open = verdict.kind == "unknown" and verdict.clock == "wall"

@@ -1,7 +1,7 @@
-"""A race of many configs: drop those that are beaten, then confirm the winner on fresh rounds only.
+"""A race of many configs: drops beaten configs, then confirms the winner on fresh rounds only.
 
-The best of many looks better than it is on the rounds that selected it. Its verdict therefore stands on
-rounds that were measured after the selection, against the baseline alone.
+The best of many looks better than it is on the rounds that selected it. Its verdict therefore uses only
+rounds measured after the selection, against the baseline alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from workbench.judge.verdict import Criteria, kind_of
 from workbench.measure.candidate import Candidate
 from workbench.records.comparison import Verdict
 
-SELECTION_SHARE = 0.6  # of the budget, at most; the rest confirms
+SELECTION_SHARE = 0.6  # maximum share of the budget; the rest confirms
 BASELINE = "A"
 
 
 @dataclass(slots=True)
 class Race:
-    """Which configs still run. `winner` is None until the selection ends, and where the baseline wins."""
+    """The configs still in the race. `winner` is None during the selection, and if the baseline wins."""
 
     clock: Clock = "wall"
     dropped: set[str] = field(default_factory=set)
@@ -29,11 +29,11 @@ class Race:
     selected_after: int | None = None  # the last round of the selection
 
     def running(self, alive: list[Candidate]) -> list[Candidate]:
-        """Return the configs that are measured in the next round."""
+        """Return the configs to measure in the next round."""
         return [candidate for candidate in alive if candidate.label not in self.dropped]
 
     def select(self, evidence: Evidence, criteria: Criteria, *, last_round: int, must_end: bool) -> None:
-        """Drop what is beaten beyond doubt; end the selection when one is left, or when it must end."""
+        """Drop the configs that are certainly beaten; end the selection if one is left, or if it must end."""
         if self.selected_after is not None:
             return
         running = [
@@ -57,13 +57,13 @@ class Race:
         self.selected_after = last_round
 
     def criteria(self, label: str, criteria: Criteria) -> Criteria:
-        """Return the criteria of one candidate: the winner is judged on the rounds after the selection."""
+        """Return the criteria of one candidate: only rounds after the selection count for the winner."""
         if label != self.winner or self.selected_after is None:
             return criteria
         return replace(criteria, after_round=self.selected_after)
 
     def described(self, verdict: Verdict) -> Verdict:
-        """Return the verdict with its part in the race said in the reason."""
+        """Return the verdict with its role in the race added to the reason."""
         if verdict.label == self.winner:
             return replace(verdict, reason=f"{verdict.reason}; confirmed on {verdict.rounds} fresh rounds")
         if verdict.label in self.dropped:

@@ -1,9 +1,9 @@
-"""An interval that may be looked at while it is still being measured, also after it was final once.
+"""An interval that stays valid when checked repeatedly during measuring, also after a final verdict.
 
-One number for each round, Student's t over the rounds, and a part of the 5 % error spent at each planned
-look. The parts come from a simulation (`total_error` repeats it): whatever look is the last, the chance that
-the interval ever missed the truth stays at or below 5 %. A final look between two planned ones spends the
-part of the next; measuring on from there skips that one.
+One number per round, Student's t over the rounds, and a part of the 5 % error spent at each planned look.
+The parts come from a simulation (`total_error` repeats it): whichever look is the last, the chance that the
+interval ever missed the truth is at most 5 %. A final look between two planned ones spends the part of the
+next; measuring on from there skips that one.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ SPENT_AT: dict[int, float] = {
     300: 0.0001,
 }
 MIN_ROUNDS = min(SPENT_AT)
-REPEATED = 0.0003  # what a look may spend when a final one has spent its part already
-WIDEST = math.log(100.0)  # beyond a hundredfold an interval says nothing, and its ends are absurd
+REPEATED = 0.0003  # error of a look whose part a final look has already spent
+WIDEST = math.log(100.0)  # beyond a hundredfold an interval says nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """On the scale of log(A's time / B's time)."""
+    """An interval of log(A's time / B's time)."""
 
     middle: float
     low: float
@@ -47,7 +47,7 @@ class Interval:
 
     @property
     def excluded(self) -> float:
-        """The least log ratio, in either direction, that the interval excludes."""
+        """Return the smallest log ratio, in either direction, that the interval excludes."""
         return max(self.high, -self.low)
 
 
@@ -58,9 +58,9 @@ def interval(
     looks: Sequence[int] = (),
     most_error: float = 1.0,
 ) -> Interval | None:
-    """Return Student's t interval; `error` defaults to what this number of rounds may spend.
+    """Return Student's t interval; `error` defaults to the part that this number of rounds may spend.
 
-    `most_error` bounds that part.
+    `most_error` limits that part.
     """
     rounds = len(log_ratios)
     if rounds < 2:
@@ -72,7 +72,7 @@ def interval(
 
 
 def error_at(rounds: int, looks: Sequence[int] = ()) -> float:
-    """Return the error that a look at this many rounds may spend: the part of the next planned look.
+    """Return the error that a look after this many rounds may spend: the part of the next planned look.
 
     `looks` are the rounds at which an earlier verdict was final.
     """
@@ -83,19 +83,19 @@ def error_at(rounds: int, looks: Sequence[int] = ()) -> float:
 
 
 def is_look(rounds: int, looks: Sequence[int] = ()) -> bool:
-    """Return whether a decision may be taken at this many rounds although measuring goes on."""
+    """Return whether a verdict may be final after this many rounds although measuring continues."""
     return rounds in SPENT_AT and error_at(rounds, looks) == SPENT_AT[rounds]
 
 
 def planned_look(rounds: int) -> int:
-    """Return the planned look at or after this many rounds; the last one for all beyond."""
+    """Return the planned look at or after this many rounds, or the last one."""
     return next((look for look in SPENT_AT if rounds <= look), max(SPENT_AT))
 
 
 def rounds_to_reach(
     half_width: float, log_ratios: Sequence[float], looks: Sequence[int] = (), most_error: float = 1.0
 ) -> int | None:
-    """Return the planned look at which this scatter gives such an interval, or None."""
+    """Return the planned look at which this scatter gives an interval this narrow, or None."""
     if len(log_ratios) < 2:
         return None
     scatter = stdev(log_ratios)
@@ -119,7 +119,7 @@ def student_t(probability: float, degrees: int) -> float:
 def total_error(finals: Sequence[int], *, repeats: int, seed: int = 0) -> float:
     """Return the simulated chance that any interval misses the truth.
 
-    `finals` are the rounds at which a verdict was final; measuring went on after all but the last.
+    `finals` are the rounds at which a verdict was final; measuring continued after all but the last.
     """
     import numpy as np
 

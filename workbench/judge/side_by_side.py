@@ -1,4 +1,4 @@
-"""Configs of different arithmetic in one table: speed, size, memory, accuracy, error."""
+"""A table of configs with different arithmetic: speed, size, memory, accuracy, error."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TIMED, EVALUATED = "the timed inputs", "the evaluation"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One config. None: not known; `speedup` is the baseline's time over its own."""
+    """One config. None: unknown; `speedup` is the baseline's time over this config's."""
 
     label: str
     config: str
     median_s: float | None
-    median_low_s: float | None  # of its own processes; the speed-up's interval is paired, and narrower
+    median_low_s: float | None  # from its own processes; the speed-up's interval is paired and narrower
     median_high_s: float | None
     speedup: float | None
     speedup_low: float | None
@@ -35,22 +35,22 @@ class Standing:
     accuracy: float | None
     accuracy_low: float | None
     accuracy_high: float | None
-    lost: float | None  # accuracy against the baseline on the same items; negative: lost
+    lost: float | None  # accuracy change from the baseline on the same items; negative: lost
     lost_low: float | None
     lost_high: float | None
-    error: float | None  # rms of the worst output over that of the baseline's; infinite: it has no size
+    error: float | None  # rms error of the worst output over the baseline's rms; infinite: no finite size
     error_from: str | None
     problem: str | None
-    best: bool  # no other config is both faster and better; False also where the speed-up is unknown
+    best: bool  # no other config is both faster and more accurate; False also if the speed-up is unknown
 
     @property
     def is_told(self) -> bool:
-        """The interval of its speed-up says something."""
+        """Return whether the interval of the speed-up is conclusive."""
         return self.verdict in ("faster", "slower", "tie")
 
 
 def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tuple[Standing, ...]:
-    """The baseline first."""
+    """Return all configs, the baseline first."""
     verdicts = {verdict.label: verdict for verdict in record.verdicts}
     rows = []
     for run in record.runs:
@@ -89,7 +89,7 @@ def standings(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> tupl
 
 
 def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -> pd.DataFrame:
-    """One row a config, with units in the names of the columns."""
+    """Return one row per config; column names contain the units."""
     import pandas as pd
 
     names = [field.name for field in fields(Standing)]
@@ -106,7 +106,7 @@ def precision_frame(record: ComparisonRecord, accuracy: AccuracyRecord | None) -
 
 
 def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
-    """Mark the Pareto front: rows that no other row beats in speed and accuracy."""
+    """Mark the Pareto front: rows that no other row beats in both speed and accuracy."""
     from dataclasses import replace
 
     def beats(row: Standing, other: Standing) -> bool:
@@ -127,7 +127,7 @@ def _with_best(rows: list[Standing]) -> tuple[Standing, ...]:
 
 
 def _badness(row: Standing) -> float | None:
-    """Return the lost accuracy where it is known, else the error; the baseline has none."""
+    """Return the lost accuracy if known, else the error; None for the baseline."""
     if row.accuracy is not None:
         return -row.accuracy
     if row.verdict is None:
@@ -150,7 +150,7 @@ def _error(
 
 
 def _file_bytes(record: ComparisonRecord, label: str) -> int | None:
-    """Of the file that ORT loaded, with its weights."""
+    """Return the size of the file that ORT loaded, with its weights."""
     run = next(run for run in record.runs if run.label == label)
     if run.preparation is not None:
         return run.preparation.file_bytes

@@ -1,4 +1,4 @@
-"""How close the outputs of a config must come to the baseline's, by the arithmetic of its model file."""
+"""The required closeness of a config's outputs to the baseline's, by the arithmetic of its model file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.judge.agreement import FLOAT32_LEAST_SQNR_DB
 from workbench.models.fit import is_quantized
 from workbench.models.model import Model
 
-COMPRESSED = frozenset(("MatMulNBits", "GatherBlockQuantized", "DequantizeLinear"))  # integer weights alone
+COMPRESSED = frozenset(("MatMulNBits", "GatherBlockQuantized", "DequantizeLinear"))  # integer weights only
 _HALF_LEAST_SQNR_DB = {
     TensorProto.FLOAT16: Float16.LEAST_SQNR_DB,
     TensorProto.BFLOAT16: BFloat16.LEAST_SQNR_DB,
@@ -18,9 +18,9 @@ _HALF_LEAST_SQNR_DB = {
 
 
 def least_sqnr_db(config: Config, model: Model | None) -> float | None:
-    """Return the signal over noise asked for, or None where outputs must agree within the tolerance.
+    """Return the required SQNR, or None if outputs must agree within the tolerance.
 
-    `model` is the file that ORT loads. The arithmetic of a file that the user prepared is found in the file.
+    `model` is the file that ORT loads; it shows the arithmetic of a file that the user prepared.
     """
     if config.precision is not None and not isinstance(config.precision, PreparedModel):
         return config.precision.LEAST_SQNR_DB
@@ -31,7 +31,7 @@ def least_sqnr_db(config: Config, model: Model | None) -> float | None:
 
 
 def _of_file(model: Model) -> float | None:
-    """Return what the lowest precision in the file asks for; None for float32 alone."""
+    """Return the SQNR that the lowest precision in the file requires; None for float32 alone."""
     graph = model.structure.graph
     if is_quantized(model) or any(node.op_type in COMPRESSED for node in graph.node):
         return INTEGER_LEAST_SQNR_DB

@@ -1,4 +1,4 @@
-"""Faster, slower, tie, outputs differ, or unknown: the conclusion from the pairs, in one sentence."""
+"""The conclusion from the pairs in one sentence: faster, slower, tie, outputs differ, or unknown."""
 
 from __future__ import annotations
 
@@ -21,33 +21,34 @@ from workbench.records.run import Population
 from workbench.text import shorten
 
 NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
-LEAST_MARGIN_SHARE = 0.5  # of the smallest effect: to settle less would take for ever
+LEAST_MARGIN_SHARE = 0.5  # of the smallest effect: settling less would take too long
 BUSY_CONFIDENCE = 0.99
 BUSY_MOST_ERROR = 0.003
-"""Of a look on a busy machine. Where rounds scatter by more than the smallest effect, the interval alone
-guards against false claims: all looks together may call 1 in 100 of equal configs different, there too."""
-LONGEST_S = 600.0  # a longer time is not advised
+"""The error of a look on a busy machine. If rounds scatter by more than the smallest effect, the interval
+alone prevents false claims: all looks together may call 1 in 100 of equal configs different, there too.
+"""
+LONGEST_S = 600.0  # longer times are not advised
 
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """By what the rounds of a candidate are judged."""
+    """The criteria by which the rounds of a candidate are judged."""
 
     smallest_effect: float = 0.01
     population: Population = "undisturbed"
     clock: Clock = "wall"
     looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final
     after_round: int = 0  # only later rounds count
-    round_s: float | None = None  # what another round takes; None: unknown
+    round_s: float | None = None  # duration of another round; None: unknown
 
     @property
     def is_busy(self) -> bool:
-        """Return whether the rounds are disturbed, so that the smallest effect protects no more."""
+        """Return whether the rounds are disturbed, so that the smallest effect gives no protection."""
         return self.population == "all" and self.clock == "wall"
 
     @property
     def most_error(self) -> float:
-        """Return what a look may spend at most."""
+        """Return the maximum error that a look may spend."""
         return BUSY_MOST_ERROR if self.is_busy else 1.0
 
     def interval(self, ratios: Sequence[float]) -> Interval | None:
@@ -69,7 +70,7 @@ def judge(
     final: bool,
     failure: str | None = None,
 ) -> Verdict:
-    """Return the verdict on one candidate from its pairs so far. `final`: no more will be measured now."""
+    """Return the verdict on one candidate from its pairs so far. `final`: measuring stops now."""
     ratios = criteria.ratios(pairs)
     estimate = criteria.interval(ratios)
     settled = final or is_look(len(ratios), criteria.looks)
@@ -96,7 +97,7 @@ def judge(
 
 
 def is_enough(pairs: Sequence[Pair], criteria: Criteria) -> bool:
-    """Return whether measuring on would only confirm what is known: decided at a planned look, and narrow."""
+    """Return whether more rounds would only confirm the verdict: decided at a planned look, and narrow."""
     ratios = criteria.ratios(pairs)
     estimate = criteria.interval(ratios)
     if estimate is None or not is_look(len(ratios), criteria.looks):
@@ -107,7 +108,7 @@ def is_enough(pairs: Sequence[Pair], criteria: Criteria) -> bool:
 
 
 def kind_of(estimate: Interval, smallest_effect: float) -> Kind:
-    """Return where the interval lies: beyond the smallest effect, within twice that, or neither."""
+    """Return the kind for the interval: beyond the smallest effect, within twice that, or neither."""
     effect = math.log1p(smallest_effect)
     if _is_absurd(estimate):
         return "unknown"
@@ -150,7 +151,7 @@ def _conclude(
 
 
 def _excluded(estimate: Interval, smallest_effect: float) -> str:
-    """Say what an interval rules out that leaves both an effect and none possible."""
+    """Return what an undecided interval rules out, in words."""
     ends = f"({math.exp(estimate.low):.3f} to {math.exp(estimate.high):.3f})"
     most = _percent(math.expm1(estimate.excluded))
     if estimate.low > 0 or estimate.high < 0:
@@ -160,7 +161,7 @@ def _excluded(estimate: Interval, smallest_effect: float) -> str:
 
 
 def _more(ratios: Sequence[float], criteria: Criteria) -> str:
-    """Say how long it would take to settle the smallest effect, from the scatter so far."""
+    """Return the time needed to settle the smallest effect, from the scatter so far, in words."""
     estimate = criteria.interval(ratios)
     if estimate is None or criteria.round_s is None:
         return ""
@@ -180,7 +181,7 @@ def _is_absurd(estimate: Interval) -> bool:
 
 
 def _percent(share: float) -> str:
-    """Write 0.026 as 2.6 %, and more than double as a factor."""
+    """Return 0.026 as 2.6 %, and more than double as a factor."""
     return f"{share * 100:.1f} %" if share < 1 else f"{share + 1:.1f} times"
 
 

@@ -6,13 +6,13 @@ from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verd
 from workbench.records.run import Run
 from workbench.text import in_mib, shorten
 
-MOST_CHARACTERS = 6_000  # of a line: what ORT says of a failure is kept, a stranger's megabyte is not
+MOST_CHARACTERS = 6_000  # of a line: keeps ORT's failure messages, cuts an untrusted megabyte
 NOTABLE_LOAD_S = 0.02
 NOTABLE_LOAD_SHARE = 0.2
 
 
 def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
-    """Say the verdict with its interval, then the outputs, then memory and, where it matters, load time."""
+    """Return the verdict with its interval, then outputs, memory and, if relevant, load time, in words."""
     candidate = next(run for run in record.runs if run.label == verdict.label)
     parts = [headline(verdict), outputs_in_words(verdict.label, record.agreement)]
     parts.append(memory_in_words(record.runs[0], candidate))
@@ -22,11 +22,11 @@ def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
 
 
 def headline(verdict: Verdict) -> str:
-    """Say how fast the candidate is, or what is excluded; a provisional verdict is marked first."""
+    """Return the candidate's speed, or what is excluded; a provisional verdict is marked first."""
     label, start = verdict.label, "provisional: " if verdict.provisional else ""
     ratio, low, high = verdict.ratio, verdict.low, verdict.high
     if verdict.kind == "outputs differ":
-        return f"{start}{verdict.reason}"  # how fast a wrong answer comes is not discussed
+        return f"{start}{verdict.reason}"  # the speed of a wrong result is irrelevant
     if verdict.clock == "cpu":
         start += "by processor time at one thread, "
     if ratio is None or (verdict.kind == "unknown" and low is None):
@@ -48,7 +48,7 @@ def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
     if not rows:
         return "outputs were not compared"
     if any(row.agrees is False for row in rows):
-        return ""  # the headline says it
+        return ""  # the headline contains it
     if unknown := [row for row in rows if row.agrees is None]:
         return f"whether the outputs agree is unknown ({unknown[0].reason})"
     worst = min((row.sqnr_db for row in rows if row.sqnr_db is not None), default=None)
@@ -58,7 +58,7 @@ def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
         return f"outputs are {error} % off (SQNR {worst:.0f} dB, at least {asked:g} asked for)"
     if worst is not None:
         return f"outputs agree (SQNR {worst:.0f} dB)"
-    exact = not any(row.max_abs_error for row in rows)  # absent where outputs are no numbers, and equal
+    exact = not any(row.max_abs_error for row in rows)  # None where outputs are equal texts
     return "outputs agree (equal to the last bit)" if exact else "outputs agree"
 
 
@@ -72,7 +72,7 @@ def memory_in_words(baseline: Run, candidate: Run) -> str:
 
 
 def load_in_words(baseline: Run, candidate: Run) -> str:
-    """Say the load times where they differ so much that users notice."""
+    """Return the load times in words if the difference is noticeable."""
     before_s, after_s = baseline.load_s, candidate.load_s
     if before_s is None or after_s is None:
         return ""
@@ -98,5 +98,5 @@ def _interval(confidence: float, low: float, high: float, *, inverse: bool) -> s
 
 
 def _digits(ratio: float) -> int:
-    """Return three decimals where per cents matter, fewer for large factors."""
+    """Return the decimals of a ratio: three where percents matter, fewer for large factors."""
     return 3 if ratio < 1.2 else 2 if ratio < 10 else 1
