@@ -24,8 +24,8 @@ NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is reported as 1.90 to 2
 LEAST_MARGIN_SHARE = 0.5  # of the smallest effect: settling less would take too long
 BUSY_CONFIDENCE = 0.99
 BUSY_MOST_ERROR = 0.003
-"""The error of a look on a busy machine. If rounds scatter by more than the smallest effect, the interval
-alone prevents false claims: all looks together may call 1 in 100 of equal configs different, there too.
+"""The maximum error of a look on a busy machine. If rounds scatter by more than the smallest effect, the
+interval alone prevents false claims: all looks together may call 1 in 100 of equal configs different.
 """
 LONGEST_S = 600.0  # longer times are not advised
 

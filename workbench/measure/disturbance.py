@@ -1,4 +1,4 @@
-"""Whether other programs disturbed a block, decided from the scheduler's figures alone, never from latency.
+"""Detection of blocks that other programs disturbed, from the scheduler's figures alone, never from latency.
 
 Waiting for a core is a disturbance only if other programs worked meanwhile: just after thawing, threads of
 a worker may share a core for a scheduler tick although another one is free, and every config has this wait.
