@@ -72,7 +72,7 @@ class Verdict:
     ratio: float | None
     low: float | None
     high: float | None
-    confidence: float  # of the interval from low to high, over all looks
+    confidence: float  # confidence of the interval from low to high, over all looks
     smallest_effect: float
     rounds: int  # process pairs that the interval is based on
     provisional: bool

@@ -21,7 +21,7 @@ class Entry:
     kind: str
     model: str
     model_sha256: str
-    verdict: str | None  # of the first candidate: ratio, low and high
+    verdict: str | None  # ratio, low and high of the first candidate
     ratio: float | None  # None also if the verdict refuses a ratio
     low: float | None
     high: float | None

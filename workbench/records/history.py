@@ -80,7 +80,7 @@ class History:
         about: Origin | None = None,
         parts: tuple[Part, ...] = (),
     ) -> bool:
-        """Store the parts added to a record since; return False if the record is not in the history."""
+        """Store the later parts of a record; return False if the record is not in the history."""
         blob, entry = self._packed(record, structure, "", about, parts)
         with writing(self.path, self._patience_s) as connection:
             query = "UPDATE records SET bundle = ?, bundle_bytes = ? WHERE id = ?"

@@ -46,8 +46,8 @@ class LayerError:
 
     node: str
     op_type: str
-    weight_db: float | None  # of its worst weight
-    input_db: float | None  # of the rounding of its worst activation
+    weight_db: float | None  # SQNR of its worst weight
+    input_db: float | None  # SQNR of the rounding of its worst activation
     output_db: float | None  # against the float model, errors of all earlier layers included
     outlier_ratio: float | None  # the largest of weights and inputs
 

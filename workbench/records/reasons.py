@@ -44,7 +44,7 @@ class Reason:
     kind: ReasonKind
     sentence: str
     cost_s: float | None
-    share: float | None  # of the candidate's node time
+    share: float | None  # share of the candidate's node time
     node_count: int
     nodes: tuple[str, ...]  # the costliest first, limited in number; untrusted names
     fix: str
@@ -61,7 +61,7 @@ class WhySlowerRecord:
     candidate_s: float
     measured: str  # how both were measured, or the verdict of a comparison
     integer_nodes: int
-    integer_share: float | None  # of the node time
+    integer_share: float | None  # share of the node time
     node_count: int
     reasons: tuple[Reason, ...]
     configs: str  # the differences between the configs

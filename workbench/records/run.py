@@ -61,7 +61,7 @@ class ProcessRecord:
     """One worker process with one session, from its start to its last block."""
 
     round: int
-    spawn_s: float  # from requesting the process to its first message
+    spawn_s: float  # time from requesting the process to its first message
     import_s: float  # importing onnxruntime in the process
     load_s: float
     first_run_s: float

@@ -44,7 +44,7 @@ class SensitivityRecord:
     model_name: str
     config: str  # config in words
     mode: Mode
-    whole_error: float | None  # with all candidates quantized
+    whole_error: float | None  # error with all candidates quantized
     rows: tuple[LayerSensitivity, ...]
     latency_how: str  # source of the gains: measured, or estimated from profiles
     item_count: int
@@ -115,8 +115,8 @@ class ProposalRecord:
     reason: str
     excluded: tuple[str, ...]  # names of candidate layers
     nodes: tuple[str, ...]  # the names for `exclude`
-    whole_error: float | None  # with nothing excluded
-    error: float | None  # with the proposed layers excluded
+    whole_error: float | None  # error with nothing excluded
+    error: float | None  # error with the proposed layers excluded
     cost_s: float | None  # seconds per run that the exclusion costs
     cost_low_s: float | None  # the 95 % interval's lower end
     cost_high_s: float | None
