@@ -34,7 +34,7 @@ from workbench.text import bytes_text, shorten
 
 _CHUNK_BYTES = 1 << 18
 _STALL_S = 30.0  # a server silent for this long counts as dead
-_SLOW_S = 60.0  # as does one that sends almost nothing for this long
+_SLOW_S = 60.0  # a server that sends almost nothing for this long counts as dead too
 _PIN = re.compile(r"sha256=([0-9a-fA-F]{64})")
 _SAFE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 

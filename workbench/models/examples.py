@@ -24,7 +24,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 LABELS = "labels"
 RANDOM_FEEDS = 8
-MOST_FEEDS = 10_000  # of an iterable that may be infinite
+MOST_FEEDS = 10_000  # limit for an iterable that may be infinite
 NOT_REAL = "random inputs: the error on real data may be smaller or larger, and accuracy is not known"
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
 
-MAX_FEEDS = 64  # from an iterable: enough to vary the data, few enough for memory
+MAX_FEEDS = 64  # limit for an iterable: enough to vary the data, few enough for memory
 
 
 @dataclass(frozen=True, eq=False, slots=True)

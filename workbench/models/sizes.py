@@ -25,8 +25,8 @@ from workbench.text import folded, listed, nearest, shorten
 BATCH = 1
 SEQUENCE = 128  # tokens: long enough to take time, short enough for every common position table
 IMAGE = 224  # pixels per side: the training size of most classifiers
-FRAMES = 3000  # of a spectrogram: Whisper's 30 s
-SAMPLES = 16_000  # of audio: one second at the rate of speech models
+FRAMES = 3000  # spectrogram frames: Whisper's 30 s
+SAMPLES = 16_000  # audio samples: one second at the rate of speech models
 CHANNELS = 3
 OTHER = 8
 
