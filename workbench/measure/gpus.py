@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.records.machine import Gpu
 
 VENDORS = {"0x1002": "AMD", "0x8086": "Intel"}
-_TEXT = 96  # NVML's own limit of names
+_TEXT = 96  # NVML's maximum length of a name
 
 
 class _Memory(ctypes.Structure):
