@@ -14,8 +14,8 @@ from workbench.worker.values import NOT_COMPARABLE
 
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
 NO_VALUES = "every output is NaN or empty, so there is nothing to compare"
-DIFFERING_SHARE = 0.05  # of integers (class indices, tokens) that other arithmetic may change
-TOLERANCE = 1e-3  # of the baseline's largest magnitude: reordered float32 sums stay below
+DIFFERING_SHARE = 0.05  # share of integers (class indices, tokens) that other arithmetic may change
+TOLERANCE = 1e-3  # share of the baseline's largest magnitude: reordered float32 sums stay below
 
 
 def compare_outputs(

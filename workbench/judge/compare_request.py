@@ -22,9 +22,9 @@ from workbench.worker.values import Feed
 SMALL_RUN_S = 0.001
 SMALL_BUDGET_S = 9.5  # a model of up to 1 ms settles within 10 s
 DEFAULT_BUDGET_S = 15.0
-DEFAULT_ROUNDS = 6  # the budget of a large model allows this many rounds…
-DEFAULT_MOST_S = 120.0  # …up to this limit, unless
-DEFAULT_LEAST_ROUNDS = 3  # …that is too little for an interval
+DEFAULT_ROUNDS = 6  # rounds in the budget of a large model
+DEFAULT_MOST_S = 120.0  # maximum of that budget
+DEFAULT_LEAST_ROUNDS = 3  # guaranteed beyond that maximum: an interval needs them
 MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost everything a tie
 
 

@@ -10,7 +10,7 @@ from workbench.records.comparison import Doubt
 from workbench.records.machine import Machine
 from workbench.records.run import Block, Run
 
-DISTURBED_SHARE = 0.10  # of the blocks
+DISTURBED_SHARE = 0.10  # share of the blocks
 STEAL_SHARE = 0.02
 MORE_TIME = "give more time: result.measure_more(budget_s=30)"
 OWN_FIX = f"close other programs and notebooks and compare again, or {MORE_TIME}"
@@ -27,8 +27,8 @@ class Circumstances:
     machine: Machine
     counters: Counters
     elapsed_s: float
-    software: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # by label
-    shared: bool = False  # with users whose programs cannot be closed: a hub
+    software: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # software versions by label
+    shared: bool = False  # other users' programs, which this user cannot close: a hub
 
     @property
     def is_stolen_from(self) -> bool:

@@ -28,7 +28,7 @@ from workbench.worker.launch import Worker
 
 SAMPLING_S = 0.25  # per round and config
 RACE_BUDGET = 2.0  # times the default: rounds to select and rounds to confirm
-MEMORY_SHARE = 0.6  # of the machine's memory that the workers of a round may use
+MEMORY_SHARE = 0.6  # share of the machine's memory for the workers of a round
 MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
 
 
@@ -60,7 +60,7 @@ class Measuring:
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
         self.budget_s = request.budget_s or DEFAULT_BUDGET_S
-        self._looks: dict[str, tuple[int, ...]] = {}  # by label: rounds at which a verdict was final
+        self._looks: dict[str, tuple[int, ...]] = {}  # rounds at which a verdict was final, by label
         if request.earlier is not None:
             self.rounds = last_round(request.earlier)
             self.budget_s += request.earlier.protocol.elapsed_s
@@ -206,7 +206,7 @@ class Measuring:
 
     def _report(self, doing: str) -> None:
         elapsed_s = self.elapsed_s
-        known = self._round_s is not None  # the first round shows the cost of one
+        known = self._round_s is not None  # the first round shows the cost of a round
         self._on_progress(
             Progress(
                 doing=doing,

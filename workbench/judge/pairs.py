@@ -16,8 +16,8 @@ Cycle: TypeAlias = tuple[Sequence[Block], Sequence[Block]]
 
 LEAST_S = 1e-9  # no run is shorter than a tick of the clock
 
-MIN_CLEAN_CYCLES = 2  # of A B B A: fewer would rest on a single moment
-CLEAN_SHARE = 0.5  # of the rounds: with fewer clean ones the verdict uses all cycles
+MIN_CLEAN_CYCLES = 2  # cycles of A B B A: fewer would rest on a single moment
+CLEAN_SHARE = 0.5  # share of the rounds: with fewer clean ones the verdict uses all cycles
 FASTEST_SHARE = 0.75
 """The typical latency is the mean of the fastest three quarters of the samples. It uses more samples than the
 median and excludes the same interrupted tail: on identical configs of five models its ratio scatters by

@@ -20,8 +20,8 @@ from workbench.records.comparison import Kind, OutputAgreement, Verdict
 from workbench.records.run import Population
 from workbench.text import shorten
 
-NARROW_SHARE = 0.05  # of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
-LEAST_MARGIN_SHARE = 0.5  # of the smallest effect: settling less would take too long
+NARROW_SHARE = 0.05  # share of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
+LEAST_MARGIN_SHARE = 0.5  # share of the smallest effect: settling less would take too long
 BUSY_CONFIDENCE = 0.99
 BUSY_MOST_ERROR = 0.003
 """The maximum error of a look on a busy machine. If rounds scatter by more than the smallest effect, the

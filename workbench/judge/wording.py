@@ -6,7 +6,7 @@ from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verd
 from workbench.records.run import Run
 from workbench.text import in_mib, shorten
 
-MOST_CHARACTERS = 6_000  # of a line: keeps ORT's failure messages, cuts an untrusted megabyte
+MOST_CHARACTERS = 6_000  # per line: keeps ORT's failure messages, cuts an untrusted megabyte
 NOTABLE_LOAD_S = 0.02
 NOTABLE_LOAD_SHARE = 0.2
 
