@@ -23,6 +23,7 @@ from workbench.records.run import Run
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
+MOST_NODES = 40  # listed in a finding
 UNSURE = {"sure": 0.25, "likely": 0.5, "maybe": 1.0}  # of the predicted saving, to both sides
 
 
@@ -151,6 +152,12 @@ class Evidence:
         return tuple(graph.producers[name] for name in node.inputs if name in graph.producers)
 
 
-def names_of(nodes: Iterable[NodeRun | Node]) -> tuple[str, ...]:
-    """The names of nodes, each once."""
-    return tuple(dict.fromkeys(node.node if isinstance(node, NodeRun) else node.key for node in nodes))
+def names_of(nodes: Iterable[NodeRun | Node | str]) -> tuple[str, ...]:
+    """Return the distinct names of nodes, as many as a finding lists; a string is a name already."""
+    return tuple(dict.fromkeys(_name_of(node) for node in nodes))[:MOST_NODES]
+
+
+def _name_of(node: NodeRun | Node | str) -> str:
+    if isinstance(node, str):
+        return node
+    return node.node if isinstance(node, NodeRun) else node.key

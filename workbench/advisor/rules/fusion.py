@@ -14,7 +14,6 @@ SKIP_SHARE = 0.03
 SKIP_SAVED = 0.8  # of the fused kernel's time: it was 3.4 to 7.2 times slower than its parts at every size
 GELU_SAVED = 0.6
 EXTRA_OUTPUT = "output of the model"
-MOST_NODES = 40
 
 
 @rule(
@@ -41,7 +40,7 @@ def skip_layer_norm_slow(evidence: Evidence) -> Iterator[FindingRecord]:
             f"they take {share * 100:.1f} % of a run ({cost_s * 1e3:.3g} ms)",
             "on the CPU this kernel is several times slower than its two parts, at every hidden size tried",
         ),
-        names_of(nodes)[:MOST_NODES],
+        names_of(nodes),
         "sure",
         evidence.time_gain(cost_s * SKIP_SAVED, "sure"),
         Fix(
@@ -78,7 +77,7 @@ def level_below_all(evidence: Evidence) -> Iterator[FindingRecord]:
             if convolutions
             else "fusions beyond this level are left out",
         ),
-        names_of(convolutions)[:MOST_NODES],
+        names_of(convolutions),
         confidence,
         evidence.time_gain(saved_s, confidence),
         Fix("config", "use the default level: level=None", config=config.replace(level=None)),
@@ -171,7 +170,7 @@ def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
         "extra-output-blocks-fusion",
         f"Outputs of the model block {len(blocked)} fusion{'s' * (len(blocked) > 1)}",
         tuple(dict.fromkeys(f"{miss.pattern}: {miss.reason}" for miss in blocked))[:3],
-        tuple(dict.fromkeys(name for miss in blocked for name in miss.nodes))[:MOST_NODES],
+        names_of(name for miss in blocked for name in miss.nodes),
         "sure",
         evidence.time_gain(evidence.cost_s(nodes) * 0.3, "sure"),
         Fix(
@@ -202,7 +201,7 @@ def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
         "attention-not-fused",
         f"Attention runs as several operators in {len(misses)} places",
         tuple(dict.fromkeys(miss.reason for miss in misses if miss.reason))[:3],
-        tuple(name for miss in misses for name in miss.nodes)[:MOST_NODES],
+        names_of(name for miss in misses for name in miss.nodes),
         "maybe",
         evidence.time_gain(evidence.cost_s(nodes) * 0.3, "maybe"),
         Fix(
@@ -245,7 +244,7 @@ def _missed(
         ),
         f"{title}, in {len(misses)} place{'s' * (len(misses) > 1)}",
         (f"they take {evidence.share_of(cost_s) * 100:.1f} % of a run", *reasons),
-        names_of(nodes)[:MOST_NODES],
+        names_of(nodes),
         confidence,
         evidence.time_gain(cost_s * saved, confidence),
         fix,

@@ -20,7 +20,6 @@ PRODUCTS = ("MatMul", "Gemm", "FusedMatMul", "FusedGemm")
 QDQ = ("QuantizeLinear", "DequantizeLinear")
 QDQ_SHARE = 0.10
 FEW_ROWS = 16
-MOST_NODES = 40
 
 
 @rule(
@@ -40,7 +39,7 @@ def dynamic_int8_convolutions(evidence: Evidence) -> Iterator[FindingRecord]:
         "dynamic-int8-convolutions",
         f"{len(runs)} convolutions are quantized in every run",
         (f"ConvInteger takes {evidence.share_of(cost_s) * 100:.0f} % of a run and has no fast kernel",),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "sure",
         evidence.time_gain(cost_s * 0.8, "sure"),
         Fix(
@@ -76,7 +75,7 @@ def static_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
             f"convolutions take {evidence.share_of(cost_s) * 100:.0f} % of a run in float32",
             f"this CPU multiplies integers natively ({', '.join(_flags(evidence))})",
         ),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "likely",
         evidence.time_gain(cost_s * (1 - 1 / STATIC_FASTER), "likely"),
         Fix(
@@ -113,7 +112,7 @@ def dynamic_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
         "dynamic-int8-opportunity",
         "Matrix products could run in int8",
         (f"products with constant weights take {evidence.share_of(cost_s) * 100:.0f} % of a run in float32",),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "likely",
         evidence.time_gain(saved_s, "likely"),
         Fix("config", "quantize dynamically: precision=wb.DynamicInt8()", config=config),
@@ -139,7 +138,7 @@ def static_int8_transformer(evidence: Evidence) -> Iterator[FindingRecord]:
         "static-int8-transformer",
         f"{len(runs)} quantize and dequantize nodes stay in the graph",
         (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "sure",
         evidence.time_gain(cost_s, "likely"),
         Fix(
@@ -181,7 +180,7 @@ def quantized_cheap_operators(evidence: Evidence) -> Iterator[FindingRecord]:
         "quantized-cheap-operators",
         f"{len(wrapped)} cheap operators are quantized and dequantized around",
         (f"with their casts they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(wrapped)[:MOST_NODES],
+        names_of(wrapped),
         "likely",
         evidence.time_gain(cost_s * 0.5, "likely"),
         Fix(
@@ -210,7 +209,7 @@ def weight_only_many_rows(evidence: Evidence) -> Iterator[FindingRecord]:
         "weight-only-many-rows",
         f"{len(many)} block-wise quantized products have more than {FEW_ROWS} rows",
         ("each run unpacks the weights, which pays for few rows only",),
-        names_of(many)[:MOST_NODES],
+        names_of(many),
         "sure",
         evidence.time_gain(cost_s * 0.2, "likely"),
         Fix(

@@ -17,7 +17,6 @@ TWO_DIMENSIONAL_FASTER = 1.45
 LARGE_KERNEL = 9
 REORDER_SHARE = 0.15
 SANDWICH_SHARE = 0.05
-MOST_NODES = 40
 
 
 @rule(
@@ -49,7 +48,7 @@ def channels_miss_blocked_layout(evidence: Evidence) -> Iterator[FindingRecord]:
             + ", ".join(str(size) for size in sorted({counts[1] for _, counts in missing})),
             f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",
         ),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "likely",
         evidence.time_gain(cost_s * (1 - 1 / BLOCKED_FASTER), "likely"),
         Fix(
@@ -80,7 +79,7 @@ def one_dimensional_convolution(evidence: Evidence) -> Iterator[FindingRecord]:
         "one-dimensional-convolution",
         f"{len(runs)} one-dimensional convolutions miss the blocked layout",
         (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "likely",
         evidence.time_gain(cost_s * (1 - 1 / TWO_DIMENSIONAL_FASTER), "likely"),
         rewrite_fix(evidence, "conv1d-to-2d", "compute them as two-dimensional ones of height 1"),
@@ -113,7 +112,7 @@ def layout_costs_more(evidence: Evidence) -> Iterator[FindingRecord]:
         "layout-costs-more",
         "The blocked layout may cost more than it saves",
         tuple(reasons),
-        (*names_of(reorders), *names_of(large))[:MOST_NODES],
+        names_of((*reorders, *large)),
         "maybe",
         evidence.time_gain(cost_s, "maybe"),
         Fix(
@@ -158,7 +157,7 @@ def reorder_sandwich(evidence: Evidence) -> Iterator[FindingRecord]:
         "reorder-sandwich",
         f"{kinds} breaks the blocked layout in {len(middles)} place{'s' * (len(middles) > 1)}",
         (f"the reorders around it and itself take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(around)[:MOST_NODES],
+        names_of(around),
         "likely",
         evidence.time_gain(cost_s, "likely"),
         Fix("export", "use zero padding inside of the convolution instead", code='padding_mode="zeros"'),

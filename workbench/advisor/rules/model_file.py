@@ -16,7 +16,6 @@ LEAST_BYTES = 1 << 20
 VOCABULARY = 10_000
 LOGITS_SHARE = 0.10
 ATTRIBUTE_BYTES = 64 << 20
-MOST_NODES = 40
 
 
 @rule(
@@ -39,7 +38,7 @@ def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
         "weights-are-inputs",
         f"{len(weights)} weights are inputs of the model",
         ("a caller could replace them in each run, so ORT may not fold or fuse them",),
-        names_of(readers)[:MOST_NODES],
+        names_of(readers),
         "sure",
         evidence.time_gain(saved_s, "likely") if evidence.run_s else Gain("time", None, None, None, None),
         rewrite_fix(
@@ -73,7 +72,7 @@ def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
         "denormal-weights",
         f"{count:,} elements of {len(denormal)} weights are denormal",
         (f"at most {max(weight.denormal_share for weight in denormal) * 100:.1f} % of a weight",),
-        names_of(readers)[:MOST_NODES],
+        names_of(readers),
         "sure",
         evidence.time_gain(cost_s * (1 - 1 / DENORMAL_SLOWER), "maybe")
         if evidence.run_s
@@ -102,7 +101,7 @@ def non_finite_weights(evidence: Evidence) -> Iterator[FindingRecord]:
         "non-finite-weights",
         f"{len(broken)} weights hold NaN or infinity",
         (f"{sum(weight.non_finite for weight in broken):,} elements",),
-        names_of(node for node in evidence.prepared.nodes if names & set(node.inputs))[:MOST_NODES],
+        names_of(node for node in evidence.prepared.nodes if names & set(node.inputs)),
         "likely",
         Gain("correctness", None, None, None, None),
         Fix("export", "export again from a checkpoint without NaN"),
@@ -137,7 +136,7 @@ def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
             " = ".join(f"{_short(weight.name)} {list(weight.dims)}" for weight in group)
             for group in twins[:3]
         ),
-        names_of(node for node in evidence.prepared.nodes if names & set(node.inputs))[:MOST_NODES],
+        names_of(node for node in evidence.prepared.nodes if names & set(node.inputs)),
         "sure",
         Gain("memory", float(wasted), float(wasted), float(wasted), wasted / total if total else None),
         _shared(evidence, twins),
@@ -246,7 +245,7 @@ def weights_as_attributes(evidence: Evidence) -> Iterator[FindingRecord]:
             f"{len(heavy)} nodes with over 100,000 numbers each",
             f"{total / (1 << 20):,.0f} MiB in Constant nodes",
         ),
-        tuple(heavy)[:MOST_NODES],
+        names_of(heavy),
         "likely",
         Gain("load", None, None, None, None),
         Fix("export", "store them as initializers, or as tensors of the tree ensemble"),

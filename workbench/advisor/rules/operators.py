@@ -31,7 +31,6 @@ CHEAP_EXPONENTS = {
     -1.0: "Reciprocal",
 }
 ATTENTION_TRANSPOSES = 4  # a block of attention needs them
-MOST_NODES = 40
 
 
 @rule(
@@ -57,7 +56,7 @@ def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
         "general-power",
         f"Pow with exponent {values} is computed the general way",
         (f"it takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "sure",
         evidence.time_gain(cost_s * 0.95, "sure"),
         rewrite_fix(evidence, "power-spelled-out", "replace it by Sqrt, Reciprocal or Mul"),
@@ -81,7 +80,7 @@ def einsum(evidence: Evidence) -> Iterator[FindingRecord]:
         "einsum",
         f"{len(runs)} Einsum node{'s' * (len(runs) > 1)} cost transposes that a MatMul does not need",
         (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "likely",
         evidence.time_gain(cost_s * 0.35, "likely"),
         Fix("export", "write the product with matmul in the model's code", code="torch.matmul(a, b)"),
@@ -115,7 +114,7 @@ def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
         "cast-pairs",
         f"{len(pairs)} tensors are cast and cast back",
         (f"the casts take {evidence.share_of(cost_s) * 100:.1f} % of a run",),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "likely",
         evidence.time_gain(cost_s, "likely"),
         rewrite_fix(
@@ -156,7 +155,7 @@ def float64_island(evidence: Evidence) -> Iterator[FindingRecord]:
         "float64-island",
         f"{len(runs)} nodes compute in float64",
         (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "maybe",
         evidence.time_gain(cost_s * 0.5, "maybe"),
         Fix("export", "make constants and buffers float32 before the export", code="model.float()"),
@@ -184,7 +183,7 @@ def transposes(evidence: Evidence) -> Iterator[FindingRecord]:
         "transposes",
         f"{len(runs)} transposes take {evidence.share_of(cost_s) * 100:.0f} % of a run",
         (),
-        names_of(runs)[:MOST_NODES],
+        names_of(runs),
         "likely",
         evidence.time_gain(cost_s * 0.7, "likely"),
         Fix("export", "export with channels first", code="tf2onnx … --inputs-as-nchw input"),
@@ -213,7 +212,7 @@ def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
             "loop-of-products",
             f"{loop.op_type} repeats small operators one step after the other",
             (f"it takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-            (loop.node, *bodies.get(loop.node, ()))[:MOST_NODES],
+            names_of((loop.node, *bodies.get(loop.node, ()))),
             "maybe",
             evidence.time_gain(cost_s * 0.8, "maybe"),
             Fix("export", "write the steps as one batched operator where no step needs the one before"),

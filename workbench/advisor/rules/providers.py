@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence
+from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
 from workbench.config import Provider
 from workbench.records.findings import FindingRecord, Fix, Gain
@@ -17,7 +17,6 @@ COPIES = ("MemcpyFromHost", "MemcpyToHost")
 MOST_PARTITIONS = 4
 FIRST_RUN_TIMES = 10
 ENGINE_LOAD_S = 5.0
-MOST_NODES = 40
 
 
 @rule(
@@ -71,7 +70,7 @@ def copies_between_devices(evidence: Evidence) -> Iterator[FindingRecord]:
         "copies-between-devices",
         f"{len(copies)} tensors are copied between devices in the middle of the graph",
         tuple(f"{text} ({count})" for text, count in reasons.most_common(3)),
-        tuple(node.key for node in copies)[:MOST_NODES],
+        names_of(copies),
         "likely",
         evidence.time_gain(cost_s, "likely") if known else Gain("time", None, None, None, None),
         Fix("export", "rewrite the operators that fell to the CPU, or gather them at the end of the graph"),
@@ -99,7 +98,7 @@ def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
         "many-partitions",
         f"The graph is cut into {placement.partitions} parts",
         (f"operators on the CPU: {', '.join(f'{kind} ({n})' for kind, n in split.most_common(5))}",),
-        tuple(node.node for node in placement.nodes if node.provider == CPU)[:MOST_NODES],
+        names_of(node.node for node in placement.nodes if node.provider == CPU),
         "likely",
         Gain("time", None, None, None, None),
         Fix("export", "rewrite the operators that split it, or use the CPU for all of it"),

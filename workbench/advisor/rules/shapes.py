@@ -14,7 +14,6 @@ SHAPE_NODE_SHARE = 0.25
 SHAPE_TIME_SHARE = 0.05
 BETWEEN_SHARE = 0.20
 TINY_RUN_S = 0.010
-MOST_NODES = 40
 
 
 @rule(
@@ -51,7 +50,7 @@ def shape_arithmetic(evidence: Evidence) -> Iterator[FindingRecord]:
             f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",
             f"free dimensions: {', '.join(dims)}",
         ),
-        names_of(small)[:MOST_NODES],
+        names_of(small),
         "maybe",
         evidence.time_gain(cost_s, "maybe"),
         fix,
