@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
-    """Where Jupyter Server finds `_load_jupyter_server_extension`."""
+    """Return the module in which Jupyter Server finds `_load_jupyter_server_extension`."""
     return [{"module": "workbench.server"}]
 
 

@@ -1,4 +1,4 @@
-"""A link as a widget: it finds the server's base URL in the page, and says why it cannot open."""
+"""A link as a widget, which finds the server's base URL in the page and says why a link cannot open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STATIC = files("workbench.server") / "static"
 
 
 class LinkButton(anywidget.AnyWidget):
-    """Opens a `Link` in a new tab of the browser; without a link it is disabled."""
+    """A button that opens a `Link` in a new browser tab, disabled without a link."""
 
     _esm: ClassVar[str] = (_STATIC / "button.js").read_text(encoding="utf-8")
     _css: ClassVar[str] = (_STATIC / "button.css").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ class LinkButton(anywidget.AnyWidget):
         self.show(link)
 
     def show(self, link: Link | None) -> None:
-        """Open this link from now on, or nothing."""
+        """Set the link that the button opens; None disables the button."""
         if link is None:
             self.relative, self.hint = "", "Nothing to open yet"
             return

@@ -1,4 +1,4 @@
-"""The files of the two viewers: of the installed netron package, and of the speedscope in this package."""
+"""The files of both viewers: the installed netron package, and the speedscope in this package."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def viewer_file(kind: Kind, name: str) -> tuple[str, bytes]:
 
 @cache
 def packed(kind: Kind, name: str) -> bytes | None:
-    """Return the same file compressed, or None if that is not worth it; a hub is far away."""
+    """Return the file compressed for a distant hub, or None if compression gains too little."""
     type, content = viewer_file(kind, name)
     text = type.startswith(("text/", "application/json"))
     return gzip.compress(content, 6, mtime=0) if text and len(content) > WORTH_PACKING_BYTES else None
@@ -48,8 +48,8 @@ def packed(kind: Kind, name: str) -> bytes | None:
 def netron_page(title: str) -> bytes:
     """Return Netron's own page for one model.
 
-    Without a date the page does not expire half a year after its build; as version 0.0.0 it reports to
-    nobody. Our header holds its policy, and its links to other sites are removed.
+    A page without a date does not expire half a year after its build; version 0.0.0 reports to nobody. Our
+    header holds the policy of the page, and links to other sites are removed.
     """
     page = _netron_file("index.html").decode("utf-8")
     page = re.sub(
@@ -68,12 +68,12 @@ def netron_page(title: str) -> bytes:
 
 
 def speedscope_page() -> bytes:
-    """Return speedscope's own page; the address names its profile, and our header holds its policy."""
+    """Return speedscope's own page; the address names the profile, and our header holds the policy."""
     return _speedscope_file("index.html")
 
 
 def _netron_file(name: str) -> bytes:
-    spec = find_spec("netron")  # not imported: that would import onnx
+    spec = find_spec("netron")  # without an import, which would import onnx
     if spec is None or not spec.submodule_search_locations:
         raise PublishedError("netron is not installed where this server runs", "pip install 'netron>=8,<10'")
     return Path(spec.submodule_search_locations[0], name).read_bytes()

@@ -21,7 +21,8 @@ from workbench.server.published_files import Kind, PublishedError
 CHUNK_BYTES = 1 << 20
 AUTH_RESOURCE = "contents"
 DATA: dict[Kind, str] = {"netron": MODEL, "speedscope": TRACE}
-# Nothing from elsewhere, nothing to elsewhere. The viewers style by attribute and draw to blobs.
+# The pages load nothing from other sites and send nothing there. The viewers style by attribute and draw to
+# blobs.
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -39,7 +40,7 @@ POLICY = "; ".join(
 
 
 class Served(JupyterHandler):
-    """The login, the policy and the headers of all our addresses."""
+    """Base of our handlers: the login, the policy and the headers."""
 
     auth_resource = AUTH_RESOURCE
 
@@ -55,7 +56,7 @@ class Served(JupyterHandler):
         self.set_header("Cache-Control", "no-store")
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Answer with the problem and its fix, and nothing about the machine."""
+        """Write the problem and its fix, without anything about the machine."""
         error = kwargs.get("exc_info", (None, None, None))[1]
         cause = error.__cause__ if error is not None else None
         why = str(cause) if isinstance(cause, PublishedError) else f"{status_code}: {self._reason}"
@@ -64,7 +65,7 @@ class Served(JupyterHandler):
 
 
 class Status(Served):
-    """Tells a page that this extension is loaded."""
+    """The handler that reports to a page that this extension is loaded."""
 
     @web.authenticated
     @authorized
@@ -73,7 +74,7 @@ class Status(Served):
 
 
 class Viewer(Served):
-    """A viewer's page below the address of one entry, and the files that the page loads."""
+    """The handler of a viewer's page below the address of one entry, and of the files that the page loads."""
 
     @web.authenticated
     @authorized
@@ -93,8 +94,8 @@ class Viewer(Served):
 
     def _page(self, entry: published_files.Entry) -> None:
         self.set_header("Content-Type", "text/html; charset=utf-8")
-        # Without this cookie Netron asks whether it may report to its makers; as served here it reports
-        # nothing. The cookie is for this address only, and ends with the browser's session.
+        # Without this cookie Netron asks for leave to report to its makers; the copy served here reports
+        # nothing. The cookie covers this address only and ends with the browser session.
         if entry.kind == "netron":
             self.set_cookie("consent", "1", path=self.request.path, samesite="Strict")
         self.finish(netron_page(entry.title) if entry.kind == "netron" else speedscope_page())

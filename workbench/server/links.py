@@ -1,4 +1,4 @@
-"""Links for a notebook: a model in Netron, a profile in speedscope, below any base URL."""
+"""Links for a notebook, below any base URL: a model in Netron, a profile in speedscope."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from workbench.analysis.profile.session_profile import Profile
     from workbench.models import Model
 
-# A browser holds the whole file in memory. Netron gets a larger model without its large weights.
+# A browser holds the whole file in memory: Netron shows a larger model without large weights.
 MOST_MODEL_BYTES = 64 << 20
 TITLE_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An address below the base URL, which only the page knows, and so resolves."""
+    """An address below the base URL, which the page adds, since only the page knows the base URL."""
 
     label: str
     title: str  # untrusted text
@@ -29,7 +29,7 @@ class Link:
 
 
 def netron_link(model: Model) -> Link:
-    """Return the link to a model in Netron; of a large model the structure is served, without the weights."""
+    """Return the link to a model in Netron; a large model is served without the weights."""
     title = model.name[:TITLE_LENGTH]
     if model.graph_bytes <= MOST_MODEL_BYTES:
         id = published_files.publish("netron", model.path, title)
@@ -44,7 +44,7 @@ def netron_link(model: Model) -> Link:
 
 
 def speedscope_link(profile: Profile, title: str = "profile") -> Link:
-    """Return the link to a profile in speedscope, with every event of it."""
+    """Return the link to a profile in speedscope, with every event."""
     from workbench.server.spans import speedscope_file
 
     id, title = published_files.new_id(), title[:TITLE_LENGTH]

@@ -1,8 +1,8 @@
 """Files that the kernel publishes for the server, by entries in a private folder of the user.
 
-A browser names an entry by its random id and can name nothing else: no path comes from an address. The
-server takes an entry only from a folder and a file that nobody else may write, and a file only while it is
-the published one: same place on disk, same size, same time of change, and no link.
+A browser can name an entry by its random id and nothing else: no path comes from an address. The server
+reads an entry only from a folder and a file that nobody else may write, and serves a file only while place
+on disk, size and time of change are as published, and never through a link.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from workbench.home import data_folder
 
 Kind = Literal["netron", "speedscope"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-LIFE_S = 7 * 24 * 3600.0  # a notebook that stayed open over the weekend still finds its model
+LIFE_S = 7 * 24 * 3600.0  # models of a notebook left open over the weekend stay available
 MOST_ENTRY_BYTES = 100_000
 _ID = re.compile(r"[A-Za-z0-9_-]{32}\Z")
 _OURS = (".json", ".onnx", ".trace")  # endings of an entry, and of the files made for one
 
 
 class PublishedError(WorkbenchError):
-    """A link whose model or trace is gone or was changed."""
+    """The error of a link whose model or trace is gone or was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file that may be served, as it was when it was published."""
+    """One file that may be served, in its state at publication."""
 
     kind: Kind
     title: str  # untrusted text
@@ -46,7 +46,7 @@ class Entry:
     inode: int
     device: int
     expires_s: float  # since the epoch
-    made: bool  # for this entry, so it is removed with it
+    made: bool  # made for this entry, removed with the entry
 
 
 def folder() -> Path:
@@ -62,12 +62,12 @@ def folder() -> Path:
 
 
 def new_id() -> str:
-    """Return an id that cannot be guessed."""
+    """Return an unguessable id."""
     return secrets.token_urlsafe(24)
 
 
 def publish(kind: Kind, file: Path, title: str, *, id: str | None = None, made: bool = False) -> str:
-    """Allow the server to serve this file; return the id that the browser will name."""
+    """Allow the server to serve this file; return the id for the browser."""
     place, id = folder(), id or new_id()
     clear(place)
     path = Path(os.path.realpath(file))  # the server follows no links
@@ -95,7 +95,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def find(id: str, kind: Kind) -> Entry:
-    """Return the entry of this id; refuse an expired or damaged one, another kind, or one open to others."""
+    """Return the entry of this id; refuse an entry that is expired, damaged, of another kind or not private."""
     gone = PublishedError(
         "this link is unknown here, or older than a week",
         "open it again from the notebook; kernel and server must share the same WORKBENCH_HOME",
@@ -115,7 +115,7 @@ def find(id: str, kind: Kind) -> Entry:
 
 
 def _well_typed(entry: Entry) -> bool:
-    """Return whether every value has the type of its field: whoever damaged the file may have left any."""
+    """Return whether every value has the type of its field: a damaged file can hold any type."""
     types = {"str": str, "Kind": str, "bool": bool, "int": int, "float": (int, float)}
     return all(
         isinstance(value := getattr(entry, field.name), types[str(field.type)])  # type: ignore[arg-type]
@@ -132,7 +132,7 @@ def open_file(entry: Entry) -> BinaryIO:
     )
     try:
         file = _opened(Path(entry.path))
-    except (OSError, ValueError) as error:  # the last for a path that no file can have
+    except (OSError, ValueError) as error:  # ValueError: no file can have this path
         raise changed from error
     status = os.fstat(file.fileno())
     now = (status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev)
@@ -143,26 +143,26 @@ def open_file(entry: Entry) -> BinaryIO:
 
 
 def clear(place: Path | None = None) -> None:
-    """Remove expired entries with the files made for them, and files as old that have no entry."""
+    """Remove expired entries with the files made for them, and equally old files without an entry."""
     place = place or folder()
     for path in place.glob("*.json"):
         with suppress(
             OSError, ValueError, KeyError, TypeError, RecursionError
-        ):  # another may be clearing too
+        ):  # another process may be clearing too
             if json.loads(path.read_bytes())["expires_s"] < time.time():
                 for ending in _OURS:
                     path.with_suffix(ending).unlink(missing_ok=True)
-    for path in place.iterdir():  # a file whose entry was never written, or is damaged
+    for path in place.iterdir():  # the entry of this file was never written, or is damaged
         with suppress(OSError):
             if path.suffix in _OURS and path.lstat().st_mtime + LIFE_S < time.time():
                 path.unlink()
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a regular file; refuse a link, and anything that waits for a writer."""
+    """Open a regular file; refuse links, pipes and devices."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     flags |= getattr(os, "O_BINARY", 0)
-    if path.is_symlink():  # on systems without the flag
+    if path.is_symlink():  # for systems without the flag
         raise OSError("a symbolic link")
     file = os.fdopen(os.open(path, flags), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -172,7 +172,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _private(path: Path, *, directory: bool = False) -> bool:
-    """Return whether only we can write it. On Windows the place of the user's folder ensures that."""
+    """Return whether only this user can write the file, as the user's folder ensures on Windows."""
     status = path.lstat()
     right = stat.S_ISDIR(status.st_mode) if directory else stat.S_ISREG(status.st_mode)
     if sys.platform == "win32":

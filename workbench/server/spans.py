@@ -14,7 +14,7 @@ SCHEMA = "https://www.speedscope.app/file-format-schema.json"  # only a name, ne
 
 
 def speedscope_file(profile: Profile, title: str) -> dict[str, Any]:
-    """Return the content of the file; a frame is a node's name with its operator and provider."""
+    """Return the content of the file, with the node's name, operator and provider as the frame."""
     trace = profile.trace
     labels = [_label(trace, event) for event in range(len(trace))]
     frames = {label: code for code, label in enumerate(dict.fromkeys(labels))}
@@ -32,7 +32,7 @@ def speedscope_file(profile: Profile, title: str) -> dict[str, Any]:
 
 
 def _timeline(trace: Trace, events: np.ndarray[Any, Any], codes: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """Return the openings and closings of one thread, nested: a child is cut at its parent's end."""
+    """Return the nested open and close events of one thread; a child is cut at its parent's end."""
     starts, ends = trace.start_us[events], trace.start_us[events] + trace.duration_us[events]
     order = np.lexsort((-events, -ends, starts))  # ORT writes children first, so a later event is the parent
     spans: list[dict[str, Any]] = []

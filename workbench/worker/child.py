@@ -1,7 +1,7 @@
-"""The worker process: reads commands from stdin, answers on what was stdout, dies with its parent.
+"""The worker process: reads commands from stdin, answers on the original stdout, dies with its parent.
 
-Run by `launch` through a bootstrap, never imported by the kernel. Beside the
-standard library it imports onnxruntime and numpy only.
+`launch` runs this module through a bootstrap; the kernel never imports it. Only the standard library,
+onnxruntime and numpy are imported.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from workbench.worker.usage import rss_bytes
 
 
 def main() -> None:
-    """`argv[2]` is the parent's process id."""
+    """Answer commands until the parent ends; `argv[2]` is the parent's process id."""
     _die_with(int(sys.argv[2]))
     commands = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # ORT and its libraries print to stdout too: to the log with it
+    os.dup2(2, 1)  # ORT and its libraries print to stdout too: redirect stdout to the log
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(commands, inbox), daemon=True).start()
 
@@ -66,7 +66,7 @@ def _handle(host: Any, message: Message) -> tuple[dict[str, Any], bytes]:
 
 
 def _listen(commands: BinaryIO, inbox: queue.SimpleQueue[Message]) -> None:
-    """Hand commands over; end the process at once when the parent is gone, even in the middle of a run."""
+    """Queue incoming commands; end the process at once when the parent is gone, even during a run."""
     while True:
         message = read_message(commands)
         if message is None:
@@ -82,7 +82,7 @@ def _answer(answers: BinaryIO, kind: str, body: dict[str, Any], payload: bytes =
 
 
 def _die_with(parent: int) -> None:
-    """A killed parent takes a frozen worker with it; a worker is the memory killer's first choice."""
+    """Tie the worker's life to its parent, and make the worker the OOM killer's first choice."""
     if sys.platform != "linux":
         return
     import ctypes
@@ -100,7 +100,7 @@ def _go_first(score: str) -> None:
     try:
         with open(score, "w") as file:  # noqa: PTH123 - pathlib is one import too many
             file.write("1000")
-    except OSError:  # /proc is read-only in some sandboxes: the memory killer then chooses as it likes
+    except OSError:  # /proc is read-only in some sandboxes: the OOM killer then chooses by size
         return
 
 
@@ -115,7 +115,7 @@ def _versions(ort: Any) -> dict[str, str]:
 
 
 def _failure(error: Exception) -> dict[str, Any]:
-    """Return an error as data; `errno` and `filename` tell a full disk from a refusal of ORT."""
+    """Return an error as data; `errno` and `filename` distinguish a full disk from an error of ORT."""
     body: dict[str, Any] = {"type": type(error).__name__, "message": _bounded(str(error))}
     if isinstance(error, OSError):
         body["errno"] = error.errno
@@ -124,6 +124,6 @@ def _failure(error: Exception) -> dict[str, Any]:
 
 
 def _bounded(text: str, most: int = 20_000) -> str:
-    """ORT puts the reason between names, which can be of any length."""
+    """Shorten long words and the middle of a message: ORT puts the reason between names of any length."""
     text = re.sub(r"\S{400,}", lambda word: f"{word[0][:200]}… ({len(word[0])} characters)", text)
     return shorten_middle(text, most)

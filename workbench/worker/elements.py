@@ -1,4 +1,4 @@
-"""Element types that numpy lacks: their names and numbers, and their bits as ORT keeps them."""
+"""Element types that numpy lacks: their names, their numbers and their bits as stored by ORT."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 
 class Exotic(NamedTuple):
-    """An element type that numpy lacks: ml_dtypes has it, ORT takes it as an OrtValue only."""
+    """An element type that ml_dtypes has and numpy lacks; ORT accepts such a tensor as an OrtValue only."""
 
     dtype: str  # its name in ml_dtypes
     number: int  # in TensorProto
-    bits: int  # ORT packs those below 8, the first element lowest; ml_dtypes gives each a byte
+    bits: int  # ORT packs elements below 8 bits, the first one lowest; ml_dtypes uses a byte per element
 
 
 EXOTIC = {  # by ORT's name
@@ -35,9 +35,9 @@ ELEMENT = re.compile(r"tensor\((\w+)\)")  # also inside seq(â€¦) and optional(â€
 
 
 def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """The elements as ORT keeps them, in an array of the same shape, from which ORT reads the dims.
+    """Return the elements as stored by ORT, in an array of the same shape, from which ORT reads the dims.
 
-    Narrow elements fill only its beginning.
+    Packed elements fill only the beginning of the array.
     """
     if bits >= 8:
         return array.view(np.uint16 if bits == 16 else np.uint8)
@@ -51,7 +51,7 @@ def packed(array: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
 
 
 def unpacked(raw: bytes, shape: Sequence[int], dtype: np.dtype[Any], bits: int) -> np.ndarray[Any, Any]:
-    """The reverse: one element of `dtype` for every `bits` bits."""
+    """Return the unpacked elements: one element of `dtype` for every `bits` bits."""
     line: np.ndarray[Any, Any] = np.frombuffer(bytearray(raw), np.uint8)
     if bits < 8:
         shifts = np.arange(0, 8, bits, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""What a worker's silence, death or refusal means, and what to do about it."""
+"""Errors for a worker that is silent, died or failed, with their fixes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LAST_LINES = 6
 
 
 def refused(answer: dict[str, Any], stage: str) -> RunFailed | WorkerError | StorageError:
-    """Return the error for a "failed" answer: ORT's refusal, unless the disk failed and not the config."""
+    """Return the error for a "failed" answer: an error of the disk or of ORT."""
     failed = OSError(answer.get("errno"), answer["message"], answer.get("filename"))
     return no_room(failed, stage) or translated(answer["type"], answer["message"], stage)
 
@@ -42,7 +42,7 @@ def log_too_large(stage: str, most_bytes: int) -> WorkerError:
 
 
 def needs_more_memory(stage: str, bound_bytes: int, *, asked: bool) -> WorkerError:
-    """The error for a worker that passed a bound: one that was `asked` for, or that of the machine."""
+    """Return the error for a worker beyond a memory bound: the `asked` one, or the machine's."""
     whose = "" if asked else ", which is all that this machine can spare,"
     more = "allow more with limits=wb.Limits(memory_bytes=…)" if asked else "close other programs"
     return WorkerError(
@@ -61,7 +61,7 @@ def unresponsive(stage: str) -> WorkerError:
 
 
 def crashed(stage: str, code: int, printed: str, python: str) -> WorkerError:
-    """`printed` is its log, `python` its interpreter."""
+    """Return the error for a dead worker; `printed` is its log, `python` its interpreter."""
     last = log.tail(printed, _LAST_LINES)
     last_lines = f"; it printed last:\n{last}" if last else ""
     if code == -getattr(signal, "SIGKILL", 9):
@@ -82,7 +82,7 @@ def crashed(stage: str, code: int, printed: str, python: str) -> WorkerError:
 
 
 def _start_fix(last: str, python: str) -> str:
-    """No config has a part in the start: the interpreter or its packages are at fault."""
+    """Return the fix for a failed start: the interpreter or its packages are at fault, never the config."""
     missing = re.search(r"^ModuleNotFoundError: No module named '(\w+)", last, re.MULTILINE)
     if missing:
         return f"{python} lacks {missing[1]}: install it there with `{python} -m pip install {missing[1]}`"

@@ -1,4 +1,4 @@
-"""How a timed run calls ORT: `session.run`, or IO binding with buffers made beforehand."""
+"""Calls of a timed run: `session.run`, or IO binding with buffers allocated beforehand."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _NO_BUFFER = "IO binding takes tensors of numbers only, no strings, sequences, o
 
 
 class Call:
-    """One feed, ready to be run again and again."""
+    """A repeatable run of one feed."""
 
     def __init__(self, run: Callable[[], Any]) -> None:
         self.run = run
 
     def outputs(self) -> Sequence[Any]:
-        """What a run gives, in the order of the session's outputs."""
+        """Run once; return the outputs in the order of the session's outputs."""
         given: Sequence[Any] = self.run()
         return given
 
     def keep_outputs(self) -> None:
-        """Nothing to keep: ORT makes new outputs each run."""
+        """Keep no buffers: ORT allocates new outputs each run."""
 
 
 def needs_binding(session: ort.InferenceSession, feeds: list[dict[str, Any]]) -> bool:
-    """Whether `session.run` cannot carry an element type of this model's inputs or outputs."""
+    """Return whether `session.run` lacks an element type of this model's inputs or outputs."""
     fed = (value for feed in feeds for value in feed.values())
     return any(_is_exotic(value) for value in fed) or any(
         name in EXOTIC for output in session.get_outputs() for name in ELEMENT.findall(output.type)
@@ -52,7 +52,7 @@ def plain_calls(
 
 
 class BoundCall(Call):
-    """Inputs bound once; outputs too, once their shapes are known from a first run."""
+    """A run with inputs bound once, and with outputs bound after a first run showed their shapes."""
 
     def __init__(
         self, session: ort.InferenceSession, feed: dict[str, Any], options: ort.RunOptions | None
@@ -71,10 +71,10 @@ class BoundCall(Call):
         super().__init__(run)
 
     def keep_outputs(self) -> None:
-        """Bind the tensors that a run gave, so that no later run allocates.
+        """Bind the outputs of a run, so that no later run allocates.
 
-        Some operators cannot fill a buffer of the final shape (a Loop that starts from nothing): they get
-        new outputs for every run, since ORT would use those of the run before in any case.
+        Some operators cannot fill a buffer of the final shape (a Loop that starts empty): their outputs are
+        new for every run, since ORT would otherwise reuse the outputs of the previous run.
         """
         self._release_outputs()
         self.run()
@@ -101,7 +101,7 @@ class BoundCall(Call):
             self._binding.bind_output(name, device)
 
     def outputs(self) -> list[Any]:
-        """Read from the bound buffers."""
+        """Return the outputs from the bound buffers."""
         self.run()
         values = self._binding.get_outputs()
         if not (all(value.is_tensor() for value in values) or any(map(_is_exotic, self._feed.values()))):
@@ -117,7 +117,7 @@ def bound_calls(
 
 
 def to_portable(value: Any) -> Any:
-    """An output as something that `values` can write; what it cannot becomes a text that says so."""
+    """Return an output in a form that `values` can write, or a text that says why none exists."""
     if value is None or isinstance(value, (np.ndarray, list, dict, str, int, float)):
         return value
     if isinstance(value, np.generic):
@@ -138,7 +138,7 @@ def _device(session: ort.InferenceSession) -> str:
 
 
 def _place(kind: str, device: str) -> str:
-    """Where an output goes: numpy cannot fetch these element types, so their bytes are read in place."""
+    """Return the device of an output: the session's own for element types that numpy cannot fetch."""
     return "cpu" if EXOTIC.keys() & set(ELEMENT.findall(kind)) else device
 
 

@@ -1,4 +1,4 @@
-"""The temporary folder of workers, locked while its kernel lives, and what to say when it has no room."""
+"""The temporary folder of workers, locked while its kernel lives, and the error for a full disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.errors import StorageError
 
 try:
     import fcntl
-except ImportError:  # Windows: there the process id in the folder's name must do
+except ImportError:  # Windows: the process id in the folder's name replaces the lock
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "ort-workbench-"
@@ -25,7 +25,7 @@ _CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT, errno
 
 
 class WorkerFolder:
-    """A private temporary folder for logs and feeds; folders of dead kernels are swept away."""
+    """A private temporary folder for logs and feeds; folders of dead kernels are removed."""
 
     def __init__(self) -> None:
         try:
@@ -40,7 +40,7 @@ class WorkerFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Remove the folder; translate the error of a disk that became full meanwhile."""
+        """Remove the folder; translate the error of a full disk."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
@@ -52,7 +52,7 @@ class WorkerFolder:
 def no_room(error: OSError, stage: str = "", *, temporary_file: bool = False) -> StorageError | None:
     """Return the error that names our folder and its disk, or None if another file is at fault.
 
-    Errors of writing name no file: then the folder on the fuller disk is at fault.
+    A write error names no file: the folder on the fuller disk is then at fault.
     """
     full = error.errno in _FULL
     if not full and error.errno not in _CLOSED:
@@ -76,19 +76,19 @@ def no_room(error: OSError, stage: str = "", *, temporary_file: bool = False) ->
 def _temporary_folder() -> Path:
     try:
         return Path(tempfile.gettempdir()).absolute()
-    except FileNotFoundError:  # none of the places that Python tries can be written
+    except FileNotFoundError:  # no temporary folder that Python tries is writable
         return Path(os.environ.get("TMPDIR", "/tmp"))
 
 
 def _free_bytes(folder: Path) -> int:
-    """Return the free space of the disk that holds a folder, which need not exist yet."""
+    """Return the free space on the disk of a folder, which need not exist yet."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
 
 def _locked_folder() -> tuple[Path, int | None]:
-    """A new folder and the descriptor that holds its lock; another one if a sweeper was quicker."""
+    """Return a new folder and the descriptor of its lock; try another folder if a sweep removed the first."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         if fcntl is None:
@@ -102,7 +102,7 @@ def _locked_folder() -> tuple[Path, int | None]:
         except BlockingIOError:
             os.close(lock)
             continue
-        except OSError:  # a file system without locks, where no sweeper can lock and remove it either
+        except OSError:  # a file system without locks: no sweep can lock and remove the folder either
             return path, lock
         if path.exists():
             return path, lock
@@ -110,7 +110,7 @@ def _locked_folder() -> tuple[Path, int | None]:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what dead kernels left; a process id alone says nothing where containers share the folder."""
+    """Remove folders of dead kernels by their locks, since containers that share a folder reuse process ids."""
     for folder in parent.glob(f"{PREFIX}*-*"):
         owner = folder.name.removeprefix(PREFIX).split("-")[0]
         if owner.isdecimal() and int(owner) != os.getpid():
@@ -124,12 +124,12 @@ def _remove_if_dead(folder: Path, owner: int) -> None:
         return
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:  # another user's, or just removed: not ours to judge
+    except OSError:  # the folder of another user, or already removed
         return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder, ignore_errors=True)
-    except OSError:  # its kernel lives, or this file system has no locks
+    except OSError:  # the kernel lives, or this file system has no locks
         return
     finally:
         os.close(lock)

@@ -1,4 +1,4 @@
-"""Stopping a process with all its threads, and letting it go on."""
+"""Suspend and resume a process with all its threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STOP_S = 0.02
 
 
 def stop(group: int, pid: int) -> bool:
-    """Whether it stands still or is gone. The `group` is stopped where there are groups, else the `pid`."""
+    """Suspend the `group`, or the `pid` on systems without groups; return whether all threads stand still."""
     try:
         if HAS_SIGNALS:
             return not send(group, signal.SIGSTOP) or _await_stop(pid)
@@ -25,7 +25,7 @@ def stop(group: int, pid: int) -> bool:
 
 
 def go_on(group: int, pid: int) -> None:
-    with contextlib.suppress(PermissionError):  # what may not be stopped runs anyhow
+    with contextlib.suppress(PermissionError):  # a process that cannot be stopped runs already
         if HAS_SIGNALS:
             send(group, signal.SIGCONT)
         else:
@@ -33,7 +33,7 @@ def go_on(group: int, pid: int) -> None:
 
 
 def send(group: int, number: signal.Signals) -> bool:
-    """False if the group has ended."""
+    """Send a signal; return False if the group has ended."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
@@ -46,14 +46,14 @@ def _windows(pid: int, action: Literal["suspend", "resume"]) -> None:
 
     try:
         getattr(psutil.Process(pid), action)()
-    except psutil.NoSuchProcess:  # the next question to it tells
+    except psutil.NoSuchProcess:  # the next request reports the end
         return
     except psutil.AccessDenied as error:
         raise PermissionError(str(error)) from error
 
 
 def _await_stop(pid: int) -> bool:
-    """Wait until no thread runs any more (Linux tells): a spinning pool thread may need a scheduler tick."""
+    """Wait until no thread runs (Linux only): a spinning pool thread may need a scheduler tick."""
     if sys.platform != "linux":
         return True
     deadline = time.perf_counter() + _STOP_S
@@ -67,7 +67,7 @@ def _await_stop(pid: int) -> bool:
 
 
 def _states(pid: int) -> set[bytes]:
-    """The states of all threads: R runs, S sleeps, T is stopped."""
+    """Return the states of all threads: R runs, S sleeps, T is stopped."""
     states = set()
     for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - called between all blocks
         with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:  # noqa: PTH123

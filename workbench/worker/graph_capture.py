@@ -1,4 +1,4 @@
-"""Sessions that are made only to have their graph saved, and what ORT says while it makes them."""
+"""Sessions made only to save their graph, and ORT's log of making them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ LEVELS = {  # ORT's numbers: the log says 4 where the enumeration says ALL
     4: ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
 }
 CPU = "CPUExecutionProvider"
-MIN_EXTERNAL_BYTES = "1024"  # smaller constants stay in the graph: shapes, axes and scales explain it
+MIN_EXTERNAL_BYTES = "1024"  # smaller constants stay in the graph: shapes, axes and scales are worth reading
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 RECORD = "session.record_ep_graph_assignment_info"
 
 
 class OutOfTime(Exception):
-    """The time for snapshots is spent."""
+    """The signal that the time for snapshots is spent."""
 
 
 class GraphCapture:
-    """Makes sessions only to have their graph saved."""
+    """Maker of sessions that save their graph and never run."""
 
     def __init__(
         self, model: str, plan: dict[str, Any], folder: Path, deadline: float = float("inf")
@@ -61,7 +61,7 @@ class GraphCapture:
         self.providers = [(CPU, {})]
 
     def final(self, weights_folder: str | None) -> dict[str, Any]:
-        """The session as the config asks for it, with ORT's verbose log read."""
+        """Return the facts of the config's own session, with those of ORT's verbose log."""
         if weights_folder is not None and isinstance(self.model, str):
             self.entries = {WEIGHTS_FOLDER: weights_folder}
             self.model = Path(self.model).read_bytes()
@@ -73,7 +73,7 @@ class GraphCapture:
             session, file, log, load_s = self._loud(save=False)
         in_effect, registered = session.get_providers(), _registered()
         basic, problem = "", None
-        if not file or (len(in_effect) > 1 and self.level > 1):  # its nodes are those that the record names
+        if not file or (len(in_effect) > 1 and self.level > 1):  # the assignment record names its nodes
             basic, problem = self._basic(compiled=not file)
         return {
             "file": file,
@@ -101,7 +101,7 @@ class GraphCapture:
         return session, file, log, load_s
 
     def _basic(self, *, compiled: bool) -> tuple[str, str | None]:
-        """The graph that ORT divides among providers; where one compiles, the CPU's stands for it."""
+        """Return the graph that ORT divides among providers; of a compiled graph, the CPU's one."""
         if compiled:
             self.only_cpu()
         try:
@@ -116,7 +116,7 @@ class GraphCapture:
         return read_results(lines, [(name, level) for name, level in registered])
 
     def take(self, level: int, disabled: tuple[str, ...]) -> tuple[str, str]:
-        """(file, fingerprint) of the graph with these passes off."""
+        """Return file and fingerprint of the graph with these passes off."""
         if time.monotonic() > self.deadline:
             raise OutOfTime
         _, file = self._session(level, disabled)
@@ -147,7 +147,7 @@ class GraphCapture:
 
 
 class Captured:
-    """What C++ prints to stderr, kept in a file of our own so that nothing of it is cut out."""
+    """The stderr of C++ code, captured completely in a temporary file."""
 
     _lines: list[str] | None = None
 
@@ -168,12 +168,12 @@ class Captured:
         return self._lines
 
     def errors(self) -> list[str]:
-        """Errors and warnings, in ORT's words: why a provider is not there."""
+        """Return ORT's errors and warnings, which explain a missing provider."""
         return [line[:2000] for line in self.lines() if "[E:" in line or "[W:" in line][:100]
 
 
 def _registered() -> list[list[Any]]:
-    """Every transformer that this ORT has on the CPU, with its level: from a model of one node."""
+    """Return every CPU transformer of this ORT with its level, from a model of one node."""
     levels: dict[str, int] = {}
     for number, level in sorted(LEVELS.items(), reverse=True):
         log = Captured()

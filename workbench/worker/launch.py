@@ -1,4 +1,4 @@
-"""The kernel's end of a worker: start it, ask it, freeze it, and leave no process behind."""
+"""The kernel's end of a worker: start, request, freeze, and leave no process behind."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _BOOTSTRAP = (
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 MAX_LOG_BYTES = 512 << 20
 _POLL_S = 0.1
-_NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}  # the call of that purpose stops neither files nor uploads
-_LAST_WORDS_S = 2.0  # from the end of its pipe to the end of the process
+_NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}  # ORT's call for this purpose stops neither files nor uploads
+_LAST_WORDS_S = 2.0  # from the end of the pipe to the end of the process
 
 
 class Worker:
-    """One child process. Use as a context manager: leaving it kills the child, frozen or not."""
+    """One child process, as a context manager: leaving kills the child, frozen or not."""
 
     def __init__(
         self, folder: Path, *, name: str, python: str = sys.executable, memory_bytes: int | None = None
     ) -> None:
-        """Start the process; `hello` waits until it is ready.
+        """Start the process; `hello` waits until the process is ready.
 
-        `memory_bytes` bounds what it may hold; None: what leaves the machine usable.
+        `memory_bytes` bounds the memory of the process; None: a bound that leaves the machine usable.
         """
         self.name = name
         self.log_path = folder / f"{name}.log"
-        self.can_freeze = True  # False once it could not be stopped or ran on: others were measured beside it
+        self.can_freeze = True  # False once a freeze failed: other workers were then measured beside this one
         self._python = python
         self._memory_bytes = memory_bytes
         self._frozen = False
@@ -56,7 +56,7 @@ class Worker:
         try:
             self._pid = self._process.pid
             self._listener.start()
-        except BaseException as error:  # Ctrl-C, or no thread left: nobody else knows of the process yet
+        except BaseException as error:  # Ctrl-C, or no thread left: no other code can end the process yet
             self.close()
             if isinstance(error, RuntimeError):
                 raise self._unstartable(error) from error
@@ -64,11 +64,11 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """The interpreter itself, once it has said hello: what we started may be a launcher of it."""
+        """The process id of the interpreter itself after `hello`: the started process may be its launcher."""
         return self._pid
 
     def hello(self, *, timeout_s: float, cancel: threading.Event | None = None) -> dict[str, Any]:
-        """Versions and import time, once onnxruntime is imported; `spawn_s` is added."""
+        """Wait until onnxruntime is imported; return versions, import time and `spawn_s`."""
         body = self._wait("start", timeout_s, cancel).body
         self._pid = int(body["pid"])
         return {**body, "spawn_s": time.perf_counter() - self.started}
@@ -82,7 +82,7 @@ class Worker:
         timeout_s: float,
         cancel: threading.Event | None = None,
     ) -> Message:
-        """Ask and wait. What ORT raised comes back as RunFailed, a dead or silent worker as WorkerError."""
+        """Send a command and wait; raise ORT's error as RunFailed, a dead or silent worker as WorkerError."""
         stdin = self._process.stdin
         if stdin is None:
             raise WorkerError(f"{self.name} has no input pipe", "report this as a bug")
@@ -93,7 +93,7 @@ class Worker:
         return self._wait(stage, timeout_s, cancel)
 
     def freeze(self) -> None:
-        """Stop every thread of the child, its spinning pool included, until `thaw`."""
+        """Stop every thread of the child, the spinning pool included, until `thaw`."""
         if not self._frozen and self._process.poll() is None:
             self._frozen = True
             self.can_freeze &= freezing.stop(self._process.pid, self._pid)
@@ -104,21 +104,21 @@ class Worker:
             freezing.go_on(self._process.pid, self._pid)
 
     def log_text(self) -> str:
-        """What the child printed so far, without its middle when it is long."""
+        """Return the log so far, without the middle of a long one."""
         return log.read_bounded(self.log_path) if self.log_path.exists() else self._last_log
 
     def kill(self) -> None:
         """Kill the whole group, without waiting: a wrapper of the interpreter may have started helpers."""
         if self._closed:
-            return  # its process id may be another's by now
+            return  # the process id may belong to another process by now
         if os.name == "posix":
-            with contextlib.suppress(PermissionError):  # macOS says so of a group that has ended
+            with contextlib.suppress(PermissionError):  # macOS raises this error for a group that has ended
                 freezing.send(self._process.pid, signal.SIGKILL)
         if self._process.poll() is None:
             self._process.kill()
 
     def close(self) -> None:
-        """Kill and reap, its helpers too; of the log only what `log_text` gives stays. Safe to call twice."""
+        """Kill and reap the child and its helpers; keep only `log_text` of the log. Safe to call twice."""
         if self._closed:
             return
         self.kill()
@@ -126,11 +126,11 @@ class Worker:
         if self._process.stdin is not None:
             _close(self._process.stdin)
         if self._listener.ident is not None:
-            self._listener.join(_LAST_WORDS_S)  # it closes stdout; a fork that left the group may hold that
+            self._listener.join(_LAST_WORDS_S)  # closes stdout, which a fork outside the group may hold
         elif self._process.stdout is not None:
             _close(self._process.stdout)
         self._last_log = self.log_text()
-        with contextlib.suppress(PermissionError):  # Windows removes no file that a helper still has open
+        with contextlib.suppress(PermissionError):  # Windows removes no file that a helper holds open
             self.log_path.unlink(missing_ok=True)
         self._closed = True
 
@@ -225,7 +225,7 @@ def call_job(
     memory_bytes: int | None = None,
     on_log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Run one named job of workbench.worker in a process of its own and give its answer."""
+    """Run one named job of workbench.worker in a process of its own; return the answer."""
     with (
         WorkerFolder() as folder,
         Worker(folder, name=job, python=python, memory_bytes=memory_bytes) as worker,
@@ -241,7 +241,7 @@ def call_job(
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """The variables of a worker: no telemetry, and temporary files in the folder that is swept."""
+    """Return the variables of a worker: no telemetry, and temporary files in the worker folder."""
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
     return {**os.environ, **_NO_TELEMETRY, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
@@ -250,7 +250,7 @@ def _environment(folder: Path) -> dict[str, str]:
 def _close(stream: BinaryIO | Any) -> None:
     try:
         stream.close()
-    except OSError:  # the child is gone and unsent bytes with it: that is what closing is for here
+    except OSError:  # the child is gone, and the unsent bytes with it
         return
 
 

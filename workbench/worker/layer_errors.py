@@ -1,6 +1,6 @@
-"""Job: every intermediate tensor of a quantized model against the float one, matched by ORT's own tools.
+"""Job: compare every intermediate tensor of a quantized model with the float one, matched by ORT's own tools.
 
-One item at a time: all tensors of one run of both models are held, and of the items before only sums.
+The job reads one item at a time: all tensors of one run of both models, and only sums of earlier items.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from onnxruntime.quantization import qdq_loss_debug as ort_tools
 
 from workbench.worker.values import read_values
 
-SAVED = "_ReshapedSavedOutput"  # what ORT's tool calls the outputs that it adds
+SAVED = "_ReshapedSavedOutput"  # the suffix of the outputs that ORT's tool adds
 ONE_FILE_BYTES = 1 << 30
 QUANTIZED = "_quantized"
-MOST_RATIO_VALUES = 1 << 20  # of a tensor, that its percentile is taken of
+MOST_RATIO_VALUES = 1 << 20  # of a tensor, for its percentile
 
 
 def run(baseline: str, quantized: str, feeds: list[str], qdq: bool) -> dict[str, Any]:
-    """`feeds`: one file for each of both models. Without `qdq`, tensors of the same name are compared."""
+    """Compare both models on their two files of `feeds`; without `qdq`, compare tensors of the same name."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         sessions = [_augmented(path, folder / str(at)) for at, path in enumerate((baseline, quantized))]
@@ -45,11 +45,11 @@ def run(baseline: str, quantized: str, feeds: list[str], qdq: bool) -> dict[str,
 
 
 class _Sums:
-    """Of one tensor, over items."""
+    """Sums of one tensor over items."""
 
     def __init__(self) -> None:
         self.signal = self.noise = 0.0
-        self.rounded: list[float] | None = None  # signal and noise of its own rounding
+        self.rounded: list[float] | None = None  # signal and noise of this tensor's own rounding
         self.low, self.high, self.square, self.count = math.inf, -math.inf, 0.0, 0
         self.usual = 0.0  # the 99.9th percentile of the magnitudes, the largest of any item
 
@@ -90,7 +90,7 @@ def _tally(
     theirs: dict[str, Any],
     bounds: dict[str, tuple[float, float]] | None,
 ) -> None:
-    """ORT's matching of tensors around their Q and DQ nodes, then what has the same name in both."""
+    """Add the tensors that ORT matches around Q and DQ nodes, then tensors of one name in both models."""
     if bounds is not None:
         as_lists = [{name: [value] for name, value in outputs.items()} for outputs in (theirs, ours)]
         matched = ort_tools.create_activation_matching(*as_lists)
@@ -101,7 +101,7 @@ def _tally(
             after = _one(match["post_qdq"])
             sums.add(_one(match["float"]), after)
             before = _one(match["pre_qdq"])
-            if name in bounds:  # ORT leaves the Relu to the clipping of QuantizeLinear: that is no error
+            if name in bounds:  # ORT replaces the Relu by the clipping of QuantizeLinear, which is no error
                 before = np.clip(before, *bounds[name])
             sums.add_rounding(before, after)
         ours = {name: value for name, value in ours.items() if name not in matched}
@@ -112,7 +112,7 @@ def _tally(
 
 
 def _bounds(path: str) -> dict[str, tuple[float, float]]:
-    """What a Relu or Clip of the float model lets through, by its output."""
+    """Return the range of each Relu and Clip of the float model, by its output."""
     graph = onnx.load(path, load_external_data=False).graph
     constants = {tensor.name: tensor for tensor in graph.initializer if not tensor.external_data}
     ranges = {}
@@ -137,7 +137,7 @@ def _activations(session: ort.InferenceSession, feed: dict[str, Any]) -> dict[st
 
 
 def _augmented(path: str, folder: Path) -> ort.InferenceSession:
-    """A session that gives all intermediate tensors, of a copy: ORT's tool writes beside what it reads."""
+    """Return a session with all intermediate tensors, of a copy: ORT's tool writes beside its input."""
     folder.mkdir()
     copy = _copied(Path(path), folder)
     target = folder / "augmented.onnx"
@@ -150,7 +150,7 @@ def _augmented(path: str, folder: Path) -> ort.InferenceSession:
 
 
 def _add_blockwise(path: Path, large: bool) -> None:
-    """Outputs of MatMulNBits, whose types ONNX does not infer, so that ORT's tool leaves them out."""
+    """Add outputs of MatMulNBits: ONNX does not infer their types, so ORT's tool omits them."""
     model = onnx.load(path)
     there = {output.name for output in model.graph.output}
     nodes = [node for node in model.graph.node if node.op_type == "MatMulNBits"]
@@ -170,7 +170,7 @@ def _add_blockwise(path: Path, large: bool) -> None:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """With its weights."""
+    """Copy the model with its weights."""
     model = onnx.load(path, load_external_data=False)
     names = {
         entry.value
@@ -195,7 +195,7 @@ def _weights_by_tool(folder: Path) -> list[dict[str, Any]]:
 
 
 def _dequantized(weight: Any, scale: Any, zero: Any, channel_axis: int) -> Any:
-    """In place of the tool's own, which subtracts the zero point in 8 bits: unsigned weights wrap around."""
+    """Dequantize in wide integers: the tool's own function subtracts in 8 bits and wraps around."""
     if zero.size > 1:
         shape = [-1 if at == channel_axis % weight.ndim else 1 for at in range(weight.ndim)]
         scale, zero = scale.reshape(shape), zero.reshape(shape)
@@ -203,7 +203,7 @@ def _dequantized(weight: Any, scale: Any, zero: Any, channel_axis: int) -> Any:
 
 
 def _weights_by_name(baseline: str, quantized: str) -> list[dict[str, Any]]:
-    """Weights that the quantized file keeps as `name_quantized` with a scale, and those in 16 bits."""
+    """Compare weights that the quantized file has in 16 bits, or as `name_quantized` with a scale."""
     ours = {tensor.name: tensor for tensor in onnx.load(baseline).graph.initializer}
     theirs = {tensor.name: tensor for tensor in onnx.load(quantized).graph.initializer}
     rows = []
@@ -228,7 +228,7 @@ def _restored(name: str, tensors: dict[str, onnx.TensorProto]) -> Any:
         axes = [axis for axis, size in enumerate(integers.shape) if size == scale.size]
         if not axes:
             return None
-        # Channels of a MatMul's weight are its last axis, of a Conv's its first.
+        # Channels are the last axis of a MatMul's weight, the first of a Conv's.
         axis = axes[-1] if integers.ndim == 2 else axes[0]
         shape = [-1 if at == axis else 1 for at in range(integers.ndim)]
         scale, zero = scale.reshape(shape), zero.reshape(shape)
@@ -250,13 +250,13 @@ def _weight(name: str, value: Any, error: tuple[float, float]) -> dict[str, Any]
 
 
 def _both(ours: Any, theirs: Any) -> tuple[float, float]:
-    """Energy of the signal and of what differs."""
+    """Return the energy of the signal and of the difference."""
     left, right = (_wide(_one(side)) for side in (ours, theirs))
     return float(np.square(left).sum()), float(np.square(right - left).sum())
 
 
 def _one(value: Any) -> Any:
-    """ORT's tools keep a list, an array an item."""
+    """Join the list of ORT's tools, which has one array per item."""
     return (
         np.concatenate([np.asarray(part).reshape(-1) for part in value]) if isinstance(value, list) else value
     )

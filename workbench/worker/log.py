@@ -1,4 +1,4 @@
-"""What ORT and its libraries printed, read back as lines. Bounded: a worker may print megabytes."""
+"""The log of ORT and its libraries as lines, bounded, since a worker may print megabytes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MAX_LINE = 2_000
 
 
 class LoggedLine(NamedTuple):
-    """Severity V, I, W, E or F, or "" for text in another format."""
+    """A line of the log, with severity V, I, W, E or F, or "" in another format."""
 
     severity: str
     message: str
 
 
 def read_bounded(path: Path) -> str:
-    """The log in printable lines, without its middle when it is long: names of a model may stand in it."""
+    """Return the log in printable lines (a model's names may be in it), without the middle of a long one."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(0)
@@ -42,7 +42,7 @@ def read_bounded(path: Path) -> str:
 
 
 def parse(text: str) -> list[LoggedLine]:
-    """Each line with ORT's severity where it has one; the place in ORT's source is dropped."""
+    """Return the lines with ORT's severity, if any, and without the place in ORT's source."""
     lines = []
     for line in text.splitlines():
         if not line.strip():
@@ -56,5 +56,5 @@ def parse(text: str) -> list[LoggedLine]:
 
 
 def tail(text: str, lines: int = 20) -> str:
-    """The last lines, for an error message."""
+    """Return the last lines, for an error message."""
     return "\n".join(line[:MAX_LINE] for line in text.splitlines()[-lines:])

@@ -1,7 +1,7 @@
-"""The memory that a worker holds, what the machine has left, and when a worker is stopped for it.
+"""The memory of a worker, the free memory of the machine, and the bound at which a worker is stopped.
 
-Counted is what only the worker itself can free: pages of mapped files (weights beside a model, libraries) are
-left out, since the system takes them back when it needs room.
+Only memory that the worker itself can free counts: the system reclaims pages of mapped files (weights beside
+a model, libraries) when memory runs short.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import sys
 from functools import cache
 from pathlib import Path
 
-_LEAST_BYTES = 256 << 20  # a worker below this is not the one that fills a machine
+_LEAST_BYTES = 256 << 20  # a worker below this does not fill a machine
 _RESERVE_SHARE = 20  # a twentieth of the memory stays free for the kernel, Jupyter and the desktop…
 _RESERVE_BYTES = (256 << 20, 2 << 30)  # …within these bounds
 _GROUP_V2, _GROUP_V1 = Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/memory")
 
 
 def held_bytes(pid: int) -> int | None:
-    """What the process holds; None once it has ended, or where the system does not say."""
+    """Return the memory of the process; None after its end, or on a system without the figure."""
     if sys.platform == "linux":
         try:
             with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123 - asked ten times a second
@@ -35,7 +35,7 @@ def held_bytes(pid: int) -> int | None:
 
 
 def available_bytes() -> int:
-    """What programs can still have without swapping, in this container where there is one."""
+    """Return the memory available without swapping, within the container's limit."""
     left = _machine_bytes()
     for folder, most, used in (
         (_GROUP_V2, "memory.max", "memory.current"),
@@ -49,7 +49,7 @@ def available_bytes() -> int:
 
 @cache
 def reserve_bytes() -> int:
-    """What stays free for everything else."""
+    """Return the memory to keep free for everything else."""
     import psutil
 
     least, most = _RESERVE_BYTES
@@ -57,7 +57,7 @@ def reserve_bytes() -> int:
 
 
 def too_much(pid: int, bound_bytes: int | None) -> int | None:
-    """The bound that the process has passed: the given one, else what the machine can spare."""
+    """Return the exceeded bound, the given one or the machine's, or None."""
     held = held_bytes(pid)
     if held is None:
         return None
@@ -81,7 +81,7 @@ def _machine_bytes() -> int:
 
 
 def _number(path: Path) -> int | None:
-    """None where there is no such file, or it says "max"."""
+    """Return the number in a file; None for a missing file or "max"."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):
@@ -89,7 +89,7 @@ def _number(path: Path) -> int | None:
 
 
 def _reclaimable(folder: Path) -> int:
-    """File pages of the group, which count as used."""
+    """Return the bytes of the group's file pages, which count as used but can be reclaimed."""
     try:
         lines = (folder / "memory.stat").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""ORT's verbose log, read as what each graph transformer said and did. Standard library only."""
+"""Readers of ORT's verbose log: the effect and messages of each graph transformer. Standard library only."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _HOUSEKEEPING = ("graph_transformer", "graph.cc", "constant_folding.cc", "bfc_ar
 _LEFT = re.compile(
     r"kernel not found|[Ff]orce fallback|supported: \[?0|not supported|[Uu]nsupported|fall(?:ing)? back to"
 )
-MOST_WORDS = 200  # of one transformer: what it said about every candidate of a large model is too much
+MOST_WORDS = 200  # messages of one transformer: a large model has too many candidates
 MOST_LETTERS = 300
 
 
 def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """Each application in order: level, step, name, whether it changed the graph, what it said meanwhile."""
+    """Return the applications in order: level, step, name, whether the graph changed, and the messages."""
     passes: list[dict[str, Any]] = []
     level = 0
     current: dict[str, Any] | None = None
@@ -50,14 +50,14 @@ def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def names_applications(lines: Iterable[str]) -> bool:
-    """Whether this ORT names a transformer, with its level, before it applies it; ORT 1.24 does not."""
+    """Return whether this ORT logs name and level before applying a transformer; ORT 1.24 does not."""
     return any(_APPLYING.search(line) for line in lines)
 
 
 def read_results(lines: Iterable[str], registered: Iterable[tuple[str, int]] = ()) -> list[dict[str, Any]]:
-    """Each application by its result alone; its level is the earliest possible by where names are registered.
+    """Return the applications from results alone, each at the earliest level that registers its name.
 
-    What was said before a result was said by the transformer whose result it is.
+    Messages before a result belong to the transformer of that result.
     """
     levels: dict[str, set[int]] = {}
     for name, level in registered:
@@ -84,7 +84,7 @@ def read_results(lines: Iterable[str], registered: Iterable[tuple[str, int]] = (
 
 
 def read_partitioning(lines: Iterable[str]) -> list[str]:
-    """What a provider or ORT's partitioner said of nodes that the provider left, in their words."""
+    """Return the messages of providers and ORT's partitioner about nodes that a provider rejected."""
     lines_left: dict[str, None] = {}
     for line in _clean(lines):
         message = _MESSAGE.search(line)
@@ -94,7 +94,7 @@ def read_partitioning(lines: Iterable[str]) -> list[str]:
 
 
 def without_colors(text: str) -> str:
-    """The text without the escape sequences that ORT puts around its errors."""
+    """Return the text without the escape sequences of ORT's errors."""
     return _ANSI.sub("", text)
 
 

@@ -1,4 +1,4 @@
-"""Jobs of the doctor: what this ORT is, and whether one provider makes a session. One process each."""
+"""Job of the doctor: describe this ORT, or try one provider. One process per probe."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import onnxruntime as ort
 
 from workbench.worker.session import session_options
 
-# y = MatMul(x, x) with x of 4 by 4, IR 8, opset 17: an operator that every provider takes. As bytes, because
+# y = MatMul(x, x) with x of 4 by 4, IR 8, opset 17: an operator of every provider. As bytes, because
 # the worker's interpreter may lack onnx.
 SQUARE = base64.b64decode(
     "CAg6TAoZCgF4CgF4EgF5GgZzcXVhcmUiBk1hdE11bBIFcHJvYmVaEwoBeBIOCgwIARIICgIIBAoCCARiEwoBeRIOCgwIARIICgIIBAoCCARC"
@@ -20,7 +20,7 @@ SQUARE = base64.b64decode(
 
 
 def run(provider: str | None = None) -> dict[str, Any]:
-    """Without a provider: about this ORT. With one: a session that asks for it, and what came of it."""
+    """Describe this ORT, or describe a session that requests the given provider."""
     return _about() if provider is None else _try(provider)
 
 
@@ -51,12 +51,12 @@ def _try(provider: str) -> dict[str, Any]:
     }
     if provider.startswith(("CUDA", "Tensorrt", "NvTensor")):
         ort.preload_dlls()
-    # from bytes: a provider that crashes here would leave a file behind
+    # from bytes: a crash of the provider would leave a file behind
     session = ort.InferenceSession(SQUARE, session_options(plan), providers=[provider])
     value = np.arange(16, dtype=np.float32).reshape(4, 4) / 16
     (answer,) = session.run(None, {"x": value})
     return {
         "in_effect": session.get_providers(),
         "ran_on": [part.ep_name for part in session.get_provider_graph_assignment_info()],
-        "correct": bool(np.allclose(answer, value @ value, rtol=1e-2)),  # TF32 and fp16 round here
+        "correct": bool(np.allclose(answer, value @ value, rtol=1e-2)),  # for the rounding of TF32 and fp16
     }

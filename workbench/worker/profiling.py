@@ -1,4 +1,4 @@
-"""Job: a few runs of one session, with the profiler on or off, timed from outside."""
+"""Job: time a few runs of one session from outside, with the profiler on or off."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def run(
     per_node_memory: bool = False,
     optimized: str | None = None,
 ) -> dict[str, Any]:
-    """Warm-up runs, then runs until the budget is spent; at least one, at most `max_runs`.
+    """Warm up, then run until the budget is spent, at least once and at most `max_runs` times.
 
-    `optimized`: where to save the graph that ORT made, its weights in a file beside it.
+    `optimized` is the path for ORT's optimized graph, with the weights in a file beside it.
     """
     options = session_options(plan)
     if per_node_memory:
-        options.enable_mem_pattern = False  # else one block is planned and nodes allocate nothing
+        options.enable_mem_pattern = False  # otherwise ORT plans one block and nodes allocate nothing
     if trace_prefix is not None:
         options.enable_profiling = True
         options.profile_file_prefix = trace_prefix

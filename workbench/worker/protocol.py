@@ -1,7 +1,7 @@
 """The pipe between kernel and worker: frames of one JSON object and one block of raw bytes.
 
-Standard library only: both ends import it, and the child's interpreter may lack everything but onnxruntime
-and numpy. Nothing is pickled; a frame that is too large or is not JSON ends the conversation.
+Standard library only: both ends import this module, and the child's interpreter may have only onnxruntime and
+numpy. Nothing is pickled; a frame that is too large or is not JSON ends the exchange.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SIZES = struct.Struct("<II")
 MAX_JSON_BYTES = 64 << 20
 MAX_PAYLOAD_BYTES = 256 << 20
 
-# Modules of workbench.worker that a "call" message may name.
+# Modules of workbench.worker that a "call" message can name.
 JOBS = (
     "layer_errors",
     "probe",
@@ -39,12 +39,12 @@ JOBS = (
 
 
 class ProtocolError(Exception):
-    """The other end sent something that is not a frame."""
+    """The error for bytes that are not a frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`kind` is a command on the way down; "hello", "done" or "failed" on the way up."""
+    """A message; `kind` is a command to the worker, or "hello", "done" or "failed" from the worker."""
 
     kind: str
     body: dict[str, Any]
@@ -58,7 +58,7 @@ def write_message(stream: IO[bytes], message: Message) -> None:
 
 
 def read_message(stream: IO[bytes]) -> Message | None:
-    """The next message, or None at the end of the stream."""
+    """Return the next message, or None at the end of the stream."""
     head = stream.read(_SIZES.size)
     if not head:
         return None

@@ -1,4 +1,4 @@
-"""The timed loops of the worker: as little as possible between two readings of the clock."""
+"""The timed loops of the worker, with as little as possible between two readings of the clock."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from workbench.worker import usage
 
-STEADY_RUNS = 8  # two windows of this many runs are compared
-STEADY_CHANGE = 0.02  # the newer window's median is no more than this below the older one's
+STEADY_RUNS = 8  # runs in each of the two windows compared
+STEADY_CHANGE = 0.02  # the newer median may be lower than the older one by at most this share
 
 Run = Callable[[], object]
 Clock = Callable[[], int]  # nanoseconds
@@ -27,7 +27,7 @@ def block(
     whole: int = 1,
     clock: Clock = time.perf_counter_ns,
 ) -> tuple[dict[str, Any], bytes]:
-    """Run for about `seconds`, a multiple of `whole` times; the payload holds each run's nanoseconds."""
+    """Run a multiple of `whole` times for about `seconds`; return each run's nanoseconds as the payload."""
     samples = array("q")
     delay_before, cpu_before = usage.run_delay_ns(), time.process_time_ns()
     began = clock()
@@ -44,7 +44,7 @@ def block(
 def warm_up(
     next_run: Callable[[], Run], floor_s: float, bound_s: float, floor_runs: int, pacing_s: float | None
 ) -> tuple[dict[str, Any], bytes]:
-    """Run until the latency no longer falls: at least the floor, at most the bound."""
+    """Run until the latency no longer falls, between the minimum and the bound."""
     samples = array("q")
     began = time.perf_counter_ns()
     steady = False
@@ -61,7 +61,7 @@ def warm_up(
 
 
 def is_steady(samples: array[int]) -> bool:
-    """Return whether the newest runs are no faster than the ones before them."""
+    """Return whether the newest runs are no faster than the previous ones."""
     window = max(STEADY_RUNS, len(samples) // 4) if len(samples) >= 2 * STEADY_RUNS else len(samples) // 2
     if window < 1:
         return False
@@ -97,7 +97,7 @@ def _sample(
 
 
 def _wait_until(moment_ns: int, clock: Clock) -> int:
-    """Burn time inside a sample: the known slow-down that `benchmarks.honesty` plants."""
+    """Wait inside a sample: the known slow-down of `benchmarks.honesty`."""
     while (now := clock()) < moment_ns:
         pass
     return now

@@ -1,4 +1,4 @@
-"""One ORT session in the worker: make it from a plan, feed it, run it, time it."""
+"""One ORT session in the worker, made from a plan, run and timed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.worker.values import read_values, write_values
 
 
 def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
-    """The plan of a config, applied word for word."""
+    """Return the session options of a plan."""
     options = ort.SessionOptions()
     for name, value in plan["attributes"].items():
         setattr(options, name, _constant(value))
@@ -29,7 +29,7 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
 def make_session(
     model: str, plan: dict[str, Any], *, log_severity: int | None = None, saved_as: str | None = None
 ) -> ort.InferenceSession:
-    """`saved_as`: where ORT writes the graph that it made of the model."""
+    """Make a session; ORT writes its optimized graph to `saved_as`."""
     options = session_options(plan)
     if saved_as is not None:
         options.optimized_model_filepath = saved_as
@@ -50,12 +50,12 @@ def _constant(value: Any) -> Any:
     return value
 
 
-# ORT sets them once per process, by its first session.
+# ORT sets these options once per process, by its first session.
 FIRST_SESSION_ONLY = frozenset({"session.set_denormal_as_zero"})
 
 
 class SessionHost:
-    """What a worker holds between commands. Each `do_…` is one command and returns (body, payload)."""
+    """The state of a worker between commands. Each `do_…` is one command and returns (body, payload)."""
 
     def __init__(self) -> None:
         self.session: ort.InferenceSession | None = None
@@ -65,7 +65,7 @@ class SessionHost:
         self.turn = -1
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
-        """Make the session; its time is the user's load time."""
+        """Make the session, timed as the user's load time."""
         if self.session is not None and FIRST_SESSION_ONLY & {*plan["entries"], *self.plan["entries"]}:
             entries = ", ".join(FIRST_SESSION_ONLY)
             raise RuntimeError(f"{entries} counts for the first session of a process only")
@@ -87,7 +87,7 @@ class SessionHost:
         }, b""
 
     def do_first_run(self, feeds: str) -> Any:
-        """Run once, and settle how the timed runs will call ORT."""
+        """Run once, and choose how the timed runs call ORT."""
         session = self._session()
         self.feeds = read_values(Path(feeds))
         options = self._run_options()
@@ -98,14 +98,14 @@ class SessionHost:
         self.calls[0].run()
         first_run_s = time.perf_counter() - began
         gc.freeze()
-        gc.disable()  # as a server in its steady state; a collection takes milliseconds
+        gc.disable()  # like a server in its steady state; a collection takes milliseconds
         if bind:
             for call in self.calls:
                 call.keep_outputs()
         return {"first_run_s": first_run_s, "io": "binding" if bind else "run"}, b""
 
     def do_outputs(self, path: str) -> Any:
-        """Run each feed once and write what came out."""
+        """Run each feed once and write the outputs."""
         session = self._session()
         names = [arg.name for arg in session.get_outputs()]
         results = []
@@ -117,7 +117,7 @@ class SessionHost:
         return {"outputs": names}, b""
 
     def do_evaluate(self, feeds: str, path: str) -> Any:
-        """Run each feed of a file once and write what came out: a part of an evaluation set."""
+        """Run each feed of a file (a part of an evaluation set) once and write the outputs."""
         session = self._session()
         self.feeds = read_values(Path(feeds))
         make = bound_calls if needs_binding(session, self.feeds) else plain_calls
@@ -136,8 +136,8 @@ class SessionHost:
         slow_down: float,
         lead_in: int = 0,
     ) -> Any:
-        """Whole passes over the feeds, from the first: every config is timed on the same mixture."""
-        for _ in range(lead_in):  # threads that were frozen wake up outside of the samples
+        """Time whole passes over the feeds, from the first: every config runs the same mixture."""
+        for _ in range(lead_in):  # frozen threads wake up outside of the samples
             self.calls[0].run()
         self.turn = -1
         return sampling.block(
@@ -152,12 +152,12 @@ class SessionHost:
         }, b""
 
     def _next_run(self) -> Any:
-        """The call for the next sample: the feeds take turns."""
+        """Return the call for the next sample, feed by feed."""
         self.turn = (self.turn + 1) % len(self.calls)
         return self.calls[self.turn].run
 
     def _threads(self, started: int | None) -> int | None:
-        """Intra-op threads: as asked, else those that appeared; None where others appear with them."""
+        """Return the intra-op threads: the config's number or the started ones; None if others start too."""
         asked = self.plan["attributes"].get("intra_op_num_threads")
         if asked:
             return int(asked)

@@ -1,7 +1,7 @@
-"""Job: the graph as ORT leaves it after each pass that changes it, from sessions with the first k on.
+"""Job: save the graph after each pass that changes it, from sessions with only the first k passes on.
 
-One process for all of them, none of them ever run. Weights are written nowhere: where the system has a null
-device the saved graphs name it as their file of weights.
+All sessions share one process and never run. On systems with a null device, the saved graphs name the null
+device as their file of weights, so weights are not written.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def run(
     passes: list[list[Any]] | None = None,
     budget_s: float = 0.0,
 ) -> dict[str, Any]:
-    """Two questions. Without `first`: the final graph of `model`, what ORT said and where nodes went.
+    """Return the final graph of `model`, ORT's log and the placement; with `first`, return the snapshots.
 
-    With it (the answer to the first question): the snapshots of `weightless`, the model without its weights.
-    `weights_folder`: where the model's external data lies, if not beside it. `passes`: rows of (name, level,
-    part_of) of the rules; transformers are read from the log.
+    `first` is the answer of the call without it. Snapshots show `weightless`, the model without weights.
+    `weights_folder` is the folder of external data, if not the model's own. `passes` holds the rules as rows
+    of (name, level, part_of); transformers are read from the log.
     """
     if first is None:
         return GraphCapture(str(model), plan, Path(folder)).final(weights_folder)
@@ -38,7 +38,7 @@ def run(
 def _follow(
     capture: GraphCapture, first: dict[str, Any], rules: list[list[Any]], budget_s: float
 ) -> dict[str, Any]:
-    """The snapshots in order: the file, what was switched on for it, and whether the time sufficed."""
+    """Return the snapshots in order, each with its file and its pass, and whether the time sufficed."""
     capture.stem = "pass"
     answer: dict[str, Any] = {"snapshots": [], "complete": True, "problem": None}
     if not first["file"]:
@@ -58,7 +58,7 @@ def _follow(
 
 
 class _Walk:
-    """Switches on one pass after the other, in ORT's order, and keeps each graph that is new."""
+    """A walk over the passes in ORT's order, which enables one after the other and keeps each new graph."""
 
     def __init__(
         self, capture: GraphCapture, applied: list[dict[str, Any]], rules: list[list[Any]], most: int
@@ -99,7 +99,7 @@ class _Walk:
                     self._keep(level, name, self._with(level, self.on))
 
     def _split(self, level: int, transformer: str) -> None:
-        """Which rules of a transformer of rules change something: halve the list until it is known."""
+        """Keep the graph of each effective rule of a rule-based transformer, by bisection."""
         rules = self.rules[transformer]
         first = len(self.on)
         begin = set(self.on) | {transformer}

@@ -1,4 +1,4 @@
-"""ORT's exceptions in the user's words: the one place where they become (problem, fix)."""
+"""ORT's exceptions in the user's words: the only place that turns them into (problem, fix)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from workbench.errors import RunFailed
 from workbench.text import printable, shorten_middle
 
-MAX_CHARACTERS = 4_000  # of ORT's message: names in it can be of any length
+MAX_CHARACTERS = 4_000  # characters of ORT's message, whose names can be of any length
 
 _RULES: tuple[tuple[str, str], ...] = (
     (
@@ -74,7 +74,7 @@ _UNKNOWN_FIX = (
 
 
 def translated(kind: str, message: str, stage: str) -> RunFailed:
-    """`kind` is the class of ORT's exception; its message is kept, since it names nodes and values."""
+    """Translate an ORT exception of class `kind`; keep its message, which names nodes and values."""
     text = printable(re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip(), keep="\n\t")
     fix = next((fix for pattern, fix in _RULES if re.search(pattern, message, re.IGNORECASE)), _UNKNOWN_FIX)
     return RunFailed(f"ORT refused during {stage}: {shorten_middle(text, MAX_CHARACTERS) or kind}", fix)

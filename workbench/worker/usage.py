@@ -1,4 +1,4 @@
-"""What this process uses, as the system counts it. None where the system does not say."""
+"""The system's counters of this process; None on a system without the counter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def rss_bytes() -> int | None:
 
 
 def peak_rss_bytes() -> int | None:
-    """Linux's VmHWM, since `ru_maxrss` survives exec and would count the parent."""
+    """Return Linux's VmHWM: `ru_maxrss` survives exec and would count the parent."""
     if sys.platform == "linux":
         return _status_bytes("VmHWM")
     if sys.platform == "win32":
@@ -26,7 +26,7 @@ def thread_count() -> int | None:
 
 
 def run_delay_ns() -> int | None:
-    """How long the threads of this process could run but had no core (Linux's schedstat)."""
+    """Return how long runnable threads of this process waited for a core (Linux's schedstat)."""
     if sys.platform != "linux":
         return None
     waited = []

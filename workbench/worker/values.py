@@ -1,7 +1,7 @@
 """Model inputs and outputs as files: arrays, strings, sequences, optionals and maps, without pickle.
 
-A zip of `values.json`, which holds the nesting, and one raw `.bin` member an array. Element types that numpy
-lacks (bfloat16, float8, int4…) travel as their bytes with the name of the type.
+The file is a zip of `values.json`, which holds the nesting, and one raw `.bin` member per array. Element
+types that numpy lacks (bfloat16, float8, int4…) are stored as bytes with the name of the type.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Feed: TypeAlias = Mapping[str, Value]
 
 
 def write_values(path: Path, feeds: Sequence[Feed]) -> None:
-    """Write feeds (one mapping a run, all to be read back in order)."""
+    """Write feeds in order, one mapping per run."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as file:
         count = 0
 
@@ -56,7 +56,7 @@ def write_values(path: Path, feeds: Sequence[Feed]) -> None:
 
 
 def read_values(path: Path) -> list[dict[str, Value]]:
-    """Read what `write_values` wrote."""
+    """Read the feeds from a file of `write_values`."""
     with zipfile.ZipFile(path) as file:
 
         def decode(node: dict[str, Any]) -> Value:
@@ -86,7 +86,7 @@ def _dtype(name: str) -> np.dtype[Any]:
     try:
         return np.dtype(name)
     except TypeError:
-        import ml_dtypes  # only where a model uses such a type
+        import ml_dtypes  # imported only for models with such a type
 
         extended: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
         return extended

@@ -1,4 +1,4 @@
-"""Job: one pass over the weights of a model: hashes, zeros, denormals, non-finite values, ranges."""
+"""Job: read the weights of a model once: hashes, zeros, denormals, non-finite values, ranges."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import onnx
 from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
 CHUNK_ELEMENTS = 4 << 20
-LEAST_BYTES = 1 << 10  # smaller tensors are no weights
+LEAST_BYTES = 1 << 10  # smaller tensors are not weights
 
 
 def run(model: str) -> dict[str, Any]:
-    """Return a row an initializer of the main graph: name, dims, element, bytes and what was counted."""
+    """Return a row for each initializer of the main graph: name, dims, element type, bytes and counts."""
     path = Path(model)
     proto = onnx.load(str(path), load_external_data=False)
     rows = []
@@ -28,7 +28,7 @@ def run(model: str) -> dict[str, Any]:
 
 
 def _array(tensor: TensorProto, folder: Path) -> np.ndarray[Any, Any] | None:
-    """The elements without a copy where they lie raw; None for texts and packed types."""
+    """Return the elements, without a copy of raw data; None for strings and packed types."""
     if tensor.data_type == TensorProto.STRING:
         return None
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type))
@@ -75,7 +75,7 @@ def _scan(array: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 
 def _transposed_sha1(array: np.ndarray[Any, Any]) -> str | None:
-    """Of a matrix, some columns at a time."""
+    """Hash the transposed matrix, some columns at a time."""
     if array.ndim != 2:
         return None
     digest = hashlib.sha1(usedforsecurity=False)
@@ -86,7 +86,7 @@ def _transposed_sha1(array: np.ndarray[Any, Any]) -> str | None:
 
 
 def _channel_range(array: np.ndarray[Any, Any]) -> float | None:
-    """The largest channel's range over the median one's; None for vectors and where the median is 0."""
+    """Return the largest channel's range over the median one's; None for vectors and a median of 0."""
     if array.ndim < 2 or array.shape[0] < 2:
         return None
     ranges = np.array([np.abs(channel).max(initial=0) for channel in array], np.float64)

@@ -1,4 +1,4 @@
-"""Packs speedscope's released build into the zip that is served: `python repack.py speedscope-1.25.0.tgz`.
+"""Pack speedscope's released build into the served zip: `python repack.py speedscope-1.25.0.tgz`.
 
 The same archive gives the same bytes.
 """
@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 RELEASE = PurePosixPath("package/dist/release")
-EXAMPLE = "perf-vertx-stacks"  # a profile to play with, a quarter of the whole
+EXAMPLE = "perf-vertx-stacks"  # an example profile, a quarter of the archive
 
 
 def main(archive: str) -> None:

@@ -1,1 +1,1 @@
-"""Jobs that turn one model file into another; each runs alone in a process that may also import onnx."""
+"""Jobs that turn one model file into another, each in a process of its own that may also import onnx."""

@@ -1,7 +1,6 @@
-"""Job: the ranges of activations, measured on calibration data, one example at a time.
+"""Job: measure the ranges of activations on calibration data, one example at a time.
 
-One at a time because ORT's collectors keep every intermediate tensor of what they are given at once, and
-cannot stack examples of different shapes.
+ORT's collectors keep every intermediate tensor of one call and cannot stack examples of different shapes.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ METHODS = {
 
 
 def run(source: str, target: str, calibrator: str, percentile: float | None, examples: str) -> dict[str, Any]:
-    """`examples`: a folder of feeds in files. Ranges of every tensor that any quantizable node touches."""
+    """Measure the ranges of all tensors of quantizable nodes; `examples` is a folder of feeds in files."""
     ort_calibrate.np = _Numpy()
     folder = Path(examples)
     with tempfile.TemporaryDirectory() as scratch:
@@ -36,7 +35,7 @@ def run(source: str, target: str, calibrator: str, percentile: float | None, exa
         if calibrator == "minmax":
             ranges = extremes
         else:
-            options: dict[str, Any] = {"symmetric": False}  # else half the range is lost after a Relu
+            options: dict[str, Any] = {"symmetric": False}  # else a Relu wastes half of the range
             if percentile is not None:
                 options["percentile"] = percentile
             measuring = _calibrator(source, calibrator, options, scratch)
@@ -64,9 +63,9 @@ def _collected(measuring: Any, folder: Path) -> Any:
 
 
 def _prepared_collector(measuring: Any, extremes: Any) -> Any:
-    """Empty histograms over each tensor's whole range, as if all examples had come at once.
+    """Return a collector with empty histograms over the whole range of each tensor in all examples.
 
-    Left to itself the collector takes its bins from the first example, and widens them without a bound.
+    ORT's own collector takes the bins from the first example, and adds bins without a bound.
     """
     collector = ort_calibrate.HistogramCollector(
         method=measuring.method,
@@ -102,7 +101,7 @@ class _One(ort_calibrate.CalibrationDataReader):  # type: ignore[misc]
 
 
 class _Numpy:
-    """numpy, whose histogram takes a constant tensor too: ORT's collectors fail on `Too many bins`."""
+    """numpy with a histogram for constant tensors, on which ORT's collectors fail with `Too many bins`."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)

@@ -1,4 +1,4 @@
-"""Job: symbolic dimensions of the file fixed to sizes."""
+"""Job: fix symbolic dimensions of the file to sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.worker.preparing import files
 
 def run(source: str, target: str, sizes: dict[str, int]) -> dict[str, Any]:
     model: onnx.ModelProto = files.load(source)
-    del model.graph.value_info[:]  # they name the dimensions too, in expressions that nobody can fix
+    del model.graph.value_info[:]  # value infos name the dimensions too, in expressions that cannot be fixed
     for name, size in sizes.items():
         make_dim_param_fixed(model.graph, name, size)
     fix_output_shapes(model)

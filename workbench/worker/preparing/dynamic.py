@@ -1,4 +1,4 @@
-"""Job: weights as 8-bit integers, activations quantized while running."""
+"""Job: quantize weights to 8-bit integers, and activations at run time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def run(
     exclude: list[str],
 ) -> dict[str, Any]:
     model = files.load(source)
-    for value in model.graph.value_info:  # an exporter's shapes contradict those of the rewritten graph;
-        value.type.tensor_type.ClearField("shape")  # its types are needed for ORT's own operators
+    for value in model.graph.value_info:  # the exporter's shapes contradict the rewritten graph;
+        value.type.tensor_type.ClearField("shape")  # the exporter's types are needed for ORT's own operators
     quantize_dynamic(
         model,
         target,

@@ -1,4 +1,4 @@
-"""Model files of any size in a job: read whole, written with their weights beside them when large."""
+"""Model files of any size in a job, read whole; a large one is written with its weights beside it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import onnx
 from workbench.models.naming import name_nodes, unnamed
 from workbench.models.structure import graphs
 
-MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and tools stumble before
+MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and some tools fail earlier
 DATA = "model.onnx.data"
 
 
 def load(path: str) -> Any:
-    """With its weights, also from other files."""
+    """Load a model with its weights, also from external files."""
     return onnx.load(path)
 
 
 def is_large(path: str) -> bool:
-    """Whether what is made of this file should keep its weights in a file of their own."""
+    """Return whether products of this file should keep their weights in a file of their own."""
     return has_external(path) or Path(path).stat().st_size > MOST_IN_ONE_FILE
 
 
 def has_external(path: str) -> bool:
-    """Whether weights lie beside the file; what ORT saves of it would point there."""
+    """Return whether weights lie beside the file, where a graph saved by ORT would refer to them."""
     model = onnx.load(path, load_external_data=False)
     return any(tensor.data_location == onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer)
 
 
 def whole(source: str, folder: str) -> str:
-    """The file, or a copy of it with its weights inside: ORT's own format takes them from nowhere else."""
+    """Return the file, or a copy with internal weights, which ORT's own format requires."""
     if not has_external(source):
         return source
     path = str(Path(folder) / "whole.onnx")
@@ -42,7 +42,7 @@ def whole(source: str, folder: str) -> str:
 
 
 def saved_outside(source: str) -> dict[str, str]:
-    """Session entries with which ORT saves a graph that needs its weights in a file of their own."""
+    """Return session entries with which ORT saves a large graph's weights in a file of their own."""
     if not is_large(source):
         return {}
     return {
@@ -52,7 +52,7 @@ def saved_outside(source: str) -> dict[str, str]:
 
 
 def save(model: onnx.ModelProto, path: str) -> None:
-    """In one file, or with the weights in a second one."""
+    """Save a model in one file, or a large model with the weights in a second one."""
     if weight_bytes(model) <= MOST_IN_ONE_FILE:
         onnx.save(model, path)
         return
@@ -67,7 +67,7 @@ def save(model: onnx.ModelProto, path: str) -> None:
 
 
 def weight_bytes(model: onnx.ModelProto) -> int:
-    """Of the weights in memory. `ByteSize()` of a message fails above 2 GiB, where it is needed most."""
+    """Return the size of the weights in memory; `ByteSize()` of a message fails above 2 GiB."""
     return sum(
         len(tensor.raw_data) + 4 * len(tensor.float_data) + 8 * len(tensor.int64_data)
         for graph in graphs(model)
@@ -76,7 +76,7 @@ def weight_bytes(model: onnx.ModelProto) -> int:
 
 
 def named(source: str, target: str) -> str:
-    """The file, or a copy beside the target in which every node has a name: quantizers tell nodes by it."""
+    """Return the file, or a copy beside the target with a name for every node, as quantizers require."""
     if not unnamed(onnx.load(source, load_external_data=False)):
         return source
     model = load(source)
@@ -94,7 +94,7 @@ def copy_beside(model: onnx.ModelProto, target: str, folder_name: str) -> str:
 
 
 def forget(copy: str, source: str) -> None:
-    """Remove the copy of a changed model, where there is one."""
+    """Remove the copy of a changed model, if any."""
     if copy != source:
         shutil.rmtree(Path(copy).parent)
 
@@ -107,7 +107,7 @@ def reads(model: onnx.ModelProto) -> Counter[str]:
 
 
 def operators(path: str) -> Counter[str]:
-    """How many nodes of each type the file has, those of bodies included."""
+    """Return the number of nodes of each type, bodies included."""
     counts: Counter[str] = Counter()
     _count(onnx.load(path, load_external_data=False).graph, counts)
     return counts
@@ -122,7 +122,7 @@ def _count(graph: Any, counts: Counter[str]) -> None:
 
 
 def answer(source: str, target: str, notes: list[str], **more: Any) -> dict[str, Any]:
-    """What a job says of its work: the operators before and after, and whatever it noticed."""
+    """Return the answer of a job: the operators before and after, and its notes."""
     return {
         "before": dict(operators(source)),
         "after": dict(operators(target)),

@@ -1,4 +1,4 @@
-"""Job: constants folded and no-ops removed by ORT's basic level, with matrix products left as they are."""
+"""Job: fold constants and remove no-ops by ORT's basic level, without changing matrix products."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from workbench.worker.preparing import files
 from workbench.worker.session import make_session
 
-KEPT = ("MatMulAddFusion", "MatMul_BatchNormalization_Fusion")  # they would make Gemm of MatMul
+KEPT = ("MatMulAddFusion", "MatMul_BatchNormalization_Fusion")  # these passes make Gemm of MatMul
 
 
 def run(source: str, target: str) -> dict[str, Any]:

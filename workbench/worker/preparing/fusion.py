@@ -1,4 +1,4 @@
-"""Job: ORT's transformer optimizer, without its own call of ORT, which needs torch."""
+"""Job: run ORT's transformer optimizer without its own call of ORT, which needs torch."""
 
 from __future__ import annotations
 

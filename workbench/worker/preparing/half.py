@@ -1,4 +1,4 @@
-"""Job: 16-bit floats, by ORT's converter; bfloat16 by retyping what that one made float16."""
+"""Job: convert to float16 by ORT's converter, and to bfloat16 by retyping its result."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(source: str, target: str, keep_io: bool, blocked_ops: list[str], bfloat1
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.chdir(folder),
-    ):  # its shape inference leaves a file
+    ):  # ORT's shape inference leaves a file
         model.convert_float_to_float16(
             keep_io_types=keep_io, op_block_list=sorted({*DEFAULT_OP_BLOCK_LIST, *blocked_ops})
         )
@@ -40,16 +40,16 @@ def run(source: str, target: str, keep_io: bool, blocked_ops: list[str], bfloat1
 
 
 def _check_types(path: str) -> None:
-    """ORT's converter may leave an operator with types that it does not take: loading tells."""
+    """Load the file: ORT's converter may leave an operator with unsupported types."""
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
-    with contextlib.suppress(NotImplemented):  # no kernel on the CPU: another provider may have one
+    with contextlib.suppress(NotImplemented):  # another provider may have a kernel that the CPU lacks
         ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def _without_bfloat16(proto: onnx.ModelProto) -> list[str]:
-    """Operators that take float16 and not bfloat16 in this model's opset, such as Conv before 22."""
+    """Return operators with float16 and without bfloat16 in this model's opset, such as Conv before 22."""
     opset = next(entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx"))
     op_types = []
     for name in {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")}:
@@ -61,7 +61,7 @@ def _without_bfloat16(proto: onnx.ModelProto) -> list[str]:
 
 
 def _floats(proto: onnx.ModelProto) -> dict[str, Any]:
-    """Float32 initializers as they are, since float16 has cut the large and the small ones."""
+    """Return the original float32 initializers: float16 clips large values and loses small ones."""
     return {
         tensor.name: numpy_helper.to_array(tensor)
         for tensor in proto.graph.initializer

@@ -1,4 +1,4 @@
-"""Job: a copy of a model in which every node has a name; external weights stay where they are."""
+"""Job: copy a model with a name for every node; external weights stay in place."""
 
 from __future__ import annotations
 

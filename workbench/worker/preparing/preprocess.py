@@ -1,4 +1,4 @@
-"""Job: ORT's own pre-processing: shapes, folded constants, no Identity between a weight and its use."""
+"""Job: run ORT's own pre-processing: infer shapes, fold constants, remove Identity nodes after weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.worker.preparing import files
 
 
 def run(source: str, target: str) -> dict[str, Any]:
-    """With symbolic shapes where ORT's inference knows every operator, else without."""
+    """Pre-process with symbolic shapes if ORT's inference knows every operator, else without."""
     large = files.is_large(source)
     where: dict[str, Any] = {
         "save_as_external_data": large,
@@ -22,7 +22,7 @@ def run(source: str, target: str) -> dict[str, Any]:
     notes = []
     named = files.named(source, target)
     try:
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # it leaves a file on failing
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # a failure leaves a file
             quant_pre_process(named, target, auto_merge=True, **where)
     except Exception as error:  # noqa: BLE001 - "Incomplete symbolic shape inference" is a bare Exception
         notes.append(f"without symbolic shape inference, which failed: {str(error)[:200]}")

@@ -1,4 +1,4 @@
-"""Job: rewrites of the model file that keep what it computes, in the order given."""
+"""Job: apply rewrites of the model file that keep its results, in the order given."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FUNCTIONS: dict[str, Callable[[onnx.ModelProto], int]] = {
 
 
 def run(source: str, target: str, names: list[str]) -> dict[str, Any]:
-    """Answer how often each rewrite applied."""
+    """Apply the rewrites; answer how often each rewrite applied."""
     model = files.load(source)
     applied = {name: FUNCTIONS[name](model) for name in names}
     files.save(model, target)
@@ -36,7 +36,7 @@ def run(source: str, target: str, names: list[str]) -> dict[str, Any]:
 
 
 def _check(source: str, target: str) -> None:
-    """Refuse a result that breaks ONNX's rules, if the source keeps them."""
+    """Refuse an invalid ONNX file made of a valid source."""
     try:
         onnx.checker.check_model(source)
     except (onnx.checker.ValidationError, ValueError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Job: the graph as ORT optimizes it for a config, saved as .onnx or in ORT's own format."""
+"""Job: save the graph that ORT optimizes for a config, as .onnx or in ORT's own format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.worker.session import make_session
 
 
 def run(source: str, target: str, plan: dict[str, Any]) -> dict[str, Any]:
-    """`plan`: what the config says to ORT."""
+    """Save the graph; `plan` holds the config's settings for ORT."""
     with tempfile.TemporaryDirectory() as folder:
         if target.endswith(".ort"):
             source = files.whole(source, folder)

@@ -1,4 +1,4 @@
-"""Job: weights and activations as integers, from ranges that the job `calibrate` measured."""
+"""Job: quantize weights and activations to integers, with ranges measured by the job `calibrate`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TYPES = {
     "uint16": QuantType.QUInt16,
 }
 WITH_BIAS = ("Conv", "ConvTranspose", "Gemm")  # the bias is the third input
-TRIES = 4  # each without the operators that the one before broke on
+TRIES = 4  # each leaves out the operators on which the previous one failed
 FORMATS = {"qdq": QuantFormat.QDQ, "qoperator": QuantFormat.QOperator}
 
 
@@ -36,7 +36,7 @@ def run(
     op_types: list[str],
     exclude: list[str],
 ) -> dict[str, Any]:
-    QLinearOpsRegistry.pop("Where", None)  # its integer form leaves the tensors that it reads undefined
+    QLinearOpsRegistry.pop("Where", None)  # the integer form of Where leaves its inputs undefined
     notes: list[str] = []
     float_model = unshared(source, target) if format == "qoperator" else source
     for _ in range(TRIES):
@@ -91,7 +91,7 @@ def unshared(source: str, target: str) -> str:
 
 
 def _readers(source: str, message: str) -> list[str]:
-    """The types of the nodes that read the tensors which ORT's quantizer says it left undefined."""
+    """Return the types of the nodes that read the undefined tensors named by ORT's quantizer."""
     if "unknown initializers/tensors" not in message:
         return []
     tensors = set(re.findall(r"'([^']+)'", message))
