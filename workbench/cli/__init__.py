@@ -14,16 +14,16 @@ from workbench.cli import advising, cleaning, comparing, lab, reporting, showing
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import printable
 
-USER_ERROR = 2  # as argparse exits
-INTERRUPTED = 128 + 2  # as shells count a program that SIGINT ended
+USER_ERROR = 2  # the exit code of argparse
+INTERRUPTED = 128 + 2  # the shell's exit code after SIGINT
 TERMINATED = 128 + 15
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; a user's error prints what is wrong and how to fix it."""
+    """Run one command; print a user's error with its fix."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # not every terminal has a × and a …
+            stream.reconfigure(errors="backslashreplace")  # some terminals lack × and …
     arguments = parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _end)
     try:
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except WorkbenchError as error:
         print("workbench:", printable(str(error), keep="\n\t"), file=sys.stderr)
         return USER_ERROR
-    except BrokenPipeError:  # `| head` has seen enough
+    except BrokenPipeError:  # the reader of the pipe has closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
@@ -58,5 +58,5 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _end(*_: object) -> None:
-    """Unwind, so that workers end and temporary files are removed."""
+    """Unwind the stack on a signal, so that workers end and temporary files are removed."""
     sys.exit(TERMINATED)

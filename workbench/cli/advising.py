@@ -1,4 +1,4 @@
-"""`workbench findings` and `workbench improve`: what is lost under a config, and what helps."""
+"""`workbench findings` and `workbench improve`: the losses under a config, and their fixes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
 
 
 def run_findings(arguments: argparse.Namespace) -> int:
-    """Look and print."""
+    """Check every rule and print the findings."""
     from workbench.api.advising import findings
 
     model, config, inputs = _subject(arguments)
@@ -40,7 +40,7 @@ def run_findings(arguments: argparse.Namespace) -> int:
 
 
 def run_improve(arguments: argparse.Namespace) -> int:
-    """Try, keep what helps, print the steps and the config at the end."""
+    """Try fixes, keep the ones that help, print the steps and the final config."""
     from workbench.api.advising import improve
 
     model, config, inputs = _subject(arguments)

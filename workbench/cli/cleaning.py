@@ -1,4 +1,4 @@
-"""`workbench clean`: list what is kept on disk, and remove it."""
+"""`workbench clean`: list the files kept on disk, and remove them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_to(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List, or remove and print what became free."""
+    """List the files, or remove them and print the freed space."""
     from workbench.api.storage import storage
     from workbench.text import bytes_text
 

@@ -57,7 +57,7 @@ def add_to(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, print, save."""
+    """Measure the configs, print the comparison and save it."""
     from workbench.api.comparing import compare
     from workbench.judge.compare_request import check_seed
     from workbench.models import load
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             "--npz and --dim were both given", "sizes follow from the arrays in the file: leave out --dim"
         )
     dims = read_dims(arguments.dim)
-    # Not model.inputs(**dims): an axis may be called "seed" or "source".
+    # Not model.inputs(**dims): an axis can have the name "seed" or "source".
     inputs = arguments.npz or random_inputs(
         model.structure, model.name, arguments.seed, dims, model.usual_dims
     )
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def run_more(arguments: argparse.Namespace) -> int:
-    """Go on measuring a saved comparison, print it, save it."""
+    """Continue a saved comparison, print it and save it."""
     from workbench.api.comparing import open as open_bundle
     from workbench.models import load
     from workbench.models.samples import samples
@@ -126,7 +126,7 @@ def run_more(arguments: argparse.Namespace) -> int:
 
 
 def report(arguments: argparse.Namespace, result: Comparison) -> None:
-    """Print a comparison, and save it where the user asked for a file."""
+    """Print a comparison, and save it if the user named a file."""
     from workbench.cli.text import in_full
     from workbench.text import path_text
 
@@ -136,7 +136,7 @@ def report(arguments: argparse.Namespace, result: Comparison) -> None:
 
 
 def read_configs(arguments: argparse.Namespace) -> list[Config]:
-    """Return the baseline and every candidate that was given at least one setting."""
+    """Return the baseline and every candidate with at least one setting."""
     from workbench.config import Config
 
     texts = {label: getattr(arguments, label) for label in LABELS}
@@ -166,13 +166,13 @@ def read_dims(texts: list[str]) -> dict[str, int]:
 
 
 def percent(text: str) -> float:
-    """Return the share that `1%` or `0.01` says."""
+    """Return the share written as `1%` or `0.01`."""
     number = text.strip()
     return float(number[:-1]) / 100 if number.endswith("%") else float(number)
 
 
 def to_json(result: Comparison) -> dict[str, Any]:
-    """Return the verdicts and everything that they stand on."""
+    """Return the verdicts with all their data."""
     record = result.record
     return {
         "id": record.id,

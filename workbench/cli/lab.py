@@ -1,4 +1,4 @@
-"""`workbench lab`: JupyterLab on the user's own copy of the notebooks, for this user only."""
+"""`workbench lab`: JupyterLab on the user's copy of the notebooks, for this user only."""
 
 from __future__ import annotations
 
@@ -42,17 +42,15 @@ def run(arguments: argparse.Namespace) -> NoReturn:
     server = LabApp.initialize_server(options(folder, arguments.ip, arguments.port, not arguments.no_browser))
     # The page opens the workbench in the tour: see jupyter/labextensions.
     server.web_app.settings.setdefault("page_config_data", {})["workbenchTour"] = json.dumps(tour())
-    server.io_loop.add_callback(
-        _print_address, server
-    )  # when it listens, which is also when its port is known
+    server.io_loop.add_callback(_print_address, server)  # the server listens then, so its port is known
     server.start()
     logging.shutdown()
     sys.stdout.flush()
-    os._exit(0)  # kernels are stopped; idle threads of the server can keep a normal exit waiting for ever
+    os._exit(0)  # kernels are stopped; idle threads of the server can block a normal exit for ever
 
 
 def tour() -> dict[str, str]:
-    """Return the notebook that opens with the workbench, and its first cell as shipped: only that is run."""
+    """Return the notebook that opens with the workbench, and the only cell to run: the first, as shipped."""
     book = json.loads((shipped_folder() / TOUR).read_text(encoding="utf-8"))
     cell = next(cell for cell in book["cells"] if cell["cell_type"] == "code")
     return {"path": TOUR, "source": "".join(cell["source"])}
@@ -64,7 +62,7 @@ def _print_address(server: ServerApp) -> None:
 
 
 def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of server and kernels: our JupyterLab defaults, and the path of a checkout."""
+    """Return the environment of server and kernels: our JupyterLab defaults and the path of a checkout."""
     added = {"JUPYTER_CONFIG_PATH": HERE / "jupyter"}
     if "site-packages" not in place.parts and "dist-packages" not in place.parts:
         added["PYTHONPATH"] = place
@@ -75,19 +73,19 @@ def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
-    """Return JupyterLab's settings as a list in this process: other users can read a process's arguments."""
+    """Return JupyterLab's settings as a list, since other users can read the command line of a process."""
     settings = {
         "ServerApp.ip": ip,
         "ServerApp.port": port,
         "ServerApp.root_dir": folder.resolve(),
         "ServerApp.open_browser": browser,
-        "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,  # containers
+        "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,  # for containers
         "JupyterApp.answer_yes": True,  # Ctrl-C stops at once
         "IdentityProvider.token": secrets.token_hex(24),  # overrides configuration files
         "LabApp.default_url": f"/lab/tree/{TOUR}",
         "LabApp.extra_labextensions_path": HERE / "jupyter" / "labextensions",
-        # Nothing leaves the machine by itself: no news, no look-up of updates, no list of extensions. (That
-        # JupyterLab asks about its news all the same is turned off in jupyter/labconfig.)
+        # Nothing leaves the machine by itself: no news, no look-up of updates, no list of extensions. (The
+        # question about news that JupyterLab still asks is turned off in jupyter/labconfig.)
         "LabApp.news_url": None,
         "LabApp.check_for_updates_class": "jupyterlab.NeverCheckForUpdate",
         "LabApp.extension_manager": "readonly",

@@ -12,7 +12,7 @@ from typing import Any
 from workbench.errors import WorkbenchError
 from workbench.home import data_folder
 
-SHIPPED = ".shipped.json"  # which cells we wrote, so that an update replaces only what the user left alone
+SHIPPED = ".shipped.json"  # digests of the shipped notebooks, so that an update replaces only unchanged ones
 
 
 def shipped_folder() -> Path:
@@ -39,10 +39,10 @@ def writable_copy(target: Path | None = None) -> Path:
             mine = target / name
             if mine.exists():
                 ours = _digest(mine) == written.get(name)
-                if _digest(mine) == _digest(file) or not ours:  # nothing new, or the user's own work
+                if _digest(mine) == _digest(file) or not ours:  # unchanged, or the user's own work
                     continue
                 if _was_run(mine):
-                    mine.replace(_free_name(mine))  # what it showed is the user's too
+                    mine.replace(_free_name(mine))  # outputs belong to the user too
             mine.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, mine)  # contents only: a read-only install makes no read-only copies
             written[name] = _digest(mine)
@@ -58,13 +58,13 @@ def writable_copy(target: Path | None = None) -> Path:
 def _written(target: Path) -> dict[str, str]:
     try:
         digests = json.loads((target / SHIPPED).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):  # the first time, or the user wrote into it
+    except (FileNotFoundError, ValueError):  # first copy, or a file that the user damaged
         return {}
     return {str(name): str(digest) for name, digest in digests.items()} if isinstance(digests, dict) else {}
 
 
 def _digest(file: Path) -> str:
-    """Hash what an author writes: running a notebook, and its autosave, change no source."""
+    """Hash the sources of the cells, which running and autosave leave unchanged."""
     content = file.read_bytes()
     book = _notebook(file)
     if book is not None:
@@ -79,7 +79,7 @@ def _was_run(file: Path) -> bool:
 
 
 def _notebook(file: Path) -> dict[str, Any] | None:
-    """Return a notebook's content, or None of another file."""
+    """Return a notebook's content, or None for another file."""
     try:
         book = json.loads(file.read_bytes()) if file.suffix == ".ipynb" else None
     except ValueError:

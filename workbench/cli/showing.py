@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from workbench.cli.commands import Commands
 
-MOST_CHARACTERS = 120  # of a text in the history: a model's name may be a megabyte
+MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
 MOST_SHOWN = 60  # rows of a table
 SOURCE = "a bundle (.ortbench), or the start of an id from `workbench history`"
 HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "low", "high", "note"]
@@ -38,7 +38,7 @@ def add_to(commands: Commands) -> None:
 
 
 def run_show(arguments: argparse.Namespace) -> int:
-    """Print a comparison in full, and of any other result its sentence and its table."""
+    """Print a comparison in full, or the sentence and the table of another result."""
     from workbench.cli.text import in_full
     from workbench.results.comparison import Comparison
     from workbench.text import printable
@@ -53,7 +53,7 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 
 def opened(source: str) -> Any:
-    """Open the bundle of that name if there is such a file, else the entry of the history."""
+    """Open the bundle of this name, or the entry of the history if no such file exists."""
     from workbench.api.comparing import history, open
 
     path = Path(source)
@@ -94,7 +94,7 @@ def run_samples(arguments: argparse.Namespace) -> int:
 
 
 def run_doctor(arguments: argparse.Namespace) -> int:
-    """Print what works here and what would make more work."""
+    """Print the doctor's report: what works here, and fixes for the rest."""
     del arguments
     from workbench.diagnosis import doctor
 
@@ -103,7 +103,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
 
 
 def history_table(frame: pd.DataFrame) -> str:
-    """Print entries, their texts shortened and without a ratio where outputs differ."""
+    """Return the entries as a table, with short texts and no ratio where outputs differ."""
     rows = frame.map(_shortened)
     rows.loc[rows["verdict"] == "outputs differ", ["ratio", "low", "high"]] = float("nan")
     return table(rows)
@@ -116,6 +116,6 @@ def _shortened(value: Any) -> Any:
 
 
 def table(frame: pd.DataFrame) -> str:
-    """Print all columns, whatever the terminal's width; absent values as a dash."""
+    """Return all columns, at any terminal width, with absent values as a dash."""
     present = frame.astype(object).where(frame.notna(), "-")
     return present.to_string(index=False, float_format=lambda value: f"{value:.3g}")

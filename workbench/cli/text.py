@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 HEADS = ("", "median", "samples", "load", "first run", "peak memory", "threads", "config", "providers")
 MOST_OUTPUTS = 10
-MOST_IN_CELL = 400  # characters: a line with a dozen passes, not a megabyte of a stranger's
+MOST_IN_CELL = 400  # characters: enough for a dozen passes, too few for a megabyte from a foreign file
 FIGURES = (*(f"p{percent:g}" for percent in NEEDED), "throughput")
 
 
 def in_full(record: ComparisonRecord) -> str:
-    """Return the verdicts with everything that a reader needs to judge them."""
+    """Return the verdicts with all that a reader needs to judge them."""
     return "\n".join(shorten(line, MOST_CHARACTERS) for line in _lines(record))
 
 
@@ -70,12 +70,12 @@ def _row(run: Run) -> tuple[str, ...]:
 
 
 def _figures(run: Run) -> Iterator[str]:
-    """Format each percentile with its interval, or with the reason why there is none."""
+    """Format each percentile with its interval, or with the reason for a missing interval."""
     for percentile in percentiles(run):
         yield _estimate(percentile, 1e3, " ms")
     if all(sample > 0 for sample in run.latency.samples_s):
         yield _estimate(throughput(run), 1.0, " runs/s")
-    else:  # only a damaged clock, or a stranger's file
+    else:  # only after a clock error, or from a foreign file
         yield "not known: some runs took no time"
 
 
@@ -93,7 +93,7 @@ def _cell(parts: Iterable[str]) -> str:
 
 
 def _number(value: float) -> str:
-    """Format four digits, never as a power of ten."""
+    """Format a number with four digits, never as a power of ten."""
     return f"{value:.4g}" if value < 1_000 else f"{value:,.0f}"
 
 

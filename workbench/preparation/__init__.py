@@ -1,1 +1,1 @@
-"""From the model file that was given to the one that ORT loads: quantized, fused, saved ahead."""
+"""The preparation of the model file that ORT loads: quantized, fused, pre-optimized."""

@@ -1,8 +1,8 @@
-"""The cache of prepared models: a folder an entry, named by what it was made from, whole or absent.
+"""The cache of prepared models: one folder per entry, named by a hash of its sources, complete or absent.
 
-An entry is made in a hidden folder under its lock and then renamed; a process that dies leaves a lock that
-the system has already let go, and a hidden folder that the next one to hold the lock removes. What is read
-is checked by hash, so a damaged entry is made again.
+A process makes an entry in a hidden folder under a lock and then renames the folder. The system releases the
+lock of a dead process, and the next holder of the lock removes the hidden folder. Hashes are checked on
+reading, so a damaged entry is made again.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from workbench.preparation.step import PRODUCTS
 
 try:
     import fcntl
-except ImportError:  # Windows: two processes then both make the entry, and the later one's is thrown away
+except ImportError:  # Windows: two processes may both make the entry, and the later result is dropped
     fcntl = None  # type: ignore[assignment]
 
-MOST_BYTES = 20 << 30  # of all entries; WORKBENCH_PREPARED_GB sets another bound
-IN_USE_S = 3600.0  # what was used within the last hour is not removed: somebody may be measuring it
+MOST_BYTES = 20 << 30  # bound of all entries, unless WORKBENCH_PREPARED_GB is set
+IN_USE_S = 3600.0  # entries used within the last hour stay: a measurement may be running
 NOTE = "entry.json"
 MOST_NOTE_BYTES = 16 << 20
 _POLL_S = 0.05
@@ -40,10 +40,10 @@ _POLL_S = 0.05
 class Entry:
     """A prepared model in the cache, and the answer of its job."""
 
-    model: Path  # or what else the step makes
+    model: Path  # or another product of the step
     answer: dict[str, Any]  # of the job
     duration_s: float  # of the job
-    fresh: bool  # made just now
+    fresh: bool  # made by this call
 
 
 Make = Callable[[Path], tuple[dict[str, Any], float]]
@@ -59,19 +59,19 @@ def entry(
 ) -> Entry:
     """Return the cached entry of this key, or make it.
 
-    `make` writes model.onnx (or .ort) and its weights into a folder; it returns the job's answer and
-    duration. `check` reads an answer; an entry whose answer it cannot read is damaged.
+    `make` writes model.onnx (or .ort) and its weights into a folder, and returns the job's answer and
+    duration. `check` reads an answer; an entry with an unreadable answer is damaged.
     """
     folder = _folder()
     cached = _read(folder / key, check)
     if cached is not None:
         return cached
     with _locked(folder / f".{key}.lock", cancel):
-        cached = _read(folder / key, check)  # another process was quicker
+        cached = _read(folder / key, check)  # another process may have made the entry meanwhile
         if cached is not None:
             return cached
         making = folder / (f".{key}.making" if fcntl else f".{key}.{os.getpid()}.making")
-        shutil.rmtree(making, ignore_errors=True)  # of a process that died
+        shutil.rmtree(making, ignore_errors=True)  # left by a dead process
         try:
             making.mkdir()
             answer, duration_s = make(making)
@@ -97,7 +97,7 @@ def entry(
 
 
 def trim(*, keep: str = "", most_bytes: int | None = None) -> None:
-    """Remove the entries that were not used for longest, until the rest fits the bound."""
+    """Remove the least recently used entries until the rest fits the bound."""
     bound = _bound() if most_bytes is None else most_bytes
     entries = sorted(
         (path for path in _folder().iterdir() if not path.name.startswith(".") and path.is_dir()),
@@ -117,7 +117,7 @@ def size_bytes() -> int:
 
 
 def clear() -> None:
-    """Remove every entry that is not being made."""
+    """Remove every entry, except entries that are being made."""
     for path in list(_folder().iterdir()):
         if path.is_dir() and not path.name.startswith("."):
             remove(path)
@@ -147,8 +147,8 @@ def _read(folder: Path, check: Check) -> Entry | None:
         note = json.loads(_note_text(folder / NOTE))
         files = dict(note["files"])
         if note["model"] not in files or any(Path(name).name != name for name in files):
-            return None  # what is not checked is not loaded
-        if not all((folder / name).is_file() for name in files):  # a pipe would never end
+            return None  # unchecked files are not loaded
+        if not all((folder / name).is_file() for name in files):  # reading a pipe would never end
             return None
         if any(file_sha256(folder / name) != digest for name, digest in files.items()):
             return None
@@ -158,7 +158,7 @@ def _read(folder: Path, check: Check) -> Entry | None:
         return whole
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    except WorkbenchError:  # a file of it is gone or cannot be read
+    except WorkbenchError:  # a file of the entry is gone or unreadable
         return None
 
 
@@ -176,7 +176,7 @@ def _write_note(making: Path, answer: dict[str, Any], duration_s: float) -> None
 
 
 def _install(making: Path, place: Path) -> None:
-    """Move a finished entry to its place; a damaged one there is removed."""
+    """Move a finished entry to its place; remove a damaged entry there."""
     if place.exists():
         aside = place.with_name(f".{place.name}.damaged")
         shutil.rmtree(aside, ignore_errors=True)
@@ -186,7 +186,7 @@ def _install(making: Path, place: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Rename the entry, then remove it, so that no reader meets half of it; keep one that is locked."""
+    """Rename the entry, then remove it, so that no reader meets half an entry; keep a locked entry."""
     lock = path.with_name(f".{path.name}.lock")
     try:
         with _locked(lock, None, wait=False):
@@ -196,7 +196,7 @@ def remove(path: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
             lock.unlink(missing_ok=True)
     except (BlockingIOError, OSError):
-        return  # in use, or not ours: the next trim sees it again
+        return  # in use, or owned by another user: the next trim tries again
 
 
 def _used(path: Path) -> float:
@@ -211,14 +211,14 @@ def _size(path: Path) -> int:
     try:
         for file in path.iterdir():
             total += file.stat().st_size
-    except OSError:  # another process removes it
+    except OSError:  # another process is removing the entry
         return total
     return total
 
 
 @contextmanager
 def _locked(path: Path, cancel: threading.Event | None, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock file alone among all processes; the system releases it when its holder dies."""
+    """Hold the lock file exclusively; the system releases the lock of a dead process."""
     if fcntl is None:
         yield
         return
@@ -227,7 +227,7 @@ def _locked(path: Path, cancel: threading.Event | None, *, wait: bool = True) ->
         try:
             _acquire(number, cancel, wait)
             same = path.exists() and os.fstat(number).st_ino == path.stat().st_ino
-            if same:  # else its last holder removed it: whoever comes now locks a new file
+            if same:  # else the last holder removed the file, and newcomers lock a new one
                 yield
                 return
         finally:

@@ -1,4 +1,4 @@
-"""Read the data that static quantization measures its ranges on, and write them out for the job."""
+"""Calibration data of static quantization: read, check and write the examples for the job."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from workbench.worker.values import write_values
 
 DEFAULT_SAMPLES = 200
 RANDOM_SAMPLES = 32
-FEW = 100  # examples of a real set: a note says that fewer are few
-MOST_BYTES = 4 << 30  # of all examples together, on disk
+FEW = 100  # examples of a real set; a note warns of fewer
+MOST_BYTES = 4 << 30  # of all examples on disk
 STACKED = "one example an entry of the first axis"
 RANDOM_NOTE = (
     "calibrated on RANDOM data, which is not representative: the ranges, and with them accuracy and error, "
@@ -37,7 +37,7 @@ Feed = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Examples that are read one at a time, and how they are made."""
+    """Examples, read one at a time, with their origin."""
 
     name: str
     made_by: str
@@ -48,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """Examples in a folder, a file an example."""
+    """Examples in a folder, one file each."""
 
     folder: Path
     record: CalibrationRecord
@@ -57,7 +57,7 @@ class Spooled:
 def spool(
     model: Model, data: Any, samples: int | None, folder: Path, cancel: threading.Event | None = None
 ) -> Spooled:
-    """Write the examples out, checked against the model; hold one at a time."""
+    """Check the examples against the model and write them, one at a time."""
     source = source_of(model, data, samples)
     folder.mkdir()
     digest = hashlib.sha256()
@@ -92,7 +92,7 @@ def spool(
 
 
 def few_examples(record: CalibrationRecord, asked: int | None) -> str | None:
-    """Return a note where there were fewer examples than asked for, or than is usual of real data."""
+    """Return a note on fewer examples than requested, or than usual for real data."""
     if asked is not None and record.count < asked:
         return f"{asked} calibration examples were asked for, and there were {record.count}"
     if asked is None and record.representative and record.count < FEW:
@@ -104,7 +104,7 @@ def few_examples(record: CalibrationRecord, asked: int | None) -> str | None:
 
 
 def source_of(model: Model, data: Any, samples: int | None) -> Source:
-    """Return the examples of whatever the user gave as calibration data."""
+    """Return the examples of the user's calibration data."""
     if data is None:
         own = _own_set(model)
         return own or _random(model, samples)
@@ -174,7 +174,7 @@ def _random(model: Model, samples: int | None) -> Source:
 
 
 def _stacked(arrays: Mapping[str, Any], model: Model, name: str) -> Iterator[Feed]:
-    """Yield the examples of arrays that hold all of them along their first axis; labels are no input."""
+    """Yield the examples of arrays stacked along the first axis, without arrays of labels."""
     try:
         return iter(examples(model, arrays).feeds)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""A Hugging Face dataset as calibration data; its package is the user's and is never imported here."""
+"""A Hugging Face dataset as calibration data, read without importing its package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.text import listed, shorten
 
 
 def read_dataset(data: Any, model: Model) -> tuple[str, str, Iterator[dict[str, Any]]]:
-    """Columns that are called like inputs are fed to them; else a column of images to the only input."""
+    """Feed the columns named like inputs, or else the column of images to the only input."""
     if isinstance(data.column_names, Mapping):
         raise InputError(
             f"this is a Hugging Face DatasetDict with the splits {listed(sorted(data.column_names))}",
@@ -24,7 +24,7 @@ def read_dataset(data: Any, model: Model) -> tuple[str, str, Iterator[dict[str, 
     first = next(_iterate(data), None)
     if first is None:
         raise InputError("the dataset has no rows", "give one that has: 100 to 500 are usual")
-    columns = [str(name) for name in data.column_names or first]  # a streamed one may not know them
+    columns = [str(name) for name in data.column_names or first]  # unknown to some streamed datasets
     inputs = {value.name: value.type.tensor_type for value in model.structure.graph.input}
     name = f"{shorten(str(getattr(data, 'builder_name', None) or 'a dataset'))} ({_length(data)})"
     if set(inputs) <= set(columns):
@@ -57,7 +57,7 @@ def _value(value: Any, kind: Any, where: str) -> Any:
 
 
 def _iterate(data: Any) -> Iterator[Any]:
-    """Rows by their number where they have one; a streamed dataset is gone through."""
+    """Yield the rows by number, or in order from a streamed dataset."""
     if not hasattr(data, "__getitem__"):
         return iter(data)
     return (data[at] for at in range(len(data)))

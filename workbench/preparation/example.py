@@ -1,4 +1,4 @@
-"""Check one calibration example, and name its place in an error."""
+"""Checks of one calibration example, with its place in an error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.text import shorten
 
 
 def checked(feed: Any, model: Model, where: str) -> dict[str, Any]:
-    """Return the feed as ORT takes it; refuse values that are not finite, which leave no scale."""
+    """Return the feed in ORT's types; refuse values that are not finite, which leave no scale."""
     try:
         values = check_feed(feed, model.structure, [])
     except InputError as error:
@@ -26,7 +26,7 @@ def checked(feed: Any, model: Model, where: str) -> dict[str, Any]:
 
 
 def placed(feeds: Iterator[Mapping[str, Any]], where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield every feed with its place; name the place of an error that the user's own iterable raises."""
+    """Yield every feed with its place; name the place in an error of the user's iterable."""
     at = 0
     while True:
         place = f"{where}, example {at}"

@@ -1,4 +1,4 @@
-"""Take a file that was prepared elsewhere in place of the model's own; refuse to quantize twice."""
+"""Files that were prepared elsewhere: use one in place of the model's own; refuse to quantize twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.text import listed, shorten
 
 
 def check_precision(model: Model, precision: Precision | None) -> None:
-    """Refuse to quantize a model that came quantized."""
+    """Refuse to quantize an already quantized model."""
     if precision is None or isinstance(precision, PreparedModel) or not is_quantized(model):
         return
     form = model.description.quantized or "integer operators"
@@ -25,7 +25,7 @@ def check_precision(model: Model, precision: Precision | None) -> None:
 
 
 def prepared_file(source: Model, precision: PreparedModel) -> tuple[Model, StepRecord]:
-    """Return the prepared file, after checking that it has the inputs and outputs of the model."""
+    """Return the prepared file, after checking its inputs and outputs against the model."""
     from workbench.models import load
 
     assert precision.model  # checked by the config
@@ -52,7 +52,7 @@ def prepared_file(source: Model, precision: PreparedModel) -> tuple[Model, StepR
 
 
 def _check_same(what: str, source: Model, other: Model) -> None:
-    """Compare by name and rank; ORT checks the sizes."""
+    """Compare ports by name and rank; ORT checks the sizes."""
     declared = declared_inputs if what == "input" else declared_outputs
     ours, theirs = ({value.name: value for value in declared(model.structure)} for model in (source, other))
     if set(ours) != set(theirs):

@@ -1,4 +1,4 @@
-"""Cast the feeds of the original model to the float types of the prepared model."""
+"""Casts of the original model's feeds to the float types of the prepared model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorP
 
 
 def cast_feeds(feeds: Sequence[Feed], model: Model) -> Sequence[Feed]:
-    """Return the feeds with float values of the model's types; the same object where all values fit."""
+    """Return the feeds with float values in the model's types, or the same object if all types fit."""
     wanted = {
         value.name: np.dtype(tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
         for value in model.structure.graph.input

@@ -18,7 +18,7 @@ BFLOAT16_PROVIDERS = (
 
 
 def half(asked: Float16 | BFloat16, config: Config) -> Step:
-    """Return the step; it refuses bfloat16 where no provider of the config has kernels for it."""
+    """Return the step; refuse bfloat16 without a provider that has kernels for it."""
     brain = isinstance(asked, BFloat16)
     on_cpu = all(provider.name == "CPUExecutionProvider" for provider in config.providers)
 

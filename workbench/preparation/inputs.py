@@ -1,7 +1,7 @@
-"""Choose the inputs on which configs of different arithmetic are compared: real data, where there are any.
+"""The choice of inputs for configs of different arithmetic: real data, if any.
 
-Noise is unlike anything that ranges were measured on, so on random inputs a quantized model looks worse
-than it is; for the same arithmetic random inputs do.
+Noise differs from the calibration data, so a quantized model looks worse on random inputs than on real ones;
+random inputs suffice for configs of the same arithmetic.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FEEDS = 8
 
 
 def real_inputs(model: Model, configs: Sequence[Config], calibration: Any) -> Inputs | None:
-    """Return real inputs; None where all configs compute alike, or where there are random data only."""
+    """Return real inputs; None if all configs have the same arithmetic, or if only random data exist."""
     if all(config.precision is None for config in configs):
         return None
     if trained_sample(model) is not None:

@@ -1,4 +1,4 @@
-"""The steps that make integers of weights and activations."""
+"""The steps that quantize weights and activations to integers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
 
 
 def preprocessing() -> Step:
-    """Return the step that every quantizer of ORT needs before it."""
+    """Return the step that must precede every quantizer of ORT."""
 
     def summarize(answer: Answer) -> Summary:
         before, after = sum(answer["before"].values()), sum(answer["after"].values())
@@ -26,7 +26,7 @@ def preprocessing() -> Step:
 
 
 def folding() -> Step:
-    """Return the step that folds constants and leaves products as MatMul, for weight-only quantization."""
+    """Return the step that folds constants and keeps MatMul, for weight-only quantization."""
 
     def summarize(answer: Answer) -> Summary:
         before, after = sum(answer["before"].values()), sum(answer["after"].values())
@@ -64,7 +64,7 @@ def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
 
 
 def calibration(asked: StaticInt8, examples: Spooled) -> Step:
-    """Return the step that measures the ranges of all activations; variants of static int8 share it."""
+    """Return the step that measures the ranges of all activations, shared by variants of static int8."""
     record = examples.record
 
     def summarize(answer: Answer) -> Summary:
@@ -84,7 +84,7 @@ def calibration(asked: StaticInt8, examples: Spooled) -> Step:
 
 
 def static_int8(asked: StaticInt8, original: Model) -> Step:
-    """Return the step that makes weights and activations integers."""
+    """Return the step that quantizes weights and activations."""
     settled, reason = defaults.static_int8(asked, family())
     notes: tuple[str, ...] = ()
     if settled.calibrator == "distribution":

@@ -1,4 +1,4 @@
-"""Name and count the nodes of a model as the steps do."""
+"""Names and counts of a model's nodes, as the steps need them."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ INTEGER_OPERATORS = (
 
 
 def names(model: Model) -> list[str]:
-    """Return the names of the nodes after pre-processing: the file's own, and ours for nodes without."""
+    """Return the names of the nodes after pre-processing: the file's own, or ours for unnamed nodes."""
     return [node.name for node in _named(model).graph.node]
 
 
 def resolve(wanted: tuple[str, ...], current: Model, original: Model) -> list[str]:
-    """Return the names in a step's file for names of the model that the user knows.
+    """Return the names in a step's file for names in the user's model.
 
-    ORT ignores an unknown name, so every name must lead to a node: the one of that name, the one that a
-    fusion renamed ("fc" to "fc/MatMulAddFusion"), or the one that now computes the same tensor.
+    ORT ignores an unknown name, so every name must resolve to a node: of the same name, of the name that a
+    fusion gave ("fc/MatMulAddFusion" for "fc"), or with the same output tensor.
     """
     if not wanted:
         return []
@@ -83,19 +83,19 @@ def _named(model: Model) -> ModelProto:
 
 
 def op_types(model: Model) -> set[str]:
-    """Return the types of all nodes, those of bodies included."""
+    """Return the types of all nodes, bodies included."""
     return {node.op_type for graph in graphs(model.structure) for node in graph.node}
 
 
 def appeared(answer: Mapping[str, Any], kinds: tuple[str, ...] = INTEGER_OPERATORS) -> dict[str, int]:
-    """Return how many operators of these kinds a step added."""
+    """Return the number of operators of these types that a step added."""
     before, after = answer.get("before", {}), answer.get("after", {})
     grown = {name: after.get(name, 0) - before.get(name, 0) for name in kinds}
     return {name: count for name, count in grown.items() if count > 0}
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """Return counts as a sentence says them: 3 MatMulInteger, 1 Cast."""
+    """Return counts as text: 3 MatMulInteger, 1 Cast."""
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
@@ -105,7 +105,7 @@ def file_bytes(model: Model) -> int:
 
 
 def check_written_names(structure: ModelProto, config: Config) -> None:
-    """Refuse names with line breaks and the like where ORT writes node names into a file, word for word."""
+    """Refuse names with control characters, since ORT writes node names into a file verbatim."""
     if WRITES_NODE_NAMES not in dict(config.session_entries):
         return
     for graph in graphs(structure):

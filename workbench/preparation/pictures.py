@@ -1,4 +1,4 @@
-"""A folder of images or .npy files as calibration data, with the pre-processing of the training."""
+"""A folder of images or .npy files as calibration data, with the pre-processing used in training."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from workbench.text import path_text, shorten
 
 IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"))
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-MOST_PIXELS = 100_000_000  # of one picture, unpacked
+MOST_PIXELS = 100_000_000  # of one decoded image
 
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """A folder of images (or of .npy arrays), and how a file becomes an input.
+    """A folder of images (or of .npy arrays), with the conversion of a file to an input.
 
-    An image is read as RGB (grey where the model takes one channel), its shorter side scaled to
-    `size / crop`, the middle `size` by `size` cut out, the values of 0 to 255 multiplied by `scale`, then
-    `mean` taken off and divided by `std`, a value each channel. Defaults are those of ImageNet models. `size`
-    follows from the model where its input is fixed. Arrays in .npy files are fed as they are.
+    An image is read as RGB (grey for a model with one channel), scaled to `size / crop` on the shorter side
+    and cropped to the central `size` by `size`. The values of 0 to 255 are multiplied by `scale`; `mean` is
+    subtracted and the result divided by `std`, per channel. The defaults suit ImageNet models. `size`
+    follows from a fixed input of the model. Arrays in .npy files are fed unchanged.
 
     >>> import workbench as wb
     >>> wb.Pictures("photos", mean=(0.5, 0.5, 0.5), std=(0.5, 0.5, 0.5)).crop
@@ -56,7 +56,7 @@ class Pictures:
 
 
 def read_folder(pictures: Pictures, model: Model) -> tuple[str, str, Iterator[dict[str, Any]]]:
-    """Return the name of the folder, how its examples are made, and the feeds in the order of file names."""
+    """Return the name of the folder, the origin of its examples, and the feeds in the order of file names."""
     folder = Path(pictures.folder).expanduser()
     if not folder.is_dir():
         raise InputError(f"{path_text(folder)} is no folder", "give a folder of images or of .npy files")
@@ -164,7 +164,7 @@ def _size(pictures: Pictures, dims: list[int | None]) -> tuple[int, int]:
 
 
 def _cut(image: Any, height: int, width: int, crop: float) -> Any:
-    """Scale the shorter side so that the cut takes `crop` of it; return the middle."""
+    """Scale the shorter side to `size / crop`; return the central crop."""
     from PIL import Image
 
     factor = max(height / image.height, width / image.width) / crop

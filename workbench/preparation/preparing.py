@@ -1,4 +1,4 @@
-"""Take the steps of a config, from the cache or in a process of its own a step."""
+"""The preparation of a model for a config: each step from the cache or in a process of its own."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ OnStep = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A model file made ready for a config. Made by `wb.prepare`.
+    """The model file prepared for a config, as returned by `wb.prepare`.
 
     >>> import workbench as wb
     >>> wb.prepare("digits-conv", wb.Config()).steps
     ()
     """
 
-    model: Model  # what ORT will load; the same object when there was nothing to do
+    model: Model  # the model that ORT loads; the same object if no step was needed
     config: Config  # of the session
     record: Preparation
-    asked: Config  # the user's, with open choices filled in
-    source: Path  # the file that it was made from
+    asked: Config  # the user's config, with open choices filled in
+    source: Path  # the source file
     stages: tuple[Model, ...] = ()  # the file after each step
 
     @property
@@ -54,20 +54,20 @@ class Prepared:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before trusting the file."""
+        """Warnings to read before trusting the file."""
         return tuple(dict.fromkeys([*self.record.notes, *(n for step in self.steps for n in step.notes)]))
 
     @property
     def calibration(self) -> CalibrationRecord | None:
-        """The data that the ranges were measured on."""
+        """The data on which the ranges were measured."""
         return self.record.calibration
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row a step."""
+        """Return a table with one row per step."""
         return self.record.to_frame()
 
     def to_python(self) -> str:
-        """Return a plain onnxruntime script that does the same, with what the graph showed filled in."""
+        """Return an equivalent onnxruntime script, with the values that were read from the graph."""
         return self.asked.to_python(self.source)
 
     def __str__(self) -> str:
@@ -88,12 +88,12 @@ def prepare(
     cancel: threading.Event | None = None,
     on_step: OnStep | None = None,
 ) -> Prepared:
-    """Make the file that ORT loads for this config: quantized, fused, saved ahead; kept in the cache.
+    """Make the file that ORT loads for this config: quantized, fused, pre-optimized; kept in the cache.
 
-    `calibration` is what static int8 measures its ranges on: an .npz file, a folder of images or .npy
-    files, `wb.Pictures(folder, …)`, a dict of stacked arrays, an iterable of feeds, a Hugging Face dataset,
-    "random"; by default a trained sample's own set, else random data, which a note says. `on_step` is
-    called with the name of each step before it is taken.
+    `calibration` is the data on which static int8 measures its ranges: an .npz file, a folder of images or
+    .npy files, `wb.Pictures(folder, …)`, a dict of stacked arrays, an iterable of feeds, a Hugging Face
+    dataset, or "random". The default is a trained sample's own set, or else random data with a note.
+    `on_step` is called with the name of each step before the step runs.
 
     >>> import workbench as wb
     >>> wb.prepare.__name__
@@ -136,8 +136,8 @@ def prepare(
 
 
 def _filled(config: Config, arguments: dict[str, dict[str, Any]]) -> Config:
-    """Fill in what the steps read from the graph: a fusion's kind, heads and width; excluded nodes by the
-    names that the quantizer sees."""
+    """Fill in values from the graph: a fusion's kind, heads and width, and the names of excluded nodes as
+    the quantizer sees them."""
     precision, fusion = config.precision, config.fusion
     if isinstance(precision, StaticInt8 | DynamicInt8 | WeightOnly):
         precision = replace(precision, exclude=tuple(arguments[precision.LABEL]["exclude"]))
@@ -171,10 +171,10 @@ class _Progress:
         self.arguments: dict[str, dict[str, Any]] = {}  # of each step's job
         self._cancel = cancel
         self._on_step = on_step
-        self._products: dict[str, Path] = {}  # of steps that make no model
+        self._products: dict[str, Path] = {}  # of steps without a model as product
 
     def take(self, step: Step) -> None:
-        """Take a step from the cache or by its job; name the step in an error."""
+        """Take a step from the cache or run its job; name the step in an error."""
         if self._on_step is not None:
             self._on_step(step.name)
         try:
@@ -208,7 +208,7 @@ class _Progress:
         self.stages.append(self.model)
 
     def put(self, model: Model, record: StepRecord) -> None:
-        """Add a step that was taken elsewhere."""
+        """Add a step that ran elsewhere."""
         self.model = model
         self.records.append(record)
         self.stages.append(model)
@@ -233,7 +233,7 @@ class _Progress:
                 cancel=self._cancel,
                 python=step.python,
             )
-            step.summarize(answer)  # what it refuses, or what cannot be opened, is not kept
+            step.summarize(answer)  # a refused or unreadable product is not kept
             if step.product == MODEL:
                 self._opened(folder / MODEL, step)
             return answer, time.perf_counter() - began
@@ -241,13 +241,13 @@ class _Progress:
         return cache.entry(key, make, check=lambda answer: _record_parts(step, answer), cancel=self._cancel)
 
     def _opened(self, path: Path, step: Step) -> Model:
-        """Return the product as a model; one in ORT's own format keeps the structure of its ONNX file."""
+        """Return the product as a model; a file in ORT's own format keeps the structure of its ONNX file."""
         known = None if step.product == MODEL else self.model.structure
         return Model(path, self.model.name, usual_dims=self.model.usual_dims, structure=known)
 
 
 def _record_parts(step: Step, answer: Answer) -> tuple[str, tuple[str, ...], tuple[tuple[str, int], ...]]:
-    """Return what an answer says of its step: in a sentence, in notes, in counts of operators."""
+    """Return the record of a step's answer: a sentence, notes and counts of operators."""
     sentence, notes = step.summarize(answer)
     return sentence, (*answer["notes"], *notes), _statistics(answer)
 

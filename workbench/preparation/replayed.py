@@ -1,4 +1,4 @@
-"""Keep the examples of an iterator, so that every config is calibrated from the first one on."""
+"""The examples of an iterator, kept so that every config is calibrated on all of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Replayed(Iterable[Any]):
-    """An iterable over an iterator that can start again; it reads no further than needed."""
+    """A restartable iterable over an iterator, which is read no further than needed."""
 
     def __init__(self, source: Iterator[Any]) -> None:
         self._source = source
@@ -26,5 +26,5 @@ class Replayed(Iterable[Any]):
 
 
 def replayed(data: Any) -> Any:
-    """Return calibration data that several configs can read: an iterator is kept, other data stay."""
+    """Return calibration data that several configs can read; keep the examples of an iterator."""
     return Replayed(data) if isinstance(data, Iterator) else data

@@ -6,7 +6,7 @@ from workbench.preparation.step import Answer, Step, Summary
 
 
 def rewritten(names: tuple[str, ...]) -> Step:
-    """Return the step; rewrites that apply nowhere leave the file as it is."""
+    """Return the step; rewrites without a match leave the file unchanged."""
 
     def summarize(answer: Answer) -> Summary:
         applied = answer["applied"]

@@ -1,4 +1,4 @@
-"""What a worker is given for one config: the prepared file, the config of its session, feeds of its types."""
+"""The input of a worker for one config: the prepared file, the session's config, and feeds of its types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Runnable:
     """One config of a model, prepared for a worker."""
 
     prepared: Prepared
-    feeds: Sequence[Feed]  # the same object where no value was cast
+    feeds: Sequence[Feed]  # the same object if no value was cast
 
     @property
     def model(self) -> Model:
@@ -28,7 +28,7 @@ class Runnable:
 
     @property
     def config(self) -> Config:
-        """The config of the session: without what changed the file."""
+        """The config of the session, without the settings that changed the file."""
         return self.prepared.config
 
 

@@ -1,4 +1,4 @@
-"""The steps that fix a file for where it will run: its dimensions, and the graph that ORT makes of it."""
+"""The steps that fix a file for its target machine: fixed dimensions, and the pre-optimized graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_ORT_BYTES = 2**31 - 2**20
 
 
 def fixed_dimensions(config: Config) -> Step:
-    """Return the step that fixes dimensions in the file, so that the later steps know them."""
+    """Return the step that fixes dimensions in the file, for all later steps."""
     sizes = dict(config.free_dimensions)
 
     def summarize(_answer: Answer) -> Summary:
@@ -24,7 +24,7 @@ def fixed_dimensions(config: Config) -> Step:
 
 
 def saved_graph(config: Config) -> Step:
-    """Return the step that saves the graph which ORT makes of the model at load."""
+    """Return the step that saves the graph as ORT optimizes it at load."""
     plan = config.runtime_only.plan().to_dict()
 
     def arguments(model: Model) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Read from a graph what kind of transformer it is, how many heads its attention has and how wide it is."""
+"""The kind, the number of attention heads and the width of a transformer, read from its graph."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ HEADS_APART = (
     [0, 2, 3, 1],
 )  # the transposes that follow a reshape to (batch, tokens, heads, width)
 MOST_HEADS = 512
-SMALL = 64  # elements of a constant that says a shape
+SMALL = 64  # elements of a constant that holds a shape
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerShape:
-    """The shape of a transformer. None: no evidence, or evidence that contradicts itself."""
+    """The shape of a transformer. None: no evidence, or contradictory evidence."""
 
     model_type: str | None
     num_heads: int | None
@@ -28,7 +28,7 @@ class TransformerShape:
 
 
 def transformer_shape(model: ModelProto) -> TransformerShape:
-    """Return the shape from reshape constants, the width of normalization, the inputs and the operators."""
+    """Return the shape, read from reshape constants, normalization width, inputs and operators."""
     nodes = [node for graph in graphs(model) for node in graph.node]
     makers = {output: node for node in nodes for output in node.output}
     small = _small_constants(model, nodes)
@@ -46,7 +46,7 @@ def transformer_shape(model: ModelProto) -> TransformerShape:
 
 
 def _small_constants(model: ModelProto, nodes: list[NodeProto]) -> dict[str, list[int]]:
-    """Return the integer constants that can be shapes or parts of them, by the name of their tensor."""
+    """Return the integer constants that can be (parts of) shapes, by tensor name."""
     constants: dict[str, list[int]] = {}
     for graph in graphs(model):
         for tensor in graph.initializer:
@@ -60,7 +60,7 @@ def _small_constants(model: ModelProto, nodes: list[NodeProto]) -> dict[str, lis
                     constants[node.output[0]] = list(attribute.ints)
                 elif attribute.name == "value_int":
                     constants[node.output[0]] = [attribute.i]
-    for node in nodes:  # exporters put these between a constant and its use
+    for node in nodes:  # operators that exporters insert between a constant and its use
         if node.op_type in ("Unsqueeze", "Identity", "Cast") and node.input and node.input[0] in constants:
             constants[node.output[0]] = constants[node.input[0]]
     return constants
@@ -77,7 +77,7 @@ def _add_small(constants: dict[str, list[int]], name: str, tensor: TensorProto) 
 
 
 def _width(model: ModelProto, nodes: list[NodeProto], makers: dict[str, NodeProto]) -> int | None:
-    """Return the most frequent length of the vectors that scale normalized activations."""
+    """Return the most frequent length among the vectors that scale normalized activations."""
     lengths = {
         tensor.name: tensor.dims[0]
         for graph in graphs(model)
@@ -106,7 +106,7 @@ def _width(model: ModelProto, nodes: list[NodeProto], makers: dict[str, NodeProt
 def _heads(
     nodes: list[NodeProto], makers: dict[str, NodeProto], small: dict[str, list[int]], width: int | None
 ) -> int | None:
-    """Return the number of heads from reshapes whose result is transposed to bring the heads forward."""
+    """Return the number of heads, read from reshapes before the transpose that moves the heads forward."""
     votes: Counter[int] = Counter()
     for node in nodes:
         if node.op_type != "Transpose":
@@ -130,7 +130,7 @@ def _heads(
 
 
 def _last_two(name: str, makers: dict[str, NodeProto], small: dict[str, list[int]]) -> tuple[int, int] | None:
-    """Return the last two of four dims of a shape, where both are constant."""
+    """Return the last two of four dims of a shape, if both are constant."""
     if name in small:
         known = small[name]
         return (known[2], known[3]) if len(known) == 4 else None
@@ -145,7 +145,7 @@ def _last_two(name: str, makers: dict[str, NodeProto], small: dict[str, list[int
 
 
 def _kind(model: ModelProto, nodes: list[NodeProto]) -> tuple[str | None, str]:
-    """Return the model type whose patterns ORT should look for, and the evidence."""
+    """Return the model type for ORT's fusion patterns, and the evidence."""
     operators = Counter(node.op_type for node in nodes)
     inputs = {value.name: value for value in model.graph.input}
     attention = operators["Softmax"] + operators["Attention"]
@@ -172,7 +172,7 @@ def _kind(model: ModelProto, nodes: list[NodeProto]) -> tuple[str | None, str]:
 
 
 def _scores_every_token(model: ModelProto) -> bool:
-    """Whether the first output is as wide as the largest embedding table is long."""
+    """Return whether the width of the first output equals the length of the largest embedding table."""
     tables = [tensor.dims[0] for tensor in model.graph.initializer if len(tensor.dims) == 2]
     dims = model.graph.output[0].type.tensor_type.shape.dim
     return len(dims) == 3 and bool(dims[-1].dim_value) and dims[-1].dim_value == max(tables, default=0)

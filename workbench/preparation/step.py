@@ -1,4 +1,4 @@
-"""One step from a model file to the next: its name, the job that does it, and its summary."""
+"""One step from a model file to the next, with its name, its job and its summary."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from workbench.models.fit import installed_ort
 from workbench.models.model import Model
 
 Answer = Mapping[str, Any]
-Summary = tuple[str, tuple[str, ...]]  # what it did, in one sentence, and what the user should know beside it
+Summary = tuple[str, tuple[str, ...]]  # the effect in one sentence, and notes for the user
 PRODUCTS = MODEL, ORT_MODEL, RANGES = "model.onnx", "model.ort", "ranges.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step to take. Everything that changes its result is in `arguments` or in `depends_on`."""
+    """A preparation step. `arguments` and `depends_on` contain everything that changes the result."""
 
     name: str
     job: str
-    arguments: Callable[[Model], dict[str, Any]]  # of the job; may refuse the model that it is given
-    summarize: Callable[[Answer], Summary]  # from the job's answer; may refuse what came out
-    explain: Callable[[str], tuple[str, str] | None] = lambda _: None  # (problem, fix) for ORT's own words
-    product: str = MODEL  # the file that it writes
-    data: Mapping[str, str] | None = None  # more arguments of the job: files, which do not enter the key…
-    depends_on: tuple[str, ...] = ()  # …but what they hold does
-    needs: tuple[str, ...] = ()  # products of earlier steps, given to the job as arguments of that name
-    generation: int = 1  # of the job's code: raise it when the same arguments give another file
+    arguments: Callable[[Model], dict[str, Any]]  # of the job; may refuse the given model
+    summarize: Callable[[Answer], Summary]  # from the job's answer; may refuse the result
+    explain: Callable[[str], tuple[str, str] | None] = lambda _: None  # (problem, fix) for ORT's own message
+    product: str = MODEL  # the file that the step writes
+    data: Mapping[str, str] | None = None  # more arguments of the job: files, left out of the key…
+    depends_on: tuple[str, ...] = ()  # …which includes their contents
+    needs: tuple[str, ...] = ()  # products of earlier steps, passed to the job as arguments of that name
+    generation: int = 1  # of the job's code: raise when the same arguments give another file
     python: str = sys.executable
 
 

@@ -1,4 +1,4 @@
-"""Which steps a config asks for, in their order."""
+"""The steps that a config requires, in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.preparation.transformer_fusion import transformer_fusion
 
 
 def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[Step]:
-    """Return the steps; none where the file is loaded as it is."""
+    """Return the steps, none for a file that is loaded unchanged."""
     if not config.changes_model:
         return []
     steps = [rewritten(config.rewrites)] if config.rewrites else []

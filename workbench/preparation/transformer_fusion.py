@@ -1,4 +1,4 @@
-"""The step of ORT's transformer optimizer, with the shape that the graph shows."""
+"""The step of ORT's transformer optimizer, with the shape read from the graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.preparation.step import Answer, Step, Summary
 ATTENTION = ("Attention", "MultiHeadAttention", "PackedAttention", "GroupQueryAttention")
 
 
-# Of diffusion models: the operators that these make have kernels for GPUs alone.
+# Fusions of diffusion models, whose operators have kernels for GPUs only.
 ON_GPUS = (
     *("enable_nhwc_conv", "enable_group_norm", "enable_skip_group_norm", "enable_bias_splitgelu"),
     *("enable_bias_add", "enable_packed_kv", "enable_packed_qkv"),
@@ -23,7 +23,7 @@ GPUS = ("CUDAExecutionProvider", "TensorrtExecutionProvider", "MIGraphXExecution
 
 
 def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
-    """Return the step; it refuses a graph without attention, and one in which ORT fused nothing."""
+    """Return the step; refuse a graph without attention, or without any fusion by ORT."""
     evidence: list[str] = []
     contradiction: list[str] = []
     on_gpu = any(provider.name in GPUS for provider in config.providers)
@@ -77,7 +77,7 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
 
 
 def _contradiction(asked: TransformerFusion, shape: TransformerShape) -> str | None:
-    """Return what the user gave and the graph has otherwise, or None where they agree."""
+    """Return the user's values that contradict the graph, or None if all agree."""
     heads, width = (asked.num_heads, shape.num_heads), (asked.hidden_size, shape.hidden_size)
     if not any(None not in pair and pair[0] != pair[1] for pair in (heads, width)):
         return None
@@ -94,7 +94,7 @@ def _contradiction(asked: TransformerFusion, shape: TransformerShape) -> str | N
 
 
 def _explain(message: str) -> tuple[str, str] | None:
-    """Return the problem and fix behind an error of Python in ORT's optimizer."""
+    """Return the problem and the fix for a Python error in ORT's optimizer."""
     if "list index out of range" in message:
         return (
             "ORT's optimizer expects every Gemm of this kind to have a bias, and this export has one without",

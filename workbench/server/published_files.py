@@ -95,7 +95,7 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def find(id: str, kind: Kind) -> Entry:
-    """Return the entry of this id; refuse an entry that is expired, damaged, of another kind or not private."""
+    """Return the entry of this id; refuse an expired, damaged or public entry, and one of another kind."""
     gone = PublishedError(
         "this link is unknown here, or older than a week",
         "open it again from the notebook; kernel and server must share the same WORKBENCH_HOME",

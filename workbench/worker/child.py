@@ -1,4 +1,4 @@
-"""The worker process: reads commands from stdin, answers on the original stdout, dies with its parent.
+"""The worker process, which reads commands from stdin, answers on the former stdout and ends with its parent.
 
 `launch` runs this module through a bootstrap; the kernel never imports it. Only the standard library,
 onnxruntime and numpy are imported.

@@ -138,7 +138,7 @@ def _device(session: ort.InferenceSession) -> str:
 
 
 def _place(kind: str, device: str) -> str:
-    """Return the device of an output: the session's own for element types that numpy cannot fetch."""
+    """Return the device of an output: the CPU for element types that numpy cannot fetch."""
     return "cpu" if EXOTIC.keys() & set(ELEMENT.findall(kind)) else device
 
 

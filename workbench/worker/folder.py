@@ -110,7 +110,7 @@ def _locked_folder() -> tuple[Path, int | None]:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove folders of dead kernels by their locks, since containers that share a folder reuse process ids."""
+    """Remove folders of dead kernels, judged by the lock: process ids differ between containers."""
     for folder in parent.glob(f"{PREFIX}*-*"):
         owner = folder.name.removeprefix(PREFIX).split("-")[0]
         if owner.isdecimal() and int(owner) != os.getpid():
