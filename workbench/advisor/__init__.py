@@ -1,1 +1,1 @@
-"""Rules that look at a model, what ORT made of it and where its time goes, and say what would help."""
+"""Rules that examine a model, its optimized graph and its profile, and suggest fixes."""

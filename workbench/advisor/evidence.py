@@ -1,4 +1,4 @@
-"""All that rules may look at: facts of one config of one model, each of which may be missing."""
+"""The input of rules: facts of one config of one model, each of which may be missing."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ UNSURE = {"sure": 0.25, "likely": 0.5, "maybe": 1.0}  # of the predicted saving,
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of one config of one model. None: it was not made, so rules that need it do not look."""
+    """The known facts of one config of one model. Rules that need a missing fact (None) are skipped."""
 
     model_name: str
     config: Config
     machine: Machine
-    structure: ModelProto  # the file that ORT was given, without the payload of large tensors
+    structure: ModelProto  # the file loaded by ORT, without the payload of large tensors
     explained: Explained | None = None
     profiled: ProfiledConfig | None = None
     weights: WeightScan | None = None
@@ -45,15 +45,15 @@ class Evidence:
     size_bytes: int = 0  # of the model's files
     sizes: tuple[tuple[str, int], ...] = ()  # free dimensions by name, as measured
     pacing_s: float | None = None  # the pause before each run
-    labelled: bool = False  # whether there is an evaluation set
+    labelled: bool = False  # whether an evaluation set exists
 
     def has(self, need: str) -> bool:
-        """Whether a fact of this name is known."""
+        """Return whether the fact of this name is known."""
         return getattr(self, need) is not None
 
     @cached_property
     def prepared(self) -> Graph:
-        """The graph that ORT was given."""
+        """The graph of the file loaded by ORT."""
         if self.explained is not None:
             return self.explained.prepared
         from workbench.analysis.graph import read_graph
@@ -62,14 +62,14 @@ class Evidence:
 
     @cached_property
     def ran(self) -> Graph | None:
-        """The graph that was executed; None where a provider compiled it."""
+        """The executed graph; None if a provider compiled the graph."""
         if self.profiled is not None and self.profiled.graph is not None:
             return self.profiled.graph
         return None if self.explained is None else self.explained.optimized
 
     @cached_property
     def protos(self) -> Mapping[str, NodeProto]:
-        """The nodes of the prepared file by the name of their first output: for attributes and constants."""
+        """The nodes of the prepared file by first output, for attributes and constants."""
         return {node.output[0]: node for node in self.structure.graph.node if node.output}
 
     @property
@@ -79,7 +79,7 @@ class Evidence:
 
     @property
     def cores(self) -> int:
-        """What ORT's threads may really use at once."""
+        """The number of cores that ORT's threads can use at once."""
         quota = self.machine.quota_cores
         return min(self.machine.usable_cores, math.ceil(quota)) if quota else self.machine.usable_cores
 
@@ -87,14 +87,14 @@ class Evidence:
 
     @property
     def run_s(self) -> float | None:
-        """The latency of a run: measured without the profiler."""
+        """The latency of a run without the profiler."""
         if self.run is not None and self.run.latency.median_s is not None:
             return self.run.latency.median_s
         return None if self.profiled is None else self.profiled.run_s
 
     @cached_property
     def between_s(self) -> float:
-        """The part of a run that lies in no node. The profiler's own cost lies there too and is left out."""
+        """The time of a run outside of nodes, without the cost of the profiler."""
         profiled = self.profiled
         if profiled is None or profiled.profile is None or not profiled.run_s:
             return 0.0
@@ -102,33 +102,33 @@ class Evidence:
         return max(0.0, profiled.run_s - profiled.time_s * (ratio or 1.0))
 
     def cost_s(self, nodes: Iterable[NodeRun]) -> float:
-        """The time of these nodes in a run, at the scale of the latency."""
+        """Return the time of these nodes in a run, scaled to the latency."""
         total = sum(node.time_s for node in nodes)
         if self.profiled is None or not self.profiled.run_s or self.run_s is None:
             return total
         return total * self.run_s / self.profiled.run_s
 
     def of(self, *op_types: str) -> tuple[NodeRun, ...]:
-        """What ran of these operators, the costliest first."""
+        """Return the runs of nodes of these types, slowest first."""
         return () if self.profiled is None else self.profiled.of(op_types)
 
     def named(self, names: Iterable[str]) -> tuple[NodeRun, ...]:
-        """What ran under these names."""
+        """Return the runs of the nodes of these names."""
         if self.profiled is None:
             return ()
         by_name = self.profiled.by_name
         return tuple(by_name[name] for name in dict.fromkeys(names) if name in by_name)
 
     def share(self, nodes: Iterable[NodeRun]) -> float:
-        """Of a run's time."""
+        """Return the share of these nodes in a run's time."""
         return self.share_of(self.cost_s(nodes))
 
     def share_of(self, seconds: float) -> float:
-        """Of a run's time, bounded to a whole run."""
+        """Return the share of this time in a run's, at most 1."""
         return min(1.0, seconds / self.run_s) if self.run_s else 0.0
 
     def time_gain(self, saved_s: float, confidence: Confidence) -> Gain:
-        """A predicted saving of time with its interval, which is as wide as the confidence is low."""
+        """Return a predicted saving of time, with a wider interval for a lower confidence."""
         off = saved_s * UNSURE[confidence]
         low, high = saved_s - off, saved_s + off
         if self.run_s is not None:
@@ -138,14 +138,14 @@ class Evidence:
     # Nodes
 
     def users(self, node: Node) -> tuple[Node, ...]:
-        """The nodes of the executed graph that read what this one makes."""
+        """Return the nodes of the executed graph that read outputs of this node."""
         graph = self.ran
         if graph is None:
             return ()
         return tuple(user for name in node.outputs for user in graph.readers.get(name, ()))
 
     def makers(self, node: Node) -> tuple[Node, ...]:
-        """The nodes of the executed graph that make what this one reads."""
+        """Return the nodes of the executed graph that produce inputs of this node."""
         graph = self.ran
         if graph is None:
             return ()
@@ -153,7 +153,7 @@ class Evidence:
 
 
 def names_of(nodes: Iterable[NodeRun | Node | str]) -> tuple[str, ...]:
-    """Return the distinct names of nodes, as many as a finding lists; a string is a name already."""
+    """Return the distinct names of nodes (a string is a name), at most as many as a finding lists."""
     return tuple(dict.fromkeys(_name_of(node) for node in nodes))[:MOST_NODES]
 
 

@@ -1,4 +1,4 @@
-"""Gather what the rules look at: an explanation, a profile, the weights, and what is known already."""
+"""Collection of evidence for the rules: an explanation, a profile, the weights and already known facts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from workbench.records.run import Run
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was made before, of the same config of the same model."""
+    """Facts that already exist for the same config of the same model."""
 
     explained: Explained | None = None
     profile: Profile | None = None
@@ -51,7 +51,7 @@ def gather(
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Evidence:
-    """Make what is missing. A cold start, a memory profile and a thread scan count only where known."""
+    """Make the missing facts, except a cold start, a memory profile and a thread scan."""
     known = known or Known()
     explained = known.explained
     if explained is None:
@@ -87,7 +87,7 @@ def gather(
 
 
 def measured_sizes(model: Model, inputs: Inputs) -> tuple[tuple[str, int], ...]:
-    """The free dimensions by symbolic name, with the size that the inputs have."""
+    """Return the free dimensions by symbolic name, with their sizes in the inputs."""
     shapes = dict(_shapes(inputs))
     sizes: dict[str, int] = {}
     for name, axis, dim in free_dims(declared_inputs(model.structure)):

@@ -1,4 +1,4 @@
-"""Ask every rule, and rank what they say."""
+"""Run of all rules, with their findings ranked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workbench.advisor.evidence import Evidence
 from workbench.advisor.registry import Rule, rules
 from workbench.records.findings import FindingRecord, FindingsRecord, NotLooked
 
-NEEDED = {  # a fact in the words of a user
+NEEDED = {  # facts in the words of a user
     "explained": "an explanation",
     "profiled": "a profile",
     "weights": "the model file, to read its weights",
@@ -22,7 +22,7 @@ CONFIDENCE = ("sure", "likely", "maybe")
 
 
 def look(evidence: Evidence, chosen: Sequence[Rule] | None = None) -> FindingsRecord:
-    """Every rule that can look, looks; one that fails is listed with its cause and costs nothing else."""
+    """Run every rule whose facts are known; list a failing rule with its cause and continue."""
     findings: list[FindingRecord] = []
     looked: list[str] = []
     not_looked: list[NotLooked] = []
@@ -49,14 +49,14 @@ def look(evidence: Evidence, chosen: Sequence[Rule] | None = None) -> FindingsRe
 
 
 def rank(finding: FindingRecord) -> tuple[bool, float, int, str]:
-    """Correctness first, then by the predicted share, then by confidence."""
+    """Return the sort key: correctness first, then the predicted share, then confidence."""
     share = 1.0 if finding.gain.subject == "correctness" else finding.gain.share or 0.0
     weight = {"time": 1.0, "correctness": 2.0, "memory": 0.3, "load": 0.2}[finding.gain.subject]
     return (finding.is_small, -share * weight, CONFIDENCE.index(finding.confidence), finding.id)
 
 
 def fine(evidence: Evidence) -> list[str]:
-    """What is as it should be."""
+    """Return descriptions of what is already right."""
     texts = []
     blocked = [node for node in evidence.of("Conv", "FusedConv") if _is_blocked(evidence, node.node)]
     convolutions = evidence.of("Conv", "FusedConv")

@@ -1,4 +1,4 @@
-"""The list of rules. A rule registers itself: `@rule("id", needs=(…), …)` above a generator of findings."""
+"""The list of rules. `@rule("id", needs=(…), …)` above a generator of findings registers a rule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Look = Callable[[Evidence], Iterator[FindingRecord]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: what it needs to look, what it means, and the function that looks."""
+    """One rule: the facts that it needs, its meaning, and its function."""
 
     id: str
     family: str
@@ -43,7 +43,7 @@ _RULES: dict[str, Rule] = {}
 def rule(
     id: str, *, needs: tuple[str, ...] = (), recognised: str, advice: str, source: str
 ) -> Callable[[Look], Look]:
-    """Register a rule. The first line of its docstring is what it means."""
+    """Register a rule. The first line of the docstring is the rule's meaning."""
 
     def register(look: Look) -> Look:
         meaning = (look.__doc__ or "").strip().splitlines()[0]
@@ -55,7 +55,7 @@ def rule(
 
 
 def rules() -> tuple[Rule, ...]:
-    """Every rule, family by family."""
+    """Return every rule, family by family."""
     for family in FAMILIES:
         import_module(f"workbench.advisor.rules.{family}")
     return tuple(sorted(_RULES.values(), key=lambda known: (FAMILIES.index(known.family), known.id)))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from workbench.advisor.evidence import Evidence
 from workbench.records.findings import Fix
 
-LEAST_SQNR_DB = 60.0  # as for any rewrite of float32
+LEAST_SQNR_DB = 60.0  # the bound for any rewrite of float32
 
 
 def rewrite_fix(evidence: Evidence, name: str, text: str, code: str = "") -> Fix:
-    """Return the config with this rewrite, or a text alone where the config has it already."""
+    """Return a fix with this rewrite added to the config, or a text alone if the config has the rewrite."""
     config = evidence.config
     if name in config.rewrites:
         return Fix("rewrite", f"{text}; {name}, which the config has, cannot", rewrite=name, code=code)

@@ -1,4 +1,4 @@
-"""What one pass over the weights of a model shows, made in a worker."""
+"""Statistics of a model's weights, from one pass in a worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMEOUT_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One initializer of the main graph. Its name is untrusted text."""
+    """One initializer of the main graph. The name is untrusted text."""
 
     name: str
     dims: tuple[int, ...]
@@ -32,7 +32,7 @@ class Weight:
 
     @property
     def count(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         total = 1
         for dim in self.dims:
             total *= dim
@@ -40,24 +40,24 @@ class Weight:
 
     @property
     def denormal_share(self) -> float:
-        """Of its elements."""
+        """The share of denormal elements."""
         return self.denormals / self.count if self.count else 0.0
 
 
 @dataclass(frozen=True)
 class WeightScan:
-    """Every weight of a model, small constants left out."""
+    """Every weight of a model, without small constants."""
 
     weights: tuple[Weight, ...]
 
     @cached_property
     def by_name(self) -> Mapping[str, Weight]:
-        """Each weight under its name."""
+        """The weights by name."""
         return {weight.name: weight for weight in self.weights}
 
     @property
     def size_bytes(self) -> int:
-        """Of all weights together."""
+        """The size of all weights together."""
         return sum(weight.size_bytes for weight in self.weights)
 
 

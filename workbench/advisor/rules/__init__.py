@@ -1,1 +1,1 @@
-"""The rules, one module a family, one pure function a rule."""
+"""The rules: one module per family, one pure function per rule."""

@@ -1,4 +1,4 @@
-"""Fusions that cost time, and fusions that did not happen."""
+"""Fusions that cost time, and missed fusions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXTRA_OUTPUT = "output of the model"
     source="measured: the kernel takes 4.9 to 5.3 ns an element, Add and LayerNormalization 0.7 to 1.2",
 )
 def skip_layer_norm_slow(evidence: Evidence) -> Iterator[FindingRecord]:
-    """A fused operator is slower on the CPU than the operators that it replaced."""
+    """A fused operator is slower on the CPU than its separate operators."""
     nodes = [
         node for node in evidence.of("SkipLayerNormalization") if node.provider == "CPUExecutionProvider"
     ]
@@ -61,7 +61,7 @@ def skip_layer_norm_slow(evidence: Evidence) -> Iterator[FindingRecord]:
     source="convolutional nets 1.7 to 2.9 times faster at level all; small encoders may be faster at basic",
 )
 def level_below_all(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Graph optimization is turned down."""
+    """The graph optimization level is below all."""
     config = evidence.config
     if config.level not in ("disabled", "basic", "extended") or config.saved_graph is not None:
         return
@@ -190,7 +190,7 @@ def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
     source="CPU: 0.75 times on a small vision transformer, 0.99 on an encoder; GPU 1.1 to 1.5 times",
 )
 def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Attention is not one operator."""
+    """Attention runs as several operators."""
     from workbench.config import TransformerFusion
 
     misses = [miss for miss in _misses(evidence) if miss.pattern == "attention"]
@@ -228,7 +228,7 @@ def _missed(
     only: tuple[str, ...] = (),
     counted: tuple[str, ...] = (),
 ) -> Iterator[FindingRecord]:
-    """A finding for all places where this pattern was missed for a reason that is not the config's."""
+    """Yield a finding for all misses of this pattern with a reason outside of the config."""
     misses = [
         miss for miss in _misses(evidence) if miss.pattern == pattern and miss.reason_from != "the config"
     ]

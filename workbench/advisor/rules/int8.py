@@ -1,4 +1,4 @@
-"""Quantization: where it would help, and where it was applied in a way that costs time."""
+"""Quantization that would help, and quantization that costs time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEW_ROWS = 16
     source="dynamic int8 of convolutional nets ran at 0.07 to 0.11 times of float32",
 )
 def dynamic_int8_convolutions(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Convolutions are quantized while they run."""
+    """Convolutions are quantized at run time."""
     runs = evidence.of("ConvInteger")
     cost_s = evidence.cost_s(runs)
     if not runs:
@@ -221,7 +221,7 @@ def weight_only_many_rows(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 def _can_quantize(evidence: Evidence) -> bool:
-    """Whether the model is in float32, on a CPU with integer instructions."""
+    """Return whether the model is in float32, on a CPU with integer instructions."""
     is_float = evidence.config.precision is None and not evidence.of(*QDQ, "MatMulInteger", "QLinearConv")
     return evidence.on_cpu and is_float and bool(_flags(evidence))
 
@@ -231,7 +231,7 @@ def _flags(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _is_depthwise(evidence: Evidence) -> bool:
-    """Whether most convolutions have one input channel a group."""
+    """Return whether most convolutions have one input channel per group."""
     graph = evidence.ran
     if graph is None:
         return False
@@ -257,7 +257,7 @@ def _has_large_weight(evidence: Evidence, name: str) -> bool:
 
 
 def _rows(evidence: Evidence, name: str) -> int | None:
-    """How many rows a product multiplies; None where its shape is not known."""
+    """Return the number of rows of a product; None if its shape is unknown."""
     graph = evidence.ran
     node = None if graph is None else graph.by_key.get(name)
     if graph is None or node is None:

@@ -95,7 +95,7 @@ def one_dimensional_convolution(evidence: Evidence) -> Iterator[FindingRecord]:
     source="large kernels lose in the blocked layout",
 )
 def layout_costs_more(evidence: Evidence) -> Iterator[FindingRecord]:
-    """The blocked layout may cost more than it saves here."""
+    """The blocked layout may cost more than it saves."""
     reorders = evidence.of(*REORDERS)
     cost_s = evidence.cost_s(reorders)
     large = [
@@ -187,7 +187,7 @@ def _rank(evidence: Evidence, node: Node) -> int | None:
 
 
 def _channels(evidence: Evidence, node: Node) -> tuple[int, int, int] | None:
-    """Output channels, input channels of a group, and the longest side of the kernel."""
+    """Return output channels, input channels of a group, and the longest side of the kernel."""
     weight = _weight(evidence, node)
     if weight is None or weight.dims is None or len(weight.dims) < 3:
         return None
@@ -196,6 +196,6 @@ def _channels(evidence: Evidence, node: Node) -> tuple[int, int, int] | None:
 
 
 def _misses_block(counts: tuple[int, int, int], block: int) -> bool:
-    """ORT's rule for a convolution that is neither the first one nor depthwise."""
+    """Apply ORT's rule for a convolution that is neither the first one nor depthwise."""
     _, inputs, _ = counts
     return inputs >= block and inputs % 4 != 0

@@ -25,7 +25,7 @@ PREPACK_SHARE = 0.8
     source="resnet50: 0.23 to 0.022 s",
 )
 def slow_load(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Most of the load is spent on optimizing the graph, each time anew."""
+    """Graph optimization takes most of every load."""
     cold = evidence.cold
     if cold is None or evidence.config.saved_graph is not None:
         return

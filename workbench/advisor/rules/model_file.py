@@ -11,7 +11,7 @@ from workbench.advisor.weights import Weight
 from workbench.records.findings import FindingRecord, Fix, Gain
 
 DENORMAL_SHARE = 0.001
-DENORMAL_SLOWER = 20.0  # up to 113 times was measured; a cautious part of it is promised
+DENORMAL_SLOWER = 20.0  # measured up to 113 times; the promised gain is a cautious part
 LEAST_BYTES = 1 << 20
 VOCABULARY = 10_000
 LOGITS_SHARE = 0.10
@@ -25,7 +25,7 @@ ATTRIBUTE_BYTES = 64 << 20
     source="1.84 times (1.77 to 1.92) on a convolutional net",
 )
 def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
-    """ORT may not treat the weights as constants, so it folds and fuses less."""
+    """Weights are graph inputs, so ORT cannot fold and fuse them as constants."""
     graph = evidence.structure.graph
     inputs = {value.name for value in graph.input}
     weights = tuple(tensor.name for tensor in graph.initializer if tensor.name in inputs)
@@ -59,7 +59,7 @@ def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
     source="a convolutional net with weights of 1e-39 ran 113 times slower (96 to 133)",
 )
 def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Weights hold numbers so small that the processor computes them in microcode."""
+    """Weights contain denormal numbers, which the processor computes in microcode."""
     weights = _scanned(evidence)
     denormal = [weight for weight in weights if weight.denormal_share >= DENORMAL_SHARE]
     if not denormal:
@@ -90,7 +90,7 @@ def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     source="such a weight makes every output that depends on it NaN",
 )
 def non_finite_weights(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Weights hold NaN or infinity."""
+    """Weights contain NaN or infinity."""
     broken = [weight for weight in _scanned(evidence) if weight.non_finite]
     masks = [weight for weight in broken if weight.largest is not None and weight.count == weight.non_finite]
     broken = [weight for weight in broken if weight not in masks]
@@ -144,7 +144,7 @@ def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 def _shared(evidence: Evidence, twins: list[list[Weight]]) -> Fix:
-    """Return the rewrite where weights are equal; no rewrite shares a transposed one."""
+    """Return the rewrite if weights are equal; no rewrite shares a transposed weight."""
     code = "torch.onnx.export(model, inputs, path, dynamo=True)"
     if any(len({weight.sha1 for weight in group}) < len(group) for group in twins):
         return rewrite_fix(evidence, "duplicated-weights-shared", "let them share one tensor", code)
@@ -158,7 +158,7 @@ def _shared(evidence: Evidence, twins: list[list[Weight]]) -> Fix:
     source="they cost load time, disk and memory",
 )
 def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Weights that nothing reads are in the file."""
+    """The file contains unused weights."""
     graph = evidence.prepared
     read = {name for node in graph.nodes for name in node.reads} | set(graph.outputs)
     unused = {
@@ -190,7 +190,7 @@ def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     source="generation reads the last position only",
 )
 def logits_of_every_position(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Logits are computed for every position, and generation reads the last one only."""
+    """Logits are computed for every position, but generation reads only the last one."""
     graph = evidence.ran
     if graph is None:
         return

@@ -1,4 +1,4 @@
-"""Operators that cost more than another way to compute the same."""
+"""Operators that cost more than an equivalent form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EINSUM_SHARE = 0.05
 TRANSPOSE_SHARE = 0.10
 LOOP_SHARE = 0.20
 LOOP_STEPS = 16
-KERNEL_EXPONENTS = (2.0, 3.0)  # ORT's Pow has loops of its own for these
+KERNEL_EXPONENTS = (2.0, 3.0)  # exponents with loops of their own in ORT's Pow
 CHEAP_EXPONENTS = {
     0.5: "Sqrt",
     -0.5: "Sqrt and Reciprocal",
@@ -30,7 +30,7 @@ CHEAP_EXPONENTS = {
     4.0: "two Mul",
     -1.0: "Reciprocal",
 }
-ATTENTION_TRANSPOSES = 4  # a block of attention needs them
+ATTENTION_TRANSPOSES = 4  # needed by a block of attention
 
 
 @rule(
@@ -41,7 +41,7 @@ ATTENTION_TRANSPOSES = 4  # a block of attention needs them
     source="predicted 1.32 times, measured 1.35 (1.17 to 1.55)",
 )
 def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
-    """A power with a simple exponent is computed the general way."""
+    """Pow computes a simple exponent by the general method."""
     exponents: dict[str, float] = {}
     for run in evidence.of("Pow"):
         exponent = _exponent(evidence, run)
@@ -71,7 +71,7 @@ def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
     source="1.08 to 1.13 times (1.06 to 1.17)",
 )
 def einsum(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Einsum costs transposes that a MatMul does not need."""
+    """Einsum adds transposes that a MatMul does not need."""
     runs = evidence.of("Einsum")
     cost_s = evidence.cost_s(runs)
     if not runs or evidence.share_of(cost_s) < EINSUM_SHARE:
@@ -95,7 +95,7 @@ def einsum(evidence: Evidence) -> Iterator[FindingRecord]:
     source="1.06 times (1.03 to 1.10)",
 )
 def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Tensors are cast to another type and straight back."""
+    """Tensors are cast to another type and directly back."""
     graph = evidence.ran
     if graph is None or evidence.config.precision is not None:
         return
@@ -198,7 +198,7 @@ def transposes(evidence: Evidence) -> Iterator[FindingRecord]:
     source="a Loop of 64 steps against one MatMul: 11.2 times",
 )
 def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
-    """A loop repeats small operators that one large operator could do."""
+    """A loop repeats small operators that one large operator could replace."""
     loops = evidence.of("Loop", "Scan")
     if evidence.profiled is None or not loops:
         return
@@ -221,7 +221,7 @@ def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 def _bodies(nodes: tuple[Node, ...]) -> Mapping[str, tuple[str, ...]]:
-    """The nodes inside of each control-flow node."""
+    """Return the nodes inside each control-flow node."""
     bodies: dict[str, list[str]] = {}
     for node in nodes:
         if node.scope:
@@ -230,7 +230,7 @@ def _bodies(nodes: tuple[Node, ...]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _exponent(evidence: Evidence, run: NodeRun) -> float | None:
-    """The constant exponent of a Pow; None where it is a tensor."""
+    """Return the constant exponent of a Pow; None for a computed one."""
     node = None if evidence.ran is None else evidence.ran.by_key.get(run.node)
     if node is None or len(node.inputs) < 2:
         return None
@@ -238,7 +238,7 @@ def _exponent(evidence: Evidence, run: NodeRun) -> float | None:
 
 
 def constant(evidence: Evidence, name: str) -> float | None:
-    """The value of a scalar initializer or Constant node."""
+    """Return the value of a scalar initializer or Constant node, if any."""
     graph = evidence.structure.graph
     tensor = next((tensor for tensor in graph.initializer if tensor.name == name), None)
     maker: NodeProto | None = evidence.protos.get(name)
@@ -248,12 +248,12 @@ def constant(evidence: Evidence, name: str) -> float | None:
         return None
     try:
         return float(numpy_helper.to_array(tensor).reshape(-1)[0])
-    except (TypeError, ValueError, IndexError):  # the payload was left out, or is no number
+    except (TypeError, ValueError, IndexError):  # the payload is missing, or is no number
         return None
 
 
 def _returns(evidence: Evidence, first: Node, second: Node) -> bool:
-    """Whether the second cast ends in the element type that the first one began with."""
+    """Return whether the second cast restores the element type before the first cast."""
     start = _element(evidence, first.inputs[0])
     return start is not None and start == _element(evidence, second.outputs[0])
 

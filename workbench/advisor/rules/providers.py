@@ -1,4 +1,4 @@
-"""Execution providers: what fell back, what is copied, what is cut into pieces."""
+"""Execution providers: fallbacks, copies and partitions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENGINE_LOAD_S = 5.0
     source="ORT goes on with the next provider and says so in its log only",
 )
 def provider_did_not_load(evidence: Evidence) -> Iterator[FindingRecord]:
-    """A provider that was asked for did not load."""
+    """A requested provider did not load."""
     if evidence.explained is None:
         return
     for provider, words in evidence.explained.placement.not_loaded:
@@ -112,7 +112,7 @@ def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
     source="providers take nodes in their order, and the CPU takes nearly every one",
 )
 def cpu_listed_first(evidence: Evidence) -> Iterator[FindingRecord]:
-    """The CPU stands before another provider and takes its nodes."""
+    """The CPU is listed before another provider and takes its nodes."""
     names = [provider.name for provider in evidence.config.providers]
     if CPU not in names[:-1]:
         return

@@ -1,4 +1,4 @@
-"""Shapes that are computed in every run, and time between nodes."""
+"""Shapes computed in every run, and time between nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TINY_RUN_S = 0.010
     source="fixing alone was 0.86 times where it turned SkipLayerNormFusion on",
 )
 def shape_arithmetic(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Shapes are computed anew in every run."""
+    """Shapes are computed again in every run."""
     dims = _free_dims(evidence)
     if evidence.profiled is None or not dims or evidence.config.free_dimensions:
         return
@@ -66,7 +66,7 @@ def shape_arithmetic(evidence: Evidence) -> Iterator[FindingRecord]:
     source="the same threshold as NVIDIA's advice for kernels of under 5 µs",
 )
 def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Much of the time lies between the nodes, not in them."""
+    """Much of the time passes between nodes."""
     profiled = evidence.profiled
     if profiled is None or profiled.run_s <= 0 or profiled.run_s > TINY_RUN_S:
         return
@@ -91,7 +91,7 @@ def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 def _free_dims(evidence: Evidence) -> tuple[str, ...]:
-    """The symbolic dimensions of the inputs."""
+    """Return the symbolic dimensions of the inputs."""
     names: dict[str, None] = {}
     for declared in declared_inputs(evidence.structure):
         if isinstance(declared.type, TensorType) and declared.type.dims is not None:
@@ -100,7 +100,7 @@ def _free_dims(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _is_small(evidence: Evidence, name: str) -> bool:
-    """Whether a node makes a few integers only."""
+    """Return whether a node produces only a few integers."""
     graph = evidence.ran
     node = None if graph is None else graph.by_key.get(name)
     if graph is None or node is None or not node.outputs:

@@ -1,4 +1,4 @@
-"""Threads: too many, parallel execution of a chain, spinning beside idle time."""
+"""Threads: too many threads, parallel execution of a chain, spinning while idle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUSY_TIMES = 1.5
     source="8 threads on 2 cores: 5.7 times slower (5.0 to 6.4); 4 threads: 1.75 times",
 )
 def too_many_threads(evidence: Evidence) -> Iterator[FindingRecord]:
-    """More threads than usable cores."""
+    """The session has more threads than usable cores."""
     threads = None if evidence.run is None else evidence.run.threads
     if threads is None or threads <= evidence.cores:
         return
@@ -50,7 +50,7 @@ def too_many_threads(evidence: Evidence) -> Iterator[FindingRecord]:
     source="2.6 times slower (2.0 to 3.5) on an encoder",
 )
 def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
-    """The parallel mode runs a graph that is a chain."""
+    """Parallel execution mode runs a graph that is a chain."""
     if evidence.config.execution_mode != "parallel":
         return
     width = _width(evidence.prepared)
@@ -81,7 +81,7 @@ def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
     source="a thread that adds nothing still takes processor time",
 )
 def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
-    """More threads than help are in use, or fewer."""
+    """The session has more or fewer threads than the scan recommends."""
     scaling = evidence.scaling
     knee = None if scaling is None else scaling.knee()
     if (
@@ -120,7 +120,7 @@ def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
     source="5 ms pacing: processor time 1.3 to 2.2 times less, latency 0.82 to 1.65 times",
 )
 def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Threads spin while no request is there."""
+    """Threads spin while no request runs."""
     run = evidence.run
     if (
         run is None
@@ -147,7 +147,7 @@ def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 def _width(graph: Graph) -> float:
-    """Nodes over the longest path: how many could run at once on average."""
+    """Return the average number of nodes that can run at once: all nodes over the longest path."""
     depth: dict[str, int] = {}
     deepest = 1
     for node in graph.nodes:
