@@ -1,6 +1,6 @@
-"""The models that travel with the workbench: skeletons of real architectures, and small trained ones.
+"""The models shipped with the workbench: skeletons of real architectures, and small trained models.
 
-Using them needs numpy and onnx; only making them again (`python -m sample_models.make`) needs torch.
+Use needs numpy and onnx; only making a model again (`python -m sample_models.make`) needs torch.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Keep the signal's size through a deep chain of convolutions.
+"""Balance of the signal's size through a deep chain of convolutions.
 
-Weights drawn anew make a layer's output a little larger or smaller than the original weights did. Without a
-norm in between (exporters fold batch norms away) it adds up: EfficientNet-B4's signal grew ten thousandfold.
-So the graph is walked once, node by node, and each convolution's scale is set where its output is as large as
-in the original.
+Redrawn weights make a layer's output a little larger or smaller than the original weights did. Without a
+norm in between (exporters fold batch norms) the differences multiply: EfficientNet-B4's signal grew ten
+thousandfold. One pass over the nodes therefore sets each convolution's scale so that the output is as large
+as in the original.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     Values = dict[str, NDArray[np.generic]]
 
-TRIES = 4  # the bias does not scale along, so the first correction is not quite right
+TRIES = 4  # the bias does not scale, so the first correction is not exact
 
 
 def balance(skeleton: onnx.ModelProto, original: Path, feeds: Mapping[str, Any]) -> None:
-    """Correct the recipes of `skeleton`: its convolutions' outputs become as large as those of `original`."""
+    """Correct the recipes of `skeleton`, so that convolution outputs are as large as in `original`."""
     weights = {tensor.name: tensor for tensor in skeleton.graph.initializer if recipe_of(tensor) is not None}
     layers = {
         node.output[0]: weights[node.input[1]]
@@ -56,7 +56,7 @@ def balance(skeleton: onnx.ModelProto, original: Path, feeds: Mapping[str, Any])
 
 
 def _scale(tensor: onnx.TensorProto, factor: float) -> NDArray[np.generic]:
-    """Multiply a recipe's scale; returns the weights as they are then."""
+    """Multiply a recipe's scale; return the new weights."""
     recipe = recipe_of(tensor)
     assert recipe is not None
     recipe = replace(recipe, scale=float(f"{recipe.scale * factor:.6g}"))
@@ -75,7 +75,7 @@ def _initial(skeleton: onnx.ModelProto, feeds: Mapping[str, Any]) -> Values:
 
 
 def _run(node: onnx.NodeProto, values: Values, model: onnx.ModelProto) -> Values:
-    """One node by itself, in ORT."""
+    """Run one node by itself in ORT."""
     import onnx
 
     inputs = sorted({name for name in node.input if name})
@@ -100,7 +100,7 @@ def _declared(name: str, value: NDArray[np.generic]) -> onnx.ValueInfoProto:
 
 
 def _sizes(path: Path, tensors: list[str], feeds: Mapping[str, Any]) -> dict[str, float]:
-    """Root mean squares of the named tensors of a whole model, with nothing optimized away."""
+    """Return the root mean squares of the named tensors of a model, without optimization."""
     import onnx
 
     model = onnx.load(str(path))

@@ -1,4 +1,4 @@
-"""From a skeleton's name to its module in torch."""
+"""Blueprints of skeletons by name: the module in torch and its inputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEED = 0
 
 
 def blueprint(name: str) -> Blueprint:
-    """The named skeleton's architecture; its example inputs are drawn from the fixed seed."""
+    """Return the named skeleton's architecture, with example inputs drawn from the fixed seed."""
     import torch
 
     entry = SKELETONS[name]
@@ -31,7 +31,7 @@ def blueprint(name: str) -> Blueprint:
 
 
 def fresh_export(name: str, folder: Path) -> onnx.ModelProto:
-    """Export the named skeleton's module anew into `folder`; the model with its weights."""
+    """Export the named skeleton's module again into `folder`; return the model with its weights."""
     from sample_models.export import export
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -39,5 +39,5 @@ def fresh_export(name: str, folder: Path) -> onnx.ModelProto:
 
 
 def example_inputs(name: str) -> dict[str, NDArray[np.generic]]:
-    """The inputs that the named skeleton was exported with."""
+    """Return the inputs of the named skeleton's export."""
     return {port: tensor.numpy() for port, tensor in blueprint(name).inputs.items()}

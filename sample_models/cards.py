@@ -1,4 +1,4 @@
-"""A sample's card: what it is, its origin, how to make it again, and which of its numbers are real."""
+"""The card of a sample: its description, its origin, the command to make it, and which numbers are real."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Kind = Literal["skeleton", "trained"]
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One input or output as the file declares it, and what it means."""
+    """One input or output as declared by the file, with its meaning."""
 
     name: str
     dtype: str
@@ -23,7 +23,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is known about one sample."""
+    """The facts of one sample."""
 
     name: str
     family: str  # "BERT-like", "GPT-like", "vision", "audio", "diffusion"
@@ -33,7 +33,7 @@ class Card:
     origin: str
     licence: str
     remake: str  # the command
-    real: str  # which numbers are real, and which are not
+    real: str  # the real numbers, and the others
     exporter: str
     opset: int
     ir: int
@@ -43,13 +43,13 @@ class Card:
     shipped_bytes: int  # in the package
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    dims: tuple[tuple[str, int], ...]  # the symbolic dimensions' sizes that the name promises: sequence 128…
+    dims: tuple[tuple[str, int], ...]  # sizes of symbolic dimensions, as in the name: sequence 128…
     metric: str | None = None  # of a trained sample: "top-1 accuracy"
     score: float | None = None  # of the shipped file, on its evaluation set
     made_with: tuple[tuple[str, str], ...] = ()  # package, version
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON keeps it."""
+        """Return the card as JSON data."""
         return asdict(self)
 
     def _repr_html_(self) -> str:
@@ -79,13 +79,13 @@ class Card:
 
 
 def write_card(card: Card, path: Path) -> None:
-    """One card, one JSON file."""
+    """Write one card as one JSON file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(card.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_card(path: Path) -> Card:
-    """Read what `write_card` wrote."""
+    """Read a card from a file of `write_card`."""
     fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     for side in ("inputs", "outputs"):
         fields[side] = tuple(Port(**{**port, "shape": tuple(port["shape"])}) for port in fields[side])

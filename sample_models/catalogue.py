@@ -1,4 +1,4 @@
-"""What a program cannot find out about the skeletons: what each is, what it teaches, what its inputs mean."""
+"""Facts of the skeletons that no program can derive: descriptions, lessons, meanings of inputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PICTURE = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One skeleton: how to make it (`architecture` names a function of `sample_models.architectures`)."""
+    """One skeleton; `architecture` names a function of `sample_models.architectures`."""
 
     architecture: str
     exporter: Literal["torchscript", "dynamo"]
@@ -231,7 +231,7 @@ SKELETONS: dict[str, Entry] = {
 
 
 def meaning(entry: Entry, port: str) -> str:
-    """What an input or output means; a family of ports is described once, by its prefix."""
+    """Return the meaning of an input or output; a prefix describes a family of ports."""
     if port in entry.meanings:
         return entry.meanings[port]
     return next(text for prefix, text in entry.meanings.items() if port.startswith(prefix))

@@ -1,4 +1,4 @@
-"""A model file's own facts, as its card states them."""
+"""The facts of a model file, in the form of its card."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def facts(model: onnx.ModelProto, meaning: Callable[[str], str]) -> dict[str, Any]:
-    """The card's fields that stand in the file itself."""
+    """Return the card's fields that the file itself contains."""
     return {
         "opset": next(opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")),
         "ir": model.ir_version,

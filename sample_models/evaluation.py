@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CONTEXT = 64  # letters that the language model sees
+CONTEXT = 64  # letters in the language model's context
 CALIBRATION = 200  # examples at most
-IMAGE = 64  # the digits' 8 x 8 pixels, enlarged: at 64 x 64 a convolution is worth quantizing
+IMAGE = 64  # enlargement of the digits' 8 x 8 pixels: at 64 x 64 a convolution is worth quantizing
 
 
 @dataclass(frozen=True, eq=False)
 class EvaluationSet:
-    """What a trained sample was not trained on. The first output's largest score is the prediction."""
+    """Held-out data of a trained sample. The first output's largest score is the prediction."""
 
     feeds: Mapping[str, NDArray[np.generic]]  # all examples, along the first axis
     labels: NDArray[np.int64]
@@ -29,13 +29,13 @@ class EvaluationSet:
         return len(self.labels)
 
     def batches(self, size: int = 64) -> Iterator[tuple[dict[str, NDArray[Any]], NDArray[np.int64]]]:
-        """Feeds and labels, `size` examples at a time; the last batch may be smaller."""
+        """Yield feeds and labels, `size` examples at a time; the last batch may be smaller."""
         for start in range(0, len(self), size):
             part = slice(start, start + size)
             yield {name: array[part] for name, array in self.feeds.items()}, self.labels[part]
 
     def score(self, run: Callable[[dict[str, NDArray[Any]]], NDArray[Any]], size: int = 64) -> float:
-        """The share of right predictions, where `run` gives the first output of some feeds."""
+        """Return the share of right predictions; `run` returns the first output for some feeds."""
         right = count = 0
         for feeds, labels in self.batches(size):
             right += int((run(feeds).argmax(-1) == labels).sum())
@@ -44,7 +44,7 @@ class EvaluationSet:
 
 
 def read_evaluation_set(name: str) -> EvaluationSet:
-    """The evaluation set of one trained sample."""
+    """Read the evaluation set of one trained sample."""
     import numpy as np
 
     if name == "char-gpt":
@@ -58,19 +58,19 @@ def read_evaluation_set(name: str) -> EvaluationSet:
 
 @dataclass(frozen=True, eq=False)
 class CalibrationSet:
-    """What a trained sample's activation ranges are measured on: training data, no evaluation data."""
+    """Training data for the activation ranges of a trained sample, without evaluation data."""
 
     feeds: Mapping[str, NDArray[np.generic]]  # all examples, along the first axis
     made_by: str
 
 
 def read_calibration_set(name: str) -> CalibrationSet:
-    """The calibration set of one trained sample."""
+    """Read the calibration set of one trained sample."""
     import numpy as np
 
     if name == "char-gpt":
         text = np.frombuffer((FOLDER / "sonnets.txt").read_bytes().rpartition(b"\n\n")[0], np.uint8)
-        starts = range(0, len(text) - CONTEXT, CONTEXT // 2)[:CALIBRATION]  # half overlapping
+        starts = range(0, len(text) - CONTEXT, CONTEXT // 2)[:CALIBRATION]  # windows that overlap by half
         windows = np.stack([text[start : start + CONTEXT] for start in starts]).astype(np.int64)
         return CalibrationSet(
             {"input_ids": windows},
@@ -82,9 +82,9 @@ def read_calibration_set(name: str) -> CalibrationSet:
 
 
 def enlarge(digits: NDArray[np.generic]) -> NDArray[np.float32]:
-    """Pictures of 8 x 8 grey levels from 0 to 16 become 64 x 64 from 0 to 1, linear in between.
+    """Enlarge pictures of 8 x 8 grey levels from 0 to 16 to 64 x 64 from 0 to 1, linearly.
 
-    All numbers are small fractions of powers of two, so the result is exact on every machine.
+    All numbers are small dyadic fractions, so the result is exact on every machine.
     """
     import numpy as np
 

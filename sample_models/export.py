@@ -16,11 +16,11 @@ from sample_models.architectures import Blueprint
 Exporter = Literal["torchscript", "dynamo"]
 
 OPSETS: dict[Exporter, int] = {"torchscript": 17, "dynamo": 18}  # dynamo writes 18 at least
-NEWEST_IR = 10  # every ORT since 1.18 reads it
+NEWEST_IR = 10  # readable by every ORT since 1.18
 
 
 def export(blueprint: Blueprint, exporter: Exporter, path: Path) -> onnx.ModelProto:
-    """Export to `path` with its weights inside or beside it; returns the model with its weights loaded."""
+    """Export to `path`, with weights inside or beside the file; return the model with its weights loaded."""
     module = blueprint.module()
     inputs = tuple(blueprint.inputs.values())
     names = list(blueprint.inputs)
@@ -30,7 +30,7 @@ def export(blueprint: Blueprint, exporter: Exporter, path: Path) -> onnx.ModelPr
         "opset_version": OPSETS[exporter],
     }
     with torch.no_grad(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")  # both exporters warn of constants that we mean
+        warnings.simplefilter("ignore")  # both exporters warn of intended constants
         if exporter == "torchscript":
             torch.onnx.export(
                 module, inputs, str(path), dynamo=False, dynamic_axes=blueprint.dynamic, **common
@@ -52,7 +52,7 @@ def export(blueprint: Blueprint, exporter: Exporter, path: Path) -> onnx.ModelPr
 
 
 def _dynamic_shapes(blueprint: Blueprint) -> tuple[dict[int, torch.export.Dim] | None, ...]:
-    """What torch.export takes: a value an input, the same Dim for the same name."""
+    """Return the shapes for torch.export: one value per input, the same Dim for the same name."""
     dims: dict[str, torch.export.Dim] = {}
     shapes = []
     for name in blueprint.inputs:

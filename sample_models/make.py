@@ -1,4 +1,4 @@
-"""Make a skeleton anew: `python -m sample_models.make NAME`. Needs the extra `torch`.
+"""Make a skeleton again: `python -m sample_models.make NAME`. Needs the extra `torch`.
 
 The export is a few hundred megabytes and goes to a temporary folder, or stays with `--keep FOLDER`.
 """

@@ -1,4 +1,4 @@
-"""Write the quantized digits net as ONNX: integer weights, and pairs of Q and DQ nodes in between."""
+"""The quantized digits net as ONNX: integer weights, and pairs of Q and DQ nodes between operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OPSET, IR = 17, 8
 
 @dataclass(frozen=True)
 class QuantizedLayer:
-    """A convolution (four axes) or a linear layer (two), with one weight scale an output channel."""
+    """A convolution (four axes) or a linear layer (two), with one weight scale per output channel."""
 
     weight: NDArray[np.int8]
     weight_scale: NDArray[np.float32]
@@ -40,7 +40,7 @@ class Graph:
         return output
 
     def quantized(self, tensor: str, scale: float) -> str:
-        """Through eight unsigned bits and back; zero stands for zero."""
+        """Add a Q and DQ pair of eight unsigned bits with zero point 0."""
         step = self.constant(f"{tensor}_scale", np.array(scale, np.float32))
         zero = self.constant(f"{tensor}_zero_point", np.array(0, np.uint8))
         bits = self.add("QuantizeLinear", [tensor, step, zero], f"{tensor}_quantized")
@@ -55,7 +55,7 @@ class Graph:
         return self.add("DequantizeLinear", inputs, name, axis=0)
 
     def parameters(self, layer: QuantizedLayer, name: str) -> list[str]:
-        """Weight, and bias in 32 bits at the scale that the integer product has."""
+        """Add the weight, and the bias in 32 bits at the scale of the integer product."""
         bias_scale = (layer.weight_scale * np.float32(layer.input_scale)).astype(np.float32)
         bias = np.rint(layer.bias / bias_scale).astype(np.int32)
         return [
@@ -67,7 +67,7 @@ class Graph:
 def write_qdq(
     convolutions: list[QuantizedLayer], head: QuantizedLayer, average_scale: float, path: str
 ) -> None:
-    """The net of `train_conv`, quantized. `average_scale` is that of the last convolution's output."""
+    """Write the quantized net of `train_conv`; `average_scale` is that of the last convolution's output."""
     graph = Graph()
     tensor = "pixels"
     for index, layer in enumerate(convolutions):

@@ -1,8 +1,8 @@
-"""Sixteen random bits become one weight by looking it up: the same weight on every machine.
+"""Tables that turn sixteen random bits into one weight, the same weight on every machine.
 
-A library's normal generator calls log and exp, whose last bits differ between C libraries, and may change
-between releases. Here a distribution is the table of its 65,536 mid-quantiles, made with nothing but +, -, *
-and sqrt on IEEE doubles, which are exact everywhere.
+A library's normal generator may change between releases, and calls log and exp, whose last bits differ
+between C libraries. Here a distribution is the table of its 65,536 mid-quantiles, made only with +, -, * and
+sqrt on IEEE doubles, which are exact everywhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LEVELS = 1 << 16
 
 @cache
 def uniform() -> NDArray[np.float64]:
-    """Mid-quantiles of the uniform distribution over -1 to 1."""
+    """Return mid-quantiles of the uniform distribution over -1 to 1."""
     import numpy as np
 
     return _frozen((np.arange(LEVELS, dtype=np.float64) * 2 + (1 - LEVELS)) / LEVELS)
@@ -28,7 +28,7 @@ def uniform() -> NDArray[np.float64]:
 
 @cache
 def normal() -> NDArray[np.float64]:
-    """Mid-quantiles of the standard normal distribution.
+    """Return mid-quantiles of the standard normal distribution.
 
     The quantile function z(p) and its slope w(p) solve z' = w, w' = z w², from z(½) = 0 and w(½) = √(2π).
     Classical Runge-Kutta steps walk from the middle outwards; the lower half mirrors the upper one.
@@ -45,7 +45,7 @@ def normal() -> NDArray[np.float64]:
 
 
 def _step(z: float, w: float, h: float) -> tuple[float, float]:
-    """One Runge-Kutta step of length `h` in p."""
+    """Take one Runge-Kutta step of length `h` in p."""
     z1, w1 = w, z * w * w
     z2, w2 = w + h / 2 * w1, (z + h / 2 * z1) * (w + h / 2 * w1) * (w + h / 2 * w1)
     z3, w3 = w + h / 2 * w2, (z + h / 2 * z2) * (w + h / 2 * w2) * (w + h / 2 * w2)

@@ -1,4 +1,4 @@
-"""What is kept of a weight tensor: enough to draw one like it, on any machine, to the last bit."""
+"""The recipe of a weight tensor, from which any machine draws a similar tensor, identical to the last bit."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 Kind = Literal["normal", "uniform", "constant"]
 
 DTYPES = ("float16", "float32", "float64")
-CHUNK_VALUES = 1 << 16  # a chunk's bits, indices and values together stay in a core's cache
+CHUNK_VALUES = 1 << 16  # a chunk's bits, indices and values fit a core's cache together
 UNIFORM_SPREAD = 3**-0.5  # standard deviation of the uniform distribution over -1 to 1
 MOST_UNIFORM_RANGE = 1.9  # half range over deviation: √3 if uniform, above 3 if normal
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A tensor's distribution: `centre` is its mean, `scale` its deviation, `seed` its own stream."""
+    """The distribution of a tensor: `centre` is its mean, `scale` its deviation, `seed` its random stream."""
 
     kind: Kind
     dtype: str
@@ -44,9 +44,9 @@ class Recipe:
         return self.size * (int(self.dtype.removeprefix("float")) // 8)
 
     def chunks(self, values: int = CHUNK_VALUES) -> Iterator[NDArray[np.generic]]:
-        """The tensor's values in row-major order, little-endian, a chunk at a time.
+        """Yield the tensor's values in row-major order, little-endian, in chunks.
 
-        A chunk's array is overwritten by the next one: copy what you keep.
+        The next chunk overwrites the array: copy values to keep.
         """
         import numpy as np
 
@@ -63,12 +63,12 @@ class Recipe:
             count = min(values, self.size - start)
             words = bits.random_raw((count + 3) // 4).astype("<u8", copy=False)
             indices[:count] = words.view("<u2")[:count]
-            # The indices are 16 bits wide, so "wrap" never wraps: it only spares the check of bounds.
+            # The indices are 16 bits wide, so "wrap" never wraps and only skips the check of bounds.
             np.take(levels, indices[:count], out=drawn[:count], mode="wrap")
             yield drawn[:count]
 
     def array(self) -> NDArray[np.generic]:
-        """The whole tensor; for tests and small ones."""
+        """Return the whole tensor, for tests and small tensors."""
         import numpy as np
 
         parts = [chunk.copy() for chunk in self.chunks()]
@@ -76,9 +76,9 @@ class Recipe:
 
 
 def recipe_for(array: NDArray[np.generic], seed: int) -> Recipe:
-    """The recipe whose tensors resemble `array`: its kind, mean and standard deviation.
+    """Return the recipe of tensors with the kind, mean and standard deviation of `array`.
 
-    Six significant digits are kept: more would be noise of this one draw.
+    Six significant digits are kept: more would be noise of a single draw.
     """
     import numpy as np
 
@@ -96,7 +96,7 @@ def recipe_for(array: NDArray[np.generic], seed: int) -> Recipe:
 
 @lru_cache(maxsize=16)
 def _levels(kind: Kind, dtype: str, centre: float, scale: float) -> NDArray[np.generic]:
-    """The values a tensor can take, one a quantile."""
+    """Return the possible values of a tensor, one per quantile."""
     import numpy as np
 
     little = np.dtype(dtype).newbyteorder("<")

@@ -1,7 +1,7 @@
 """Record a comparison of a sample on this machine: `python -m sample_models.record NAME -o FILE.ortbench`.
 
-The bundle opens on any machine, with or without the hardware that it was made on. Configs are written as on
-the command line of `workbench compare`: `--a level=all --b level=all --b providers=CUDAExecutionProvider`.
+The bundle opens on any machine, with or without the original hardware. Configs are written as on the command
+line of `workbench compare`: `--a level=all --b level=all --b providers=CUDAExecutionProvider`.
 """
 
 from __future__ import annotations

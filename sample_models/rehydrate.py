@@ -1,4 +1,4 @@
-"""From a skeleton to a model that runs: the graph as it was, the weights drawn from their recipes."""
+"""Rehydration of a skeleton to a model that runs: the original graph, with weights drawn from recipes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from sample_models.skeleton import load_skeleton, recipe_of
 if TYPE_CHECKING:
     import onnx
 
-GENERATOR = 1  # raise it when the same recipe would draw other bits
+GENERATOR = 1  # raise when the same recipe draws other bits
 ALIGNMENT = 4096  # ORT maps external data into memory by whole pages
-MOST_THREADS = 4  # beyond that the memory is the limit
+MOST_THREADS = 4  # with more threads the memory is the limit
 
-Progress = Callable[[int, int], None]  # bytes written, bytes in all
+Progress = Callable[[int, int], None]  # bytes written, total bytes
 
 
 def rehydrate(packed: bytes, model_path: Path, *, progress: Progress | None = None) -> tuple[Path, Path]:
-    """Write the model and, beside it, its weights (`.data`); both are made anew. Returns the two paths."""
+    """Write the model and its weights beside it (`.data`), both new; return the two paths."""
     model = load_skeleton(packed)
     data_path = model_path.with_name(f"{model_path.name}.data")
     drawn = _place(model, data_path.name)
@@ -32,9 +32,9 @@ def rehydrate(packed: bytes, model_path: Path, *, progress: Progress | None = No
 
 
 def _place(model: onnx.ModelProto, location: str) -> list[tuple[int, Recipe]]:
-    """Turn each recipe of the model into a place in the data file; returns the offsets with their recipes.
+    """Turn each recipe of the model into a place in the data file; return the offsets with their recipes.
 
-    Tensors of the same recipe were equal when they were exported; each still gets its own bytes, as then.
+    Tensors of the same recipe were equal in the export; each gets bytes of its own, as in the export.
     """
     end = 0
     placed = []
@@ -52,7 +52,7 @@ def _place(model: onnx.ModelProto, location: str) -> list[tuple[int, Recipe]]:
 
 
 def _write_weights(path: Path, placed: list[tuple[int, Recipe]], progress: Progress | None) -> None:
-    """Several threads draw and write at once: numpy lets go of the interpreter for both."""
+    """Draw and write in several threads: numpy releases the GIL for both."""
     total = sum(recipe.bytes for _, recipe in placed)
     with path.open("wb") as data:
         data.truncate(max((offset + recipe.bytes for offset, recipe in placed), default=0))
@@ -69,7 +69,7 @@ def _write_weights(path: Path, placed: list[tuple[int, Recipe]], progress: Progr
 
 
 def _write(path: Path, offset: int, recipe: Recipe) -> int:
-    """Draw one tensor into its place; returns its bytes."""
+    """Draw one tensor into its place; return the number of bytes."""
     with path.open("r+b", buffering=0) as data:
         data.seek(offset)
         for chunk in recipe.chunks():

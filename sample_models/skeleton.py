@@ -1,7 +1,7 @@
-"""A skeleton is an exported ONNX graph whose big float weights were replaced by recipes.
+"""Skeletons: exported ONNX graphs with recipes in place of large float weights.
 
-Everything else stays: nodes, names, attributes, types, shapes, integers, scalars, masks. A recipe stands
-where ONNX keeps the place of external data, so a skeleton is still a readable ONNX file.
+Everything else stays: nodes, names, attributes, types, shapes, integers, scalars, masks. A recipe replaces
+the location of external data, so a skeleton is still a readable ONNX file.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     import onnx
     from numpy.typing import NDArray
 
-KEEP_BYTES = 1024  # tensors up to here stay as they are: shapes, scalars, small tables
-FEW_VALUES = 16  # a big float tensor with so few distinct values is a mask, not a weight
+KEEP_BYTES = 1024  # smaller tensors stay unchanged: shapes, scalars, small tables
+FEW_VALUES = 16  # a large float tensor with so few distinct values is a mask, not a weight
 RECIPE_LOCATION = "recipe"  # in place of a file name in external_data
 KEPT_METADATA = ("namespace", "pkg.torch.onnx.class_hierarchy", "pkg.torch.onnx.name_scopes")
 
 
 def strip(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The skeleton of a model that holds its weights; the model itself is used up.
+    """Return the skeleton of a model with loaded weights; the model is modified in place.
 
-    Documentation strings and stack traces are dropped: they hold the paths of the exporting machine.
+    Documentation strings and stack traces are dropped, since they contain paths of the exporting machine.
     """
     from onnx import numpy_helper
 
@@ -35,7 +35,7 @@ def strip(model: onnx.ModelProto) -> onnx.ModelProto:
         array = numpy_helper.to_array(tensor)
         if not _is_weight(array):
             continue
-        # The seed comes from the content, so that equal tensors stay equal.
+        # The seed is derived from the content, so that equal tensors stay equal.
         recipe = recipe_for(array, seed=zlib.crc32(array.tobytes()))
         for field in ("raw_data", "float_data", "double_data", "int32_data"):
             tensor.ClearField(field)
@@ -45,7 +45,7 @@ def strip(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def recipe_of(tensor: onnx.TensorProto) -> Recipe | None:
-    """The recipe that stands in a skeleton's initializer; None when the tensor was kept."""
+    """Return the recipe in a skeleton's initializer, or None for a kept tensor."""
     import onnx
 
     entries = {entry.key: entry.value for entry in tensor.external_data}
@@ -60,7 +60,7 @@ def recipe_of(tensor: onnx.TensorProto) -> Recipe | None:
 
 
 def write_recipe(tensor: onnx.TensorProto, recipe: Recipe) -> None:
-    """Put a recipe in the place of a tensor's values."""
+    """Replace a tensor's values by a recipe."""
     import onnx
 
     tensor.ClearField("external_data")
@@ -85,7 +85,7 @@ def save_skeleton(model: onnx.ModelProto, path: Path) -> None:
 
 
 def load_skeleton(packed: bytes) -> onnx.ModelProto:
-    """Read what `save_skeleton` wrote."""
+    """Read a skeleton from a file of `save_skeleton`."""
     import onnx
 
     model = onnx.ModelProto()
@@ -126,7 +126,7 @@ def _drop_traces(model: onnx.ModelProto) -> None:
 
 
 def _keep_scopes(item: onnx.GraphProto | onnx.NodeProto | onnx.ValueInfoProto | onnx.TensorProto) -> None:
-    """Of the exporter's notes keep those that name modules."""
+    """Keep only the exporter's notes that name modules."""
     kept = [(entry.key, entry.value) for entry in item.metadata_props if entry.key in KEPT_METADATA]
     item.ClearField("metadata_props")
     for key, value in kept:

@@ -1,8 +1,8 @@
-"""Where rehydrated skeletons lie: one folder each, that appears whole or not at all.
+"""The store of rehydrated skeletons: one folder each, complete or absent.
 
-A folder's name holds the digest of its skeleton, so a changed skeleton is another folder. All is written in
-a hidden folder, its manifest last, and then renamed. Two processes may work at once: the second to finish
-finds the first one's folder and throws its own away.
+A folder's name contains the digest of its skeleton, so a changed skeleton has another folder. All files are
+written to a hidden folder, the manifest last, and the folder is then renamed. Two processes may work at once:
+the second one to finish drops its own folder.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pathlib import Path
 from sample_models.rehydrate import GENERATOR, Progress, rehydrate
 
 MANIFEST = "manifest.json"
-INSTALL_TRIES = 10  # each needs another process to have replaced the folder in the same instant
+INSTALL_TRIES = 10  # a retry means that another process replaced the folder in the same instant
 
 
 def stored(name: str, packed: bytes, folder: Path, *, progress: Progress | None = None) -> Path:
-    """The path of the rehydrated model below `folder`; made when it is missing or damaged."""
+    """Return the path of the rehydrated model below `folder`; make a missing or damaged one."""
     home = folder / f"{name}-{digest(packed)}"
     model_path = home / f"{name}.onnx"
     if is_whole(home):
@@ -40,7 +40,7 @@ def stored(name: str, packed: bytes, folder: Path, *, progress: Progress | None 
 
 
 def digest(packed: bytes) -> str:
-    """Names the content: the skeleton, and the generation of the code that draws its weights."""
+    """Return a digest of the skeleton and of the generation of the code that draws its weights."""
     return hashlib.sha256(b"%d " % GENERATOR + packed).hexdigest()[:12]
 
 
@@ -50,9 +50,9 @@ def write_manifest(home: Path) -> None:
 
 
 def is_whole(home: Path) -> bool:
-    """Whether nothing below `home` changed since its manifest was written.
+    """Return whether no file below `home` changed since its manifest was written.
 
-    Size and time tell, as with make: reading half a gigabyte at each load would cost more than drawing it.
+    Size and time decide, as with make: hashing half a gigabyte at each load costs more than drawing it again.
     """
     try:
         noted = json.loads((home / MANIFEST).read_text(encoding="utf-8"))
@@ -67,7 +67,7 @@ def _state(home: Path) -> dict[str, list[int]]:
 
 
 def _install(making: Path, home: Path) -> None:
-    """Rename `making` to `home`; a damaged folder there makes room, a whole one stays."""
+    """Rename `making` to `home`; replace a damaged folder there, keep a complete one."""
     for _ in range(INSTALL_TRIES):
         try:
             making.rename(home)
@@ -76,19 +76,19 @@ def _install(making: Path, home: Path) -> None:
             if is_whole(home):
                 return
             if not home.exists():
-                raise  # not in the way, so the reason is another: rights, a full disk
+                raise  # no folder in the way: the reason is permissions or a full disk
         aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=home.parent))
         try:
             home.rename(aside / home.name)
         except FileNotFoundError:
-            pass  # another process moved it first
+            pass  # another process moved the folder first
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     raise OSError(f"{home} is changed by others all the time")
 
 
 def _remove_older(name: str, *, keep: Path) -> None:
-    """Free the space of what earlier versions of this skeleton left."""
+    """Remove the folders of earlier versions of this skeleton."""
     length = len(keep.name)
     for sibling in keep.parent.glob(f"{name}-*"):
         suffix = sibling.name.removeprefix(f"{name}-")

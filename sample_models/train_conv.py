@@ -24,7 +24,7 @@ EPOCHS = 6
 
 
 class ConvNet(nn.Module):
-    """Six convolutions of 3 x 3 with batch norm and ReLU, an average, a linear layer."""
+    """Six 3 x 3 convolutions with batch norm and ReLU, global average pooling and a linear layer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class ConvNet(nn.Module):
 
 
 def trained() -> ConvNet:
-    """The net after training, always from the same seed."""
+    """Return the trained net, always from the same seed."""
     torch.manual_seed(SEED)
     net = ConvNet()
     fit(net, epochs=EPOCHS, rate=3e-3)

@@ -59,7 +59,7 @@ def make(folder: Path | None = None) -> Path:
 
 
 def write_held_out() -> None:
-    """The last sonnet as windows of one context and one character."""
+    """Write the last sonnet as windows of one context and one character."""
     _, text = _tokens()
     starts = range(0, len(text) - CONTEXT, CONTEXT // 4)
     windows = np.stack([text[start : start + CONTEXT + 1] for start in starts])
@@ -67,7 +67,7 @@ def write_held_out() -> None:
 
 
 def _tokens() -> tuple[np.ndarray, np.ndarray]:
-    """The sonnets to train on, and the one held out."""
+    """Return the training sonnets and the held-out sonnet."""
     sonnets = (FOLDER / "sonnets.txt").read_text(encoding="ascii").split("\n\n")
     parts = ("\n\n".join(sonnets[:-HELD_OUT_SONNETS]), "\n\n".join(sonnets[-HELD_OUT_SONNETS:]))
     first, second = (np.frombuffer(part.encode("ascii"), np.uint8).astype(np.int64) for part in parts)

@@ -1,7 +1,7 @@
-"""Train the digits net again, quantized: `python -m sample_models.train_qat`. Needs the extra `torch`.
+"""Train the quantized digits net: `python -m sample_models.train_qat`. Needs the extra `torch`.
 
-Rounding takes part in the training, and the scales are learned like weights (learned step size quantization,
-Esser et al. 2020): the rounding passes gradients on as if it were not there.
+The training includes rounding and learns the scales like weights (learned step size quantization, Esser et
+al. 2020); gradients pass through the rounding unchanged.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from sample_models.training import (
 )
 
 NAME = "digits-conv-qat"
-WEIGHT_LIMIT = 63  # seven bits: with eight, processors without VNNI overflow when they add pairs of products
+WEIGHT_LIMIT = 63  # seven bits: with eight, sums of two products overflow on processors without VNNI
 EPOCHS = 2
 
 
 class Steps(nn.Module):
-    """Activations in 255 steps above zero, of a learned size."""
+    """A quantizer of activations to 255 steps above zero, with a learned step size."""
 
     def __init__(self, largest: torch.Tensor) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Steps(nn.Module):
 
 
 class Layer(nn.Module):
-    """A convolution or linear layer whose input and weights are rounded."""
+    """A convolution or linear layer with rounded input and weights."""
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor, stride: int) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Layer(nn.Module):
 
 
 class QuantizedNet(nn.Module):
-    """The trained float net with its batch norms folded, and rounding everywhere."""
+    """The trained float net with folded batch norms and rounding in every layer."""
 
     def __init__(self, net: ConvNet) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class QuantizedNet(nn.Module):
         return self.head(self.average(x).mean(dim=(2, 3)))
 
     def calibrate(self, pictures: torch.Tensor) -> None:
-        """Begin with scales that just hold the largest activation."""
+        """Set the initial scales to just cover the largest activation."""
         with torch.no_grad():
             x = pictures
             for layer in self.layers:

@@ -1,4 +1,4 @@
-"""Train the transformer that reads digits: `python -m sample_models.train_vit`. Needs the extra `torch`."""
+"""Train the transformer for digits: `python -m sample_models.train_vit`. Needs the extra `torch`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EPOCHS = 30
 
 
 class Block(nn.Module):
-    """Attention and a feed-forward part, each with a norm before it. `causal` hides what comes later."""
+    """Attention and a feed-forward part, each after a norm. `causal` masks later tokens."""
 
     def __init__(self, width: int, heads: int, causal: bool = False) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Block(nn.Module):
 
 
 class Vit(nn.Module):
-    """Patches of 8 x 8, four blocks, the average token."""
+    """A vision transformer: patches of 8 x 8, four blocks, the average token."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the training scripts share: the digits, a loop, the export, the card. Needs the extra `torch`."""
+"""Shared parts of the training scripts: the digits, a loop, the export, the card. Needs the extra `torch`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sample_models.evaluation import CALIBRATION, enlarge, read_evaluation_set
 
 SEED = 0
 HELD_OUT = 360  # of 1,797 digits
-SHIFT = 4  # pixels that a training picture may move, each way
+SHIFT = 4  # pixels by which a training picture may shift, each way
 BATCH = 64
 REAL = "Real: everything, accuracy included. {0}"
 DIGITS_LICENCE = (
@@ -33,7 +33,7 @@ DIGITS_MEANINGS = {
 
 
 def digits() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]:
-    """Training pictures and labels, held-out pictures and labels; always the same split."""
+    """Return training pictures and labels, held-out pictures and labels, always in the same split."""
     from sklearn.datasets import load_digits
 
     data = load_digits()
@@ -43,12 +43,12 @@ def digits() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8], N
 
 
 def write_calibration() -> None:
-    """The first digits of the training part, for the ranges of static quantization."""
+    """Write the first digits of the training part, for the ranges of static quantization."""
     np.savez_compressed(TRAINED / "digits-calibration.npz", pictures=digits()[0][:CALIBRATION])
 
 
 def fit(module: nn.Module, *, epochs: int, rate: float) -> None:
-    """Train on shifted digits: AdamW, the rate rising and falling once."""
+    """Train on shifted digits: AdamW, with a learning rate that rises and falls once."""
     torch.manual_seed(SEED)
     pictures, labels, _, _ = digits()
     images, targets = torch.from_numpy(enlarge(pictures)), torch.from_numpy(labels.astype(np.int64))
@@ -71,7 +71,7 @@ def fit(module: nn.Module, *, epochs: int, rate: float) -> None:
 def export_trained(
     module: nn.Module, example: dict[str, torch.Tensor], path: Path, axes: dict[int, str]
 ) -> None:
-    """One float32 file, opset 17, batch (and sequence) free."""
+    """Export one float32 file in opset 17, with a free batch (and sequence) dimension."""
     ((name, tensor),) = example.items()
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.onnx.export(
@@ -87,7 +87,7 @@ def export_trained(
 
 
 def publish(name: str, path: Path, **words: object) -> Card:
-    """Score the file with ORT and write its card; `words` are the card's fields that the file cannot tell."""
+    """Score the file with ORT and write its card; `words` are the card's fields that the file lacks."""
     model = onnx.load(str(path))
     meanings = words.pop("meanings")
     assert isinstance(meanings, dict)
@@ -109,7 +109,7 @@ def publish(name: str, path: Path, **words: object) -> Card:
 
 
 def score_of(name: str, path: Path) -> float:
-    """The score of a model file on the named sample's evaluation set."""
+    """Return the score of a model file on the named sample's evaluation set."""
     import onnxruntime as ort
 
     session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
@@ -117,7 +117,7 @@ def score_of(name: str, path: Path) -> float:
 
 
 def target(name: str, folder: Path | None) -> Path:
-    """Where a script writes: the package, or a folder of the caller's."""
+    """Return the output path of a script, in the package or the caller's folder."""
     return (folder or TRAINED) / f"{name}.onnx"
 
 

@@ -1,4 +1,4 @@
-"""The architectures in torch: a module in its random initial state, with example inputs. Needs torch."""
+"""The architectures in torch: modules in their random initial state, with example inputs. Needs torch."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 import torch
 from torch import nn
 
-DISTINCT = 0.02  # BERT's own initial scale: far from what would change an activation's size
+DISTINCT = 0.02  # BERT's own initial scale, too small to change the size of activations
 
 
 @dataclass(frozen=True)
 class Blueprint:
-    """What an exporter has to know of one architecture."""
+    """The input of an exporter for one architecture."""
 
     build: Callable[[], nn.Module]
     inputs: dict[str, torch.Tensor]
     outputs: tuple[str, ...]
-    dynamic: dict[str, dict[int, str]] = field(default_factory=dict)  # of inputs and outputs: axis, its name
+    dynamic: dict[str, dict[int, str]] = field(default_factory=dict)  # of inputs and outputs: axis and name
 
     def module(self, seed: int = 0) -> nn.Module:
-        """The module with its random weights, ready for inference."""
+        """Return the module with its random weights, ready for inference."""
         torch.manual_seed(seed)
         module = self.build().eval()
         with torch.no_grad():
@@ -33,10 +33,10 @@ class Blueprint:
 
 
 def part_ways(module: nn.Module) -> None:
-    """Move parameters that start out constant (biases of 0, norms of 1) a little, each its own way.
+    """Add a little noise to parameters that start out constant (biases of 0, norms of 1).
 
-    An exporter merges equal tensors, and feeds the sharers through Identity nodes. In a trained model no two
-    are equal, so neither may they be here, or the graph would not be the real one.
+    An exporter merges equal tensors and adds Identity nodes. A trained model has no equal tensors, so equal
+    ones here would change the graph.
     """
     for parameter in module.parameters():
         if parameter.min() == parameter.max():
@@ -44,11 +44,11 @@ def part_ways(module: nn.Module) -> None:
 
 
 def settle_batch_norms(module: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
-    """Give every batch norm the statistics of what reaches it, one mean and one variance a layer.
+    """Set the statistics of every batch norm from its input, one mean and one variance per layer.
 
-    A fresh batch norm believes in mean 0 and variance 1. Where the initial weights are small (0.02 in
-    MobileNetV2) the signal then fades to denormal numbers, which are slow; where they are large it explodes.
-    Training would have settled it; one pass does too.
+    A new batch norm assumes mean 0 and variance 1. With small initial weights (0.02 in MobileNetV2) the
+    signal fades to denormal numbers, which are slow; with large weights the signal explodes. One pass
+    replaces the training that would settle the statistics.
     """
 
     def settle(layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Text models by transformers: BERT, DistilBERT, GPT-2 and a small LLaMA with its cache."""
+"""Text models of transformers: BERT, DistilBERT, GPT-2 and a small LLaMA with its cache."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def llama_small(attention: Attention = "eager") -> Blueprint:
 
 
 class Plain(nn.Module):
-    """A transformers model called by position: first the token ids, then what its `forward` names next."""
+    """A transformers model with positional inputs: the token ids first."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class Plain(nn.Module):
 
 
 class Cached(nn.Module):
-    """A causal model whose cache goes in and out as flat tensors: key and value of each layer."""
+    """A causal model with its cache as flat inputs and outputs: key and value of each layer."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()

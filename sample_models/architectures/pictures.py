@@ -1,4 +1,4 @@
-"""Image and sound models by transformers: ResNet, EfficientNet, MobileNetV2, ViT and Whisper's encoder."""
+"""Image and sound models of transformers: ResNet, EfficientNet, MobileNetV2, ViT and Whisper's encoder."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def whisper_small_encoder() -> Blueprint:
 
 
 class First(nn.Module):
-    """A transformers model that takes one tensor and gives the first of what it has."""
+    """A transformers model with one input and only the first output."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -72,9 +72,9 @@ def _efficientnet(*, width: float, depth: float, image: int, hidden: int) -> Blu
 
 
 def _he(model: nn.Module) -> nn.Module:
-    """He's initial scale for the convolutions and 1 for the norms, as published.
+    """Draw convolutions with He's initial scale and set norms to 1, as published.
 
-    transformers draws all of them with a deviation of 0.02: then hardly a signal reaches the output.
+    The package transformers draws all with a deviation of 0.02, so hardly a signal reaches the output.
     """
     for part in model.modules():
         if isinstance(part, nn.Conv2d):
@@ -94,6 +94,6 @@ def _classifier(build: object, image: int = 224) -> Blueprint:
 
 
 def _classes(config: transformers.PretrainedConfig) -> transformers.PretrainedConfig:
-    """ImageNet's thousand classes, without their names."""
+    """Return ImageNet's thousand classes, without their names."""
     config.num_labels = 1000
     return config

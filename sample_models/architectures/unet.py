@@ -31,7 +31,7 @@ def sd_unet() -> Blueprint:
 
 
 class Residual(nn.Module):
-    """Two 3 x 3 convolutions; the time comes in between."""
+    """Two 3 x 3 convolutions, with the time added between them."""
 
     def __init__(self, before: int, after: int, time: int) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Residual(nn.Module):
 
 
 class Attention(nn.Module):
-    """Scaled dot products, spelled out as matrix products and a softmax."""
+    """Scaled dot-product attention, written as matrix products and a softmax."""
 
     def __init__(self, width: int, context: int) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Attention(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Attention to itself, attention to the text, a gated feed-forward; over the pixels as tokens."""
+    """Self-attention, cross-attention to the text and a gated feed-forward, with pixels as tokens."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class Transformer(nn.Module):
 
 
 class UNet(nn.Module):
-    """Down, through the middle, and up again with what was kept on the way down."""
+    """Down blocks, a middle block, and up blocks with skip connections from the down blocks."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,7 +131,7 @@ class UNet(nn.Module):
 
 
 def _waves(timestep: torch.Tensor, width: int) -> torch.Tensor:
-    """The time as sines and cosines of falling frequency."""
+    """Return the time as sines and cosines of falling frequency."""
     half = width // 2
     frequencies = torch.exp(torch.arange(half, dtype=torch.float32) * (-math.log(10000) / half))
     angles = timestep[:, None].float() * frequencies[None, :]

@@ -9,7 +9,7 @@ from sample_models.architectures import Blueprint
 
 CLASSES = 80
 STRIDES = (8, 16, 32)
-ANCHORS = (  # width and height in pixels, three a scale, as published for COCO
+ANCHORS = (  # width and height in pixels, three per scale, as published for COCO
     ((10, 13), (16, 30), (33, 23)),
     ((30, 61), (62, 45), (59, 119)),
     ((116, 90), (156, 198), (373, 326)),
@@ -40,7 +40,7 @@ class ConvBlock(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """1 x 1, then 3 x 3, added to the input where `shortcut` says so."""
+    """A 1 x 1 and a 3 x 3 convolution, added to the input if `shortcut` is set."""
 
     def __init__(self, width: int, shortcut: bool) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Bottleneck(nn.Module):
 
 
 class C3(nn.Module):
-    """Cross-stage partial block: half of the width goes through the bottlenecks, half passes by."""
+    """Cross-stage partial block: bottlenecks on half of the width, a bypass for the other half."""
 
     def __init__(self, before: int, after: int, depth: int, shortcut: bool = True) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class C3(nn.Module):
 
 
 class Pyramid(nn.Module):
-    """Spatial pyramid pooling, the fast way: three poolings in a row, all of them kept."""
+    """Fast spatial pyramid pooling: three poolings in a row, with all results concatenated."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class Pyramid(nn.Module):
 
 
 class Detect(nn.Module):
-    """One 1 x 1 convolution a scale, and the arithmetic from its numbers to boxes in pixels."""
+    """One 1 x 1 convolution per scale, and the arithmetic from its outputs to boxes in pixels."""
 
     def __init__(self, widths: tuple[int, ...]) -> None:
         super().__init__()
