@@ -17,7 +17,7 @@ TOKENS = {0: "batch", 1: "sequence"}
 
 
 def bert_base(attention: Attention = "eager") -> Blueprint:
-    """BERT-base uncased: 12 layers, 12 heads, width 768."""
+    """Return BERT-base uncased: 12 layers, 12 heads, width 768."""
     tokens = torch.randint(0, 30522, (2, 128))
     return Blueprint(
         build=lambda: Plain(transformers.BertModel(_settled(transformers.BertConfig(), attention))),
@@ -38,7 +38,7 @@ def bert_base(attention: Attention = "eager") -> Blueprint:
 
 
 def distilbert(attention: Attention = "eager") -> Blueprint:
-    """DistilBERT for two classes: 6 layers, 12 heads, width 768."""
+    """Return DistilBERT for two classes: 6 layers, 12 heads, width 768."""
     tokens = torch.randint(0, 30522, (2, 128))
     config = transformers.DistilBertConfig()
     return Blueprint(
@@ -50,7 +50,7 @@ def distilbert(attention: Attention = "eager") -> Blueprint:
 
 
 def gpt2(attention: Attention = "eager") -> Blueprint:
-    """GPT-2 small over a whole prompt, no cache: 12 layers, 12 heads, width 768."""
+    """Return GPT-2 small over a whole prompt, no cache: 12 layers, 12 heads, width 768."""
     tokens = torch.randint(0, 50257, (2, 256))
     config = transformers.GPT2Config(use_cache=False)
     return Blueprint(
@@ -62,7 +62,7 @@ def gpt2(attention: Attention = "eager") -> Blueprint:
 
 
 def llama_small(attention: Attention = "eager") -> Blueprint:
-    """One decoding step of a LLaMA: 8 layers, 12 heads that share 4 keys, width 768, with cache."""
+    """Return one decoding step of a LLaMA: 8 layers, 12 heads that share 4 keys, width 768, with cache."""
     config = transformers.LlamaConfig(
         vocab_size=32000,
         hidden_size=768,

@@ -10,37 +10,37 @@ from sample_models.architectures import Blueprint
 
 
 def resnet50() -> Blueprint:
-    """ResNet-50 v1.5 for 1,000 classes."""
+    """Return ResNet-50 v1.5 for 1,000 classes."""
     return _classifier(
         lambda: transformers.ResNetForImageClassification(_classes(transformers.ResNetConfig()))
     )
 
 
 def efficientnet_b0() -> Blueprint:
-    """EfficientNet-B0 at 224 x 224."""
+    """Return EfficientNet-B0 at 224 x 224."""
     return _efficientnet(width=1.0, depth=1.0, image=224, hidden=1280)
 
 
 def efficientnet_b4() -> Blueprint:
-    """EfficientNet-B4 at 380 x 380."""
+    """Return EfficientNet-B4 at 380 x 380."""
     return _efficientnet(width=1.4, depth=1.8, image=380, hidden=1792)
 
 
 def mobilenetv2() -> Blueprint:
-    """MobileNetV2 1.0 at 224 x 224."""
+    """Return MobileNetV2 1.0 at 224 x 224."""
     config = transformers.MobileNetV2Config(tf_padding=False)
     return _classifier(lambda: _he(transformers.MobileNetV2ForImageClassification(_classes(config))))
 
 
 def vit_base() -> Blueprint:
-    """ViT-B/16 at 224 x 224."""
+    """Return ViT-B/16 at 224 x 224."""
     config = _classes(transformers.ViTConfig())
     config._attn_implementation = "eager"
     return _classifier(lambda: transformers.ViTForImageClassification(config))
 
 
 def whisper_small_encoder() -> Blueprint:
-    """The encoder of Whisper-small over 30 s of sound: 12 layers, 12 heads, width 768."""
+    """Return the encoder of Whisper-small over 30 s of sound: 12 layers, 12 heads, width 768."""
     config = transformers.WhisperConfig(
         d_model=768, encoder_layers=12, encoder_attention_heads=12, encoder_ffn_dim=3072, num_mel_bins=80
     )

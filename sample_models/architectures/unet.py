@@ -17,7 +17,7 @@ GROUPS = 32
 
 
 def sd_unet() -> Blueprint:
-    """One denoising step on 32 x 32 latents (a 256 x 256 picture) with 77 tokens of text."""
+    """Return one denoising step on 32 x 32 latents (a 256 x 256 picture) with 77 tokens of text."""
     return Blueprint(
         build=UNet,
         inputs={

@@ -17,7 +17,7 @@ ANCHORS = (  # width and height in pixels, three per scale, as published for COC
 
 
 def yolov5s() -> Blueprint:
-    """YOLOv5s at 640 x 640: boxes of three scales, decoded, in one tensor."""
+    """Return YOLOv5s at 640 x 640: boxes of three scales, decoded, in one tensor."""
     return Blueprint(
         build=YoloV5s,
         inputs={"images": torch.rand(1, 3, 640, 640)},

@@ -142,7 +142,7 @@ def _bound() -> int:
 
 
 def _read(folder: Path, check: Check) -> Entry | None:
-    """Return the cached entry, or None if there is none or it is damaged."""
+    """Return the cached entry, or None for a missing or damaged one."""
     try:
         note = json.loads(_note_text(folder / NOTE))
         files = dict(note["files"])

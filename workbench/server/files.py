@@ -13,8 +13,8 @@ from pathlib import Path
 from workbench.server.published_files import Kind, PublishedError
 
 SPEEDSCOPE = "speedscope-1.25.0.zip"
-MODEL = "model.onnx"  # what Netron's page asks for, below its own address
-TRACE = "trace.json"  # what speedscope's page asks for
+MODEL = "model.onnx"  # requested by Netron's page, below its own address
+TRACE = "trace.json"  # requested by speedscope's page
 WORTH_PACKING_BYTES = 20_000
 TYPES = {
     ".html": "text/html; charset=utf-8",

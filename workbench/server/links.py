@@ -25,7 +25,7 @@ class Link:
     label: str
     title: str  # untrusted text
     relative: str
-    note: str = ""  # what the viewer does not show
+    note: str = ""  # facts that the viewer does not show
 
 
 def netron_link(model: Model) -> Link:

@@ -21,7 +21,7 @@ from workbench.worker.passlog import (
 from workbench.worker.probe import SQUARE
 from workbench.worker.session import session_options
 
-LEVELS = {  # ORT's numbers: the log says 4 where the enumeration says ALL
+LEVELS = {  # ORT's numbers: 4 in the log is ALL in the enumeration
     0: ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
     1: ort.GraphOptimizationLevel.ORT_ENABLE_BASIC,
     2: ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,

@@ -11,7 +11,7 @@ from workbench.analysis.slower.profiled_config import NodeRun
 from workbench.records.findings import Confidence, FindingRecord, Fix
 
 SKIP_SHARE = 0.03
-SKIP_SAVED = 0.8  # of the fused kernel's time: it was 3.4 to 7.2 times slower than its parts at every size
+SKIP_SAVED = 0.8  # of the fused kernel's time, which was 3.4 to 7.2 times that of its parts at every size
 GELU_SAVED = 0.6
 EXTRA_OUTPUT = "output of the model"
 

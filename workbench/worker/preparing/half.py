@@ -49,7 +49,7 @@ def _check_types(path: str) -> None:
 
 
 def _without_bfloat16(proto: onnx.ModelProto) -> list[str]:
-    """Return operators with float16 and without bfloat16 in this model's opset, such as Conv before 22."""
+    """Return operators with float16 but without bfloat16 in this model's opset, such as Conv before 22."""
     opset = next(entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx"))
     op_types = []
     for name in {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")}:
