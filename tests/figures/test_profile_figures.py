@@ -95,7 +95,7 @@ def test_steps_of_a_start_stack_and_absent_ones_stay_absent() -> None:
         [ColdStartRecord("A", (start,), (start,), (start,)), ColdStartRecord("B", (start,), (start,), ())]
     )
     steps = {trace.name: trace.x for trace in figure.data if trace.xaxis == "x"}
-    assert figure.layout.yaxis.ticktext == ("A", "A, saved ahead", "B")
+    assert figure.layout.yaxis.ticktext == ("A", "A, pre-optimized", "B")
     assert steps["import"] == pytest.approx((200, 200, 200))
     assert steps["optimize"] == (0, None)
     assert steps["read or load"][1] == pytest.approx(300)

@@ -57,7 +57,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     Choice(
         "saved_graph",
-        "graph saved ahead",
+        "pre-optimized graph",
         "graph",
         "optimized at load",
         "Optimize once, at this config's level, and load the saved result: as .onnx, or in ORT's own format "

@@ -32,7 +32,7 @@ def ablation_chart(record: AblationRecord) -> Chart:
         rows.append(
             one_value(row.name, Value(percent(row.worth), text, look, percent(row.low), percent(row.high)))
         )
-    note = "each pass was switched off alone; the control is the same config measured twice"
+    note = "each pass was disabled alone; the control is the same config measured twice"
     if record.hurts:
         names = one_line(", ".join(record.hurts), MOST_LETTERS)
         note = f"these passes make the model slower here: {names}; {note}"

@@ -43,7 +43,7 @@ _SAVED_AHEAD = (  # loading is one step then: nothing is optimized
 
 
 def cold_start_chart(starts: Sequence[ColdStartRecord]) -> Chart:
-    """Return a row for each config, and one more where its graph was also saved ahead."""
+    """Return a row for each config, and one more where its graph was also pre-optimized."""
     rows = []
     for start in starts:
         rows.append(_row(start.label, dict(start.steps), start.resident()))
@@ -51,7 +51,7 @@ def cold_start_chart(starts: Sequence[ColdStartRecord]) -> Chart:
             ahead = {
                 step: median(getattr(run, field) for run in start.saved_ahead) for step, field in _SAVED_AHEAD
             }
-            rows.append(_row(f"{start.label}, saved ahead", ahead, start.resident("saved_ahead")))
+            rows.append(_row(f"{start.label}, pre-optimized", ahead, start.resident("saved_ahead")))
     axes = [Axis("time since the process was asked for (ms)", "stack")]
     if any(value.value is not None for row in rows for value in row.values[1]):
         axes.append(Axis("resident memory, what each stage added (MiB)", "stack"))

@@ -1,4 +1,4 @@
-"""Memory and latency with each memory setting turned over, beside the config as asked."""
+"""Memory and latency with each memory setting toggled, beside the config as asked."""
 
 from __future__ import annotations
 
