@@ -212,7 +212,8 @@ def test_ctrl_c_in_the_middle_leaves_no_process(tmp_path: Path) -> None:
     model = tiny.save(endless_loop(), tmp_path)
     script = textwrap.dedent(
         f"""
-        import numpy, workbench as wb
+        import numpy, signal, workbench as wb
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
         wb.compare({str(model)!r}, wb.Config(), wb.Config(intra_op_threads=1),
                    inputs={{"x": numpy.ones(1, numpy.float32)}}, progress=False)
         """
