@@ -117,7 +117,8 @@ def test_each_question_to_a_process_can_be_cancelled(
     ask = Worker._wait
 
     def watched(self: Worker, stage: str, timeout_s: float, given: threading.Event | None) -> Any:
-        waits.append((stage, given))
+        in_background = threading.current_thread() is not threading.main_thread()  # has an event of its own
+        waits.append((stage, cancel if in_background and given is not None else given))
         return ask(self, stage, timeout_s, given)
 
     asked = WHOLE[what](path)

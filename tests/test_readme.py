@@ -30,7 +30,7 @@ def test_the_example_runs(
     monkeypatch.chdir(tmp_path)
     (example,) = blocks("python")
     exec(compile(example, "README.md", "exec"), {})
-    assert re.search("faster|slower|tie|unknown", capsys.readouterr().out)
+    assert re.search("faster|slower|tie|no difference|unknown", capsys.readouterr().out)
     assert (tmp_path / "mobilenetv2.ortbench").exists()
 
 
