@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +25,9 @@ from workbench.worker.folder import WorkerFolder, no_room
 def broken_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home below a file, which no user can write."""
     (tmp_path / "file").write_text("")
+    (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "file" / "home"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     return tmp_path / "file" / "home"
 
 
@@ -34,7 +37,8 @@ def full(path: Path | None = None) -> OSError:
 
 def test_a_model_is_hashed_without_a_home(broken_home: Path, tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
-    assert len(file_sha256(path)) == 64
+    with pytest.warns(UserWarning, match=str(broken_home)):
+        assert len(file_sha256(path)) == 64
     assert wb.load(path).sha256 == file_sha256(path)
     assert not broken_home.exists()
 
@@ -44,19 +48,40 @@ def test_a_comparison_without_a_home_is_measured_and_kept_in_memory(
     broken_home: Path, tmp_path: Path
 ) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
+    prepared = wb.Config(precision=wb.DynamicInt8())
     with pytest.warns(UserWarning, match="not added to the history") as caught:
-        result = wb.compare(path, wb.Config(), wb.Config(level="disabled"), budget_s=0.1, progress=False)
-    assert str(broken_home) in str(caught[0].message)
-    assert all(run.failure is None for run in result.runs)
+        result = wb.compare(path, wb.Config(), prepared, budget_s=0.1, progress=False)
+    assert all(str(broken_home) in str(warning.message) for warning in caught)
+    assert [run.failure for run in result.runs] == [None, None]
     assert result.save(tmp_path / "kept.ortbench").exists()
 
 
-def test_a_home_that_cannot_be_made_is_named(broken_home: Path) -> None:
+def test_a_home_that_cannot_be_made_is_named_once(broken_home: Path, tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="set WORKBENCH_HOME to a folder that you may write to") as caught:
+        folder = cache_folder()
+    assert str(broken_home) in str(caught[0].message)
+    assert folder.is_relative_to(tmp_path / "temporary")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cache_folder() == folder
+    with pytest.raises(wb.HistoryError, match=str(broken_home)):
+        wb.history()
+
+
+def test_a_home_without_room_for_a_substitute_is_an_error(
+    broken_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with pytest.raises(StorageError, match=str(broken_home)) as caught:
         cache_folder()
     assert "WORKBENCH_HOME" in caught.value.fix
-    with pytest.raises(wb.HistoryError, match=str(broken_home)):
-        wb.history()
+
+
+def test_a_home_of_another_user_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("os.access", lambda *_: False)  # a superuser may write everywhere
+    with pytest.warns(UserWarning, match="it is not writable"):
+        assert not cache_folder().is_relative_to(tmp_path / "home")
 
 
 def test_a_full_disk_is_that_of_the_file_that_could_not_be_written(

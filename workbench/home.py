@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import threading
+import warnings
 from pathlib import Path
 
 from workbench.errors import StorageError
+from workbench.locked_folder import locked_folder
 
 NAME = "ort-workbench"
+_substitutes: dict[Path, Path] = {}  # cache folder that cannot be written: temporary folder in its place
+_substituting = threading.Lock()
 
 
 def data_folder() -> Path:
@@ -16,8 +23,15 @@ def data_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Make and return the folder of what can be made again: samples, downloads, prepared models."""
-    return _made(_place("cache"))
+    """Make and return the folder of what can be made again: samples, downloads, prepared models.
+
+    If it cannot be written, return a temporary folder that lasts as long as this process.
+    """
+    folder = _place("cache")
+    try:
+        return _made(folder)
+    except StorageError as error:
+        return _substitute(folder, error)
 
 
 def places() -> tuple[Path, ...]:
@@ -52,4 +66,23 @@ def _made(folder: Path) -> Path:
     except OSError as error:
         reason = error.strerror or str(error)
         raise unusable(folder, "the folder for kept files", "WORKBENCH_HOME", reason) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise unusable(folder, "the folder for kept files", "WORKBENCH_HOME", "it is not writable")
     return folder
+
+
+def _substitute(folder: Path, error: StorageError) -> Path:
+    with _substituting:
+        if folder not in _substitutes:
+            try:
+                temporary, _ = locked_folder()  # the lock is held until the process ends
+            except OSError:
+                raise error from None
+            atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+            _substitutes[folder] = temporary
+            warnings.warn(
+                f"{error.problem}. Samples, downloads and prepared models are kept in {temporary} "
+                f"until this process ends; {error.fix}",
+                stacklevel=3,
+            )
+        return _substitutes[folder]

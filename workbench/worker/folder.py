@@ -11,13 +11,8 @@ from types import TracebackType
 
 from workbench import home
 from workbench.errors import StorageError
+from workbench.locked_folder import PREFIX, locked_folder, sweep
 
-try:
-    import fcntl
-except ImportError:  # Windows: the process id in the folder's name replaces the lock
-    fcntl = None  # type: ignore[assignment]
-
-PREFIX = "ort-workbench-"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _HOME = ("the folder for kept files", "WORKBENCH_HOME")
 _TEMPORARY = ("the temporary folder", "TMPDIR")
@@ -29,8 +24,8 @@ class WorkerFolder:
 
     def __init__(self) -> None:
         try:
-            _sweep(Path(tempfile.gettempdir()))
-            self.path, self._lock = _locked_folder()
+            sweep(Path(tempfile.gettempdir()))
+            self.path, self._lock = locked_folder()
         except OSError as error:
             raise no_room(error, temporary_file=True) or error from error
 
@@ -85,57 +80,3 @@ def _free_bytes(folder: Path) -> int:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free
-
-
-def _locked_folder() -> tuple[Path, int | None]:
-    """Return a new folder and the descriptor of its lock; try another folder if a sweep removed the first."""
-    while True:
-        path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-        if fcntl is None:
-            return path, None
-        try:
-            lock = os.open(path, os.O_RDONLY)
-        except FileNotFoundError:
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            continue
-        except OSError:  # a file system without locks: no sweep can lock and remove the folder either
-            return path, lock
-        if path.exists():
-            return path, lock
-        os.close(lock)
-
-
-def _sweep(parent: Path) -> None:
-    """Remove folders of dead kernels, judged by the lock: process ids differ between containers."""
-    for folder in parent.glob(f"{PREFIX}*-*"):
-        owner = folder.name.removeprefix(PREFIX).split("-")[0]
-        if owner.isdecimal() and int(owner) != os.getpid():
-            _remove_if_dead(folder, int(owner))
-
-
-def _remove_if_dead(folder: Path, owner: int) -> None:
-    if fcntl is None:
-        if not _alive(owner):
-            shutil.rmtree(folder, ignore_errors=True)
-        return
-    try:
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:  # the folder of another user, or already removed
-        return
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
-    except OSError:  # the kernel lives, or this file system has no locks
-        return
-    finally:
-        os.close(lock)
-
-
-def _alive(pid: int) -> bool:
-    import psutil
-
-    return psutil.pid_exists(pid)

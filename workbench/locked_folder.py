@@ -1,0 +1,69 @@
+"""A temporary folder that is locked while its process lives, and the removal of those of dead processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: the process id in the folder's name replaces the lock
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX = "ort-workbench-"
+
+
+def locked_folder() -> tuple[Path, int | None]:
+    """Return a new folder and the descriptor of its lock; try another folder if a sweep removed the first."""
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        if fcntl is None:
+            return path, None
+        try:
+            lock = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            continue
+        except OSError:  # a file system without locks: no sweep can lock and remove the folder either
+            return path, lock
+        if path.exists():
+            return path, lock
+        os.close(lock)
+
+
+def sweep(parent: Path) -> None:
+    """Remove folders of dead kernels, judged by the lock: process ids differ between containers."""
+    for folder in parent.glob(f"{PREFIX}*-*"):
+        owner = folder.name.removeprefix(PREFIX).split("-")[0]
+        if owner.isdecimal() and int(owner) != os.getpid():
+            _remove_if_dead(folder, int(owner))
+
+
+def _remove_if_dead(folder: Path, owner: int) -> None:
+    if fcntl is None:
+        if not _alive(owner):
+            shutil.rmtree(folder, ignore_errors=True)
+        return
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # the folder of another user, or already removed
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # the kernel lives, or this file system has no locks
+        return
+    finally:
+        os.close(lock)
+
+
+def _alive(pid: int) -> bool:
+    import psutil
+
+    return psutil.pid_exists(pid)
