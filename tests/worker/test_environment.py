@@ -61,7 +61,7 @@ def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
 
 
 def requests_to(proxy: socket.socket) -> list[bytes]:
-    """Return the first bytes of every HTTP request; a stray client of an earlier user of the port sends none."""
+    """Return the beginning of every HTTP request; a stray client of the port's earlier user sends none."""
     requests = []
     while True:
         try:
