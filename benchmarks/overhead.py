@@ -22,8 +22,8 @@ import numpy as np
 
 from benchmarks.models import make, make_large
 from workbench import Config, compare, load
-from workbench.measure.limits import Progress
-from workbench.measure.rounds import BLOCK_S, MAX_RUNS_A_BLOCK
+from workbench.measurement.limits import Progress
+from workbench.measurement.rounds import BLOCK_S, MAX_RUNS_A_BLOCK
 from workbench.worker.session import Bench
 from workbench.worker.values import write_values
 

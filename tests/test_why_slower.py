@@ -10,7 +10,7 @@ from workbench.analysis.slower.pair import Pair
 from workbench.analysis.slower.profiled_config import profile_config
 from workbench.analysis.slower.reasons import why_slower
 from workbench.config import Config
-from workbench.measure.machine import read_machine
+from workbench.measurement.machine import read_machine
 
 pytestmark = pytest.mark.real
 

@@ -52,7 +52,7 @@ from workbench.errors import (
     WorkbenchError as WorkbenchError,
     WorkerError as WorkerError,
 )
-from workbench.measure.limits import Limits as Limits
+from workbench.measurement.limits import Limits as Limits
 from workbench.models import load as load
 from workbench.models.samples import samples as samples
 from workbench.panels.app import Workbench as Workbench

@@ -16,8 +16,8 @@ from workbench.config import Config
 from workbench.errors import RunFailed
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.measuring import Measuring, Surroundings
-from workbench.measure.candidate import Candidate
-from workbench.measure.interference import Reading
+from workbench.measurement.candidate import Candidate
+from workbench.measurement.interference import Reading
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.worker.protocol import Message
 from workbench.worker.values import write_values

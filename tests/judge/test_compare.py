@@ -15,7 +15,7 @@ import workbench as wb
 from tests.models import tiny
 from tests.worker.harness import endless_loop
 from workbench.judge.sequential import is_look
-from workbench.measure.limits import Progress
+from workbench.measurement.limits import Progress
 
 BUDGET_S = 2.0
 

@@ -13,7 +13,7 @@ from tests.judge.fakes import World
 from workbench.errors import ConfigError
 from workbench.judge.continuing import check_same_files, check_same_machine, check_same_software
 from workbench.judge.measuring import Measuring
-from workbench.measure.candidate import Candidate
+from workbench.measurement.candidate import Candidate
 from workbench.records.comparison import ComparisonRecord
 
 

@@ -13,7 +13,7 @@ from workbench.judge.agreement import NO_VALUES
 from workbench.judge.doubts import doubts_of
 from workbench.judge.load_doubts import Circumstances
 from workbench.judge.verdict import Criteria, judge
-from workbench.measure.counters import Counters
+from workbench.measurement.counters import Counters
 from workbench.records.comparison import Doubt, OutputAgreement
 from workbench.records.run import Block, LogLine, Run
 

@@ -10,8 +10,8 @@ import pytest
 from workbench.config import Config
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.evidence import Evidence
-from workbench.measure.candidate import Candidate
-from workbench.measure.participant import Outcome
+from workbench.measurement.candidate import Candidate
+from workbench.measurement.participant import Outcome
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.records.run import Failure
 from workbench.worker.values import write_values

@@ -15,7 +15,7 @@ from workbench.judge.candidates import make_candidates
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.evidence import Evidence
 from workbench.judge.tolerance import least_sqnr_db
-from workbench.measure.participant import Outcome
+from workbench.measurement.participant import Outcome
 from workbench.models.model import Model
 from workbench.worker.values import write_values
 

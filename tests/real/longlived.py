@@ -10,7 +10,7 @@ from typing import Any
 from tests.worker.harness import interpreter
 from workbench.config import Config
 from workbench.errors import WorkerError
-from workbench.measure.limits import Limits
+from workbench.measurement.limits import Limits
 from workbench.worker.launch import Worker
 from workbench.worker.values import Feed, read_values, write_values
 

@@ -15,7 +15,7 @@ from tests.models.mutate import mutants
 from tests.real.longlived import LongLived
 from tests.worker.harness import endless_loop
 from workbench.errors import InputError, ModelError, RunFailed, WorkbenchError, WorkerError
-from workbench.measure.limits import Limits
+from workbench.measurement.limits import Limits
 from workbench.models import load, values
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]

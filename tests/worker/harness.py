@@ -17,11 +17,11 @@ from onnx import TensorProto, helper
 
 from tests.models import tiny
 from workbench.config import Config
-from workbench.measure.candidate import Candidate
-from workbench.measure.interference import Watch
-from workbench.measure.limits import Limits
-from workbench.measure.participant import Outcome
-from workbench.measure.rounds import Round, Setup
+from workbench.measurement.candidate import Candidate
+from workbench.measurement.interference import Watch
+from workbench.measurement.limits import Limits
+from workbench.measurement.participant import Outcome
+from workbench.measurement.rounds import Round, Setup
 from workbench.worker.launch import Worker
 from workbench.worker.values import write_values
 

@@ -27,7 +27,7 @@ from tests.worker.harness import (
     started,
 )
 from workbench.errors import Cancelled, RunFailed, WorkerError
-from workbench.measure.limits import Limits
+from workbench.measurement.limits import Limits
 from workbench.worker.launch import Worker
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")

@@ -18,7 +18,7 @@ from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.slower.profiled_config import profiled_config
 from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.config import Config
-from workbench.measure.machine import read_machine
+from workbench.measurement.machine import read_machine
 from workbench.models.declared import declared_inputs
 from workbench.models.inputs import Inputs
 from workbench.models.model import Model

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.config import Config
 from workbench.errors import BundleError
-from workbench.measure.limits import Limits
+from workbench.measurement.limits import Limits
 from workbench.text import in_ms
 from workbench.worker.launch import Worker, WorkerFolder, call_job
 from workbench.worker.values import Feed, write_values

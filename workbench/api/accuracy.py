@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.analysis.fidelity import accuracy as evaluation
 from workbench.config import Config
 from workbench.errors import ConfigError
-from workbench.measure.bar import bar
-from workbench.measure.limits import Limits, Progress
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, Progress
 from workbench.preparation.replayed import replayed
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.result import origin_of

@@ -11,7 +11,7 @@ from workbench.advisor.gather import gather
 from workbench.advisor.look import look
 from workbench.api.comparing import compare
 from workbench.config import Config
-from workbench.measure.limits import Progress
+from workbench.measurement.limits import Progress
 from workbench.preparation.replayed import replayed
 from workbench.records.findings import FindingRecord
 from workbench.records.improvement import ImprovementRecord, ImprovementStep

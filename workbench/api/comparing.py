@@ -18,8 +18,8 @@ from workbench.judge.compare import compare as measure_and_judge
 from workbench.judge.compare_request import CompareRequest, check_seed
 from workbench.judge.pairs import Clock
 from workbench.judge.processor_time import at_one_thread
-from workbench.measure.bar import bar
-from workbench.measure.limits import Limits, Progress
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, Progress
 from workbench.models.fit import check_fit
 from workbench.preparation.inputs import real_inputs
 from workbench.preparation.replayed import replayed

@@ -15,7 +15,7 @@ from workbench.analysis.observe import BUDGET_S, Follow
 from workbench.analysis.preparation import observe_prepared
 from workbench.api.comparing import compare
 from workbench.config import Config
-from workbench.measure.limits import Progress
+from workbench.measurement.limits import Progress
 from workbench.preparation.replayed import replayed
 from workbench.results.ablation import Ablation
 from workbench.results.explanation import Explanation

@@ -15,8 +15,8 @@ from workbench.analysis.fidelity.layer_groups import By
 from workbench.analysis.slower.profiled_config import profile_config
 from workbench.api.comparing import compare
 from workbench.config import Config
-from workbench.measure.bar import bar
-from workbench.measure.limits import Limits, Progress
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, Progress
 from workbench.preparation.replayed import replayed
 from workbench.records.sensitivity import Mode, SensitivityRecord
 from workbench.results.layer_errors import LayerErrors

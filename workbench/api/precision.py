@@ -15,7 +15,7 @@ from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.acceptance import Budget, Check, checks, speed
-from workbench.measure.limits import Limits, Progress
+from workbench.measurement.limits import Limits, Progress
 from workbench.preparation.preparing import prepare
 from workbench.preparation.replayed import replayed
 from workbench.results.comparison import Comparison

@@ -17,7 +17,7 @@ from workbench.analysis.profile.session_profile import read_profile as read
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
 from workbench.config import Config
-from workbench.measure.limits import Limits, Progress
+from workbench.measurement.limits import Limits, Progress
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.results.cold_start import ColdStarts

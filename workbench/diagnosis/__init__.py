@@ -12,8 +12,8 @@ from workbench.config import Config
 from workbench.diagnosis.advice import advise
 from workbench.diagnosis.environment import survey
 from workbench.diagnosis.records import Advice, Device, Doctor, ProviderState, Survey
-from workbench.measure.interference import Watch, others_cpu_s, threads_of
-from workbench.measure.machine import read_machine
+from workbench.measurement.interference import Watch, others_cpu_s, threads_of
+from workbench.measurement.machine import read_machine
 
 LOOK_S = 0.3  # long enough for the scheduler's ticks, short enough for a person
 

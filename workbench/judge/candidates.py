@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.errors import Cancelled, StorageError, WorkbenchError
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.tolerance import least_sqnr_db
-from workbench.measure.candidate import Candidate
+from workbench.measurement.candidate import Candidate
 from workbench.models.model import Model
 from workbench.preparation.runnable import make_runnable
 from workbench.records.run import Failure

@@ -17,11 +17,11 @@ from workbench.judge.load_doubts import Circumstances
 from workbench.judge.measuring import Measuring, Surroundings
 from workbench.judge.processor_time import provisional_answers
 from workbench.judge.verdict import Criteria
-from workbench.measure.counters import Counters, read_counters
-from workbench.measure.interference import Watch
-from workbench.measure.limits import OnProgress, Progress
-from workbench.measure.machine import read_machine
-from workbench.measure.rounds import BLOCK_S, StartWorker
+from workbench.measurement.counters import Counters, read_counters
+from workbench.measurement.interference import Watch
+from workbench.measurement.limits import OnProgress, Progress
+from workbench.measurement.machine import read_machine
+from workbench.measurement.rounds import BLOCK_S, StartWorker
 from workbench.records.comparison import ComparisonRecord, Doubt, Protocol
 from workbench.records.run import Run
 from workbench.worker.launch import Worker, WorkerFolder

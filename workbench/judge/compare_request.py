@@ -12,7 +12,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.pairs import Clock
-from workbench.measure.limits import Limits
+from workbench.measurement.limits import Limits
 from workbench.models.model import Model
 from workbench.records.comparison import ComparisonRecord, InputsRecord, ModelRecord
 from workbench.records.limits import INTEGER

@@ -9,8 +9,8 @@ from typing import Any
 
 from workbench.errors import ConfigError
 from workbench.judge.compare_request import CompareRequest
-from workbench.measure.candidate import Candidate
-from workbench.measure.limits import Limits
+from workbench.measurement.candidate import Candidate
+from workbench.measurement.limits import Limits
 from workbench.models import Inputs
 from workbench.models.model import Model
 from workbench.records.comparison import ComparisonRecord

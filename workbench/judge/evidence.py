@@ -11,8 +11,8 @@ from workbench.judge.agreement import compare_outputs
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.continuing import check_same_software
 from workbench.judge.pairs import Pair, pairs_of, population_of
-from workbench.measure.candidate import Candidate
-from workbench.measure.participant import Outcome
+from workbench.measurement.candidate import Candidate
+from workbench.measurement.participant import Outcome
 from workbench.records.comparison import OutputAgreement
 from workbench.records.machine import Versions
 from workbench.records.run import Failure, LogLine, Population, Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from workbench.measure.counters import Counters
+from workbench.measurement.counters import Counters
 from workbench.records.comparison import Doubt
 from workbench.records.machine import Machine
 from workbench.records.run import Block, Run

@@ -16,10 +16,10 @@ from workbench.judge.continuing import final_looks, last_round
 from workbench.judge.evidence import Evidence
 from workbench.judge.race import SELECTION_SHARE, Race
 from workbench.judge.verdict import Criteria, is_enough, judge
-from workbench.measure.candidate import Candidate
-from workbench.measure.interference import Watch
-from workbench.measure.limits import OnProgress, Progress
-from workbench.measure.rounds import Round, Setup, StartWorker
+from workbench.measurement.candidate import Candidate
+from workbench.measurement.interference import Watch
+from workbench.measurement.limits import OnProgress, Progress
+from workbench.measurement.rounds import Round, Setup, StartWorker
 from workbench.records.comparison import Verdict
 from workbench.records.machine import Machine
 from workbench.records.run import Failure

@@ -12,7 +12,7 @@ from workbench.judge.evidence import Evidence
 from workbench.judge.pairs import Clock, Pair, pairs_of
 from workbench.judge.sequential import is_look
 from workbench.judge.verdict import Criteria, kind_of
-from workbench.measure.candidate import Candidate
+from workbench.measurement.candidate import Candidate
 from workbench.records.comparison import Verdict
 
 SELECTION_SHARE = 0.6  # maximum share of the budget; the rest confirms

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.errors import Cancelled, WorkbenchError
-from workbench.measure.limits import Progress
+from workbench.measurement.limits import Progress
 from workbench.panels.task_thread import TaskThread
 
 Failed = Callable[[Exception], None]

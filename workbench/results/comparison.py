@@ -13,8 +13,8 @@ from workbench.judge.continuing import request_to_continue
 from workbench.judge.percentiles import percentiles_frame
 from workbench.judge.side_by_side import precision_frame
 from workbench.judge.wording import report, sentence
-from workbench.measure.bar import bar
-from workbench.measure.limits import Limits, Progress
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, Progress
 from workbench.models import Inputs, Model, load
 from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
 from workbench.records.kinds import Part, about_comparison, check_comparison

@@ -11,7 +11,7 @@ from workbench.advisor.gather import Known, gather
 from workbench.advisor.look import look
 from workbench.config import Config
 from workbench.errors import WorkbenchError
-from workbench.measure.limits import Progress
+from workbench.measurement.limits import Progress
 from workbench.records.findings import FindingRecord, FindingsRecord, check_findings
 from workbench.records.origin import Origin
 from workbench.results.examining import ExaminedRun

@@ -16,7 +16,7 @@ from workbench._version import __version__
 from workbench.config import Config
 from workbench.config.foreign import ForeignPath
 from workbench.errors import ConfigError, WorkbenchError
-from workbench.measure.machine import read_machine
+from workbench.measurement.machine import read_machine
 from workbench.models import Inputs, Model
 from workbench.records.atomic import write_atomically
 from workbench.records.bundle import unpack_record

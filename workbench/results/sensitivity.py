@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from workbench.analysis.fidelity.sensitivity import LayerVariants, propose, with_measured_cost
 from workbench.config import Config
 from workbench.errors import ConfigError
-from workbench.measure.bar import bar
-from workbench.measure.limits import Progress
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Progress
 from workbench.records.kinds import anything
 from workbench.records.sensitivity import ProposalRecord, SensitivityRecord
 from workbench.results.comparison import Comparison

@@ -11,7 +11,7 @@ from workbench.analysis.fidelity.metrics import Metric, PerItem, find_metric
 from workbench.analysis.fidelity.quantization_step import step_reporter
 from workbench.config import Config
 from workbench.errors import Cancelled, ConfigError, StorageError, WorkbenchError
-from workbench.measure.limits import Limits, OnProgress
+from workbench.measurement.limits import Limits, OnProgress
 from workbench.models.declared import TensorType, declared_inputs
 from workbench.models.examples import examples
 from workbench.models.model import Model

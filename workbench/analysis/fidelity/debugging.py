@@ -8,7 +8,7 @@ from typing import Any
 from workbench.analysis.fidelity.layers import layer_errors, tensor_errors, weight_errors
 from workbench.analysis.fidelity.quantization_step import as_qdq, before_and_after, step_reporter
 from workbench.config import Config
-from workbench.measure.limits import Limits, OnProgress
+from workbench.measurement.limits import Limits, OnProgress
 from workbench.models.examples import examples
 from workbench.models.model import Model
 from workbench.preparation.feeds import cast_feeds

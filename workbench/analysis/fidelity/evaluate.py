@@ -15,7 +15,7 @@ import numpy as np
 from workbench.analysis.fidelity.error import Tally
 from workbench.analysis.fidelity.metrics import Metric
 from workbench.errors import Cancelled, MetricError, RunFailed, StorageError, WorkbenchError
-from workbench.measure.limits import Limits, OnProgress, Progress
+from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models.examples import Examples
 from workbench.models.model import Model
 from workbench.preparation.feeds import cast_feeds

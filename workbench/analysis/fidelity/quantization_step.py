@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.config import Config, PreparedModel, StaticInt8
 from workbench.errors import ConfigError
-from workbench.measure.limits import OnProgress, Progress
+from workbench.measurement.limits import OnProgress, Progress
 from workbench.models.model import Model
 from workbench.preparation.preparing import prepare
 

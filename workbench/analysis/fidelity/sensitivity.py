@@ -15,7 +15,7 @@ from workbench.analysis.fidelity.quantization_step import before_and_after, take
 from workbench.analysis.fidelity.search import SearchResult, search
 from workbench.config import Config
 from workbench.errors import ConfigError
-from workbench.measure.limits import Limits, OnProgress
+from workbench.measurement.limits import Limits, OnProgress
 from workbench.models.examples import Examples, examples
 from workbench.models.model import Model
 from workbench.records.comparison import ComparisonRecord, Verdict

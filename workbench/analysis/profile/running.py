@@ -14,7 +14,7 @@ from workbench.analysis.profile.reader import read_trace
 from workbench.analysis.profile.scopes import scopes_of
 from workbench.analysis.profile.session_profile import Overhead, Profile
 from workbench.config import Config
-from workbench.measure.limits import Limits
+from workbench.measurement.limits import Limits
 from workbench.models.structure import read_structure
 from workbench.worker.launch import WorkerFolder, call_job
 from workbench.worker.values import Feed, write_values

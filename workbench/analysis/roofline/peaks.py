@@ -15,8 +15,8 @@ import numpy as np
 from workbench.config import Config
 from workbench.cpu import usable_cores
 from workbench.errors import BundleError
-from workbench.measure import disturbance
-from workbench.measure.interference import Watch, others_cpu_s, threads_of
+from workbench.measurement import disturbance
+from workbench.measurement.interference import Watch, others_cpu_s, threads_of
 from workbench.worker.launch import WorkerFolder, call_job
 from workbench.worker.values import write_values
 

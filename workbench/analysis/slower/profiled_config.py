@@ -13,7 +13,7 @@ from workbench.analysis.graph import Graph, Node, read_graph
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.tables import seconds_by_run
 from workbench.config import Config
-from workbench.measure.limits import Limits
+from workbench.measurement.limits import Limits
 from workbench.models.model import Model
 from workbench.preparation.runnable import make_runnable
 from workbench.worker.values import Feed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.measure.disturbance import reasons
+from workbench.measurement.disturbance import reasons
 
 
 def told(**changes: object) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from contextlib import redirect_stderr
 
 import pytest
 
-from workbench.measure import bar as bars
-from workbench.measure.bar import bar, in_words
-from workbench.measure.limits import Progress
+from workbench.measurement import bar as bars
+from workbench.measurement.bar import bar, in_words
+from workbench.measurement.limits import Progress
 from workbench.records.comparison import Kind, Verdict
 
 

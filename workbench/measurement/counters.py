@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from workbench.measure.interference import steal_s
+from workbench.measurement.interference import steal_s
 
 _T = TypeVar("_T", int, float)
 _CPUS = Path("/sys/devices/system/cpu")

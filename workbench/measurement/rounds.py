@@ -14,11 +14,11 @@ from statistics import median
 from typing import Any, TypeVar
 
 from workbench.errors import RunFailed, WorkerError
-from workbench.measure import interference
-from workbench.measure.candidate import Candidate
-from workbench.measure.disturbance import reasons
-from workbench.measure.limits import Limits
-from workbench.measure.participant import Outcome, Participant
+from workbench.measurement import interference
+from workbench.measurement.candidate import Candidate
+from workbench.measurement.disturbance import reasons
+from workbench.measurement.limits import Limits
+from workbench.measurement.participant import Outcome, Participant
 from workbench.records.run import Block, Failure, ProcessRecord, Stage
 from workbench.worker import log
 from workbench.worker.launch import Worker

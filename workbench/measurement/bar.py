@@ -10,7 +10,7 @@ from html import escape
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from workbench.measure.limits import OnProgress, Progress
+from workbench.measurement.limits import OnProgress, Progress
 
 Publish: TypeAlias = Callable[..., Any]  # IPython's display publisher
 

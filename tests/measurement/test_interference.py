@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.measure.interference import Reading, Watch, others_cpu_s, sees_all_processes, threads_of
+from workbench.measurement.interference import Reading, Watch, others_cpu_s, sees_all_processes, threads_of
 
 linux = pytest.mark.skipif(not sees_all_processes(), reason="Linux's schedstat, outside of containers")
 
@@ -105,7 +105,7 @@ def test_without_open_files_a_reading_is_unknown_and_the_kept_ones_are_given_bac
     assert watch.read() is not None
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", none_left)
-        patch.setattr("workbench.measure.interference.RELIST_S", -1.0)
+        patch.setattr("workbench.measurement.interference.RELIST_S", -1.0)
         watch._forget(os.getpid())
         assert watch.read() is None
         assert open_files() == before

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.cpu import ISA_FLAGS, parse_cpuinfo
-from workbench.measure.cgroup import Limits, parse_membership, parse_mounts, read_limits
-from workbench.measure.gpus import drm_gpus
-from workbench.measure.machine import read_machine
+from workbench.measurement.cgroup import Limits, parse_membership, parse_mounts, read_limits
+from workbench.measurement.gpus import drm_gpus
+from workbench.measurement.machine import read_machine
 
 XEON = """\
 processor\t: 0

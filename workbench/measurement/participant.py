@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from workbench.measure.candidate import Candidate
+from workbench.measurement.candidate import Candidate
 from workbench.records.run import Block, Failure, ProcessRecord
 from workbench.worker.launch import Worker
 

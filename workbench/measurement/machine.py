@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from workbench.cpu import read_cpu
-from workbench.measure.cgroup import Limits, read_limits
-from workbench.measure.gpus import read_gpus
+from workbench.measurement.cgroup import Limits, read_limits
+from workbench.measurement.gpus import read_gpus
 from workbench.records.machine import Machine
 
 
