@@ -12,6 +12,7 @@ from workbench.api.layers import (
     layer_errors as layer_errors,
     sensitivity as sensitivity,
 )
+from workbench.api.measuring import measure as measure
 from workbench.api.precision import keep_if_better as keep_if_better, why_slower as why_slower
 from workbench.api.profiling import (
     cold_start as cold_start,
@@ -69,6 +70,7 @@ from workbench.results.improvement import Improvement as Improvement
 from workbench.results.keep_decision import KeepDecision as KeepDecision
 from workbench.results.layer_errors import LayerErrors as LayerErrors
 from workbench.results.levels import Levels as Levels
+from workbench.results.measurement import Measurement as Measurement
 from workbench.results.memory import Memory as Memory
 from workbench.results.memory_settings import MemorySettings as MemorySettings
 from workbench.results.peaks import Peaks as Peaks

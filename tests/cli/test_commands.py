@@ -13,8 +13,9 @@ import pytest
 import workbench as wb
 from tests.models import tiny
 from workbench.cli import main
-from workbench.cli.comparing import percent, read_dims
+from workbench.cli.comparing import percent
 from workbench.cli.showing import table
+from workbench.cli.subject import read_dims
 from workbench.cli.text import columns, in_full
 
 

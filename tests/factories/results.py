@@ -23,6 +23,7 @@ from workbench.analysis.profile.session_profile import Overhead, Profile, read_p
 from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
+from workbench.judge.measurement import MeasurementRecord
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
@@ -95,6 +96,11 @@ def levels() -> LevelsRecord:
     )
     more = replace(row, level="all", speedup=1.5, low=1.4, high=1.6, verdict="faster", outputs_agree=True)
     return LevelsRecord("model", (row, more), ordinary())
+
+
+def measurement() -> MeasurementRecord:
+    measured = replace(ordinary(), runs=ordinary().runs[:1], verdicts=(), agreement=())
+    return MeasurementRecord((50.0, 99.0), 0.05, True, measured)
 
 
 def settings() -> MemorySettingsRecord:
@@ -170,6 +176,7 @@ def improvement() -> ImprovementRecord:
 def further() -> dict[str, Any]:
     """Results that are made beside a comparison, by kind; each about B."""
     return {
+        "measurement": wb.Measurement(measurement()),
         "levels": wb.Levels(levels()),
         "ablation": wb.Ablation(ablation()),
         "why slower": wb.WhySlower(why_slower(), about()),

@@ -31,6 +31,7 @@ def made() -> dict[str, Any]:
     profile = examples.profile(fused())
     return {
         "comparison": wb.Comparison(ordinary(), b"graph", parts=examples.parts()),
+        "measurement": wb.Measurement(examples.measurement()),
         "explanation": wb.Explanation(fused(), about, profile=profile),
         "ablation": wb.Ablation(examples.ablation()),
         "levels": wb.Levels(examples.levels()),

@@ -1,4 +1,4 @@
-"""The command line: `workbench compare`, `findings`, `improve`, `show`, `report`, `doctor`, `lab`…"""
+"""The command line: `workbench compare`, `measure`, `findings`, `improve`, `show`, `doctor`, `lab`…"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from workbench._version import __version__
-from workbench.cli import advising, cleaning, comparing, lab, reporting, showing
+from workbench.cli import advising, cleaning, comparing, lab, measuring, reporting, showing
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import printable
 
@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     comparing.add_to(commands)
+    measuring.add_to(commands)
     advising.add_to(commands)
     showing.add_to(commands)
     reporting.add_to(commands)

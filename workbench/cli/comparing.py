@@ -8,11 +8,13 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.subject import read_inputs, save
 from workbench.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
     from workbench.config import Config
+    from workbench.records.comparison import ComparisonRecord
     from workbench.results.comparison import Comparison
 
 LABELS = "abcdef"
@@ -61,7 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.api.comparing import compare
     from workbench.judge.compare_request import check_seed
     from workbench.models import load
-    from workbench.models.generate import random_inputs
 
     if arguments.more:
         return run_more(arguments)
@@ -70,15 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     configs = read_configs(arguments)
     check_seed(arguments.seed)
     model = load(arguments.model)
-    if arguments.npz and arguments.dim:
-        raise InputError(
-            "--npz and --dim were both given", "sizes follow from the arrays in the file: leave out --dim"
-        )
-    dims = read_dims(arguments.dim)
-    # Not model.inputs(**dims): an axis can have the name "seed" or "source".
-    inputs = arguments.npz or random_inputs(
-        model.structure, model.name, arguments.seed, dims, model.usual_dims
-    )
+    inputs = read_inputs(arguments, model)
     result = compare(
         model,
         *configs,
@@ -90,8 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         keep=not arguments.no_history,
     )
-    report(arguments, result)
-    return 0
+    return report(arguments, result)
 
 
 def run_more(arguments: argparse.Namespace) -> int:
@@ -121,18 +113,15 @@ def run_more(arguments: argparse.Namespace) -> int:
         progress=sys.stderr.isatty() and not arguments.quiet,
         keep=not arguments.no_history,
     )
-    report(arguments, result)
-    return 0
+    return report(arguments, result)
 
 
-def report(arguments: argparse.Namespace, result: Comparison) -> None:
-    """Print a comparison, and save it if the user named a file."""
+def report(arguments: argparse.Namespace, result: Comparison) -> int:
+    """Print a comparison, save it if the user named a file, and return the exit code."""
     from workbench.cli.text import in_full
-    from workbench.text import path_text
 
-    print(json.dumps(to_json(result)) if arguments.json else in_full(result.record))
-    if arguments.output:
-        print(f"saved {path_text(result.save(arguments.output))}", file=sys.stderr)
+    print(json.dumps(record_to_json(result.record)) if arguments.json else in_full(result.record))
+    return save(result, arguments)
 
 
 def read_configs(arguments: argparse.Namespace) -> list[Config]:
@@ -152,28 +141,14 @@ def read_configs(arguments: argparse.Namespace) -> list[Config]:
     return [Config.from_assignments(texts[label] or []) for label in ("a", *given)]
 
 
-def read_dims(texts: list[str]) -> dict[str, int]:
-    """Return sizes by the name of a symbolic axis."""
-    dims = {}
-    for text in texts:
-        name, equals, size = text.rpartition("=")
-        if not equals or not name or not (size.isascii() and size.isdecimal()):
-            raise InputError(
-                f"--dim {text!r} is not NAME=N", "write the axis and a whole number: --dim batch=8"
-            )
-        dims[name] = int(size)
-    return dims
-
-
 def percent(text: str) -> float:
     """Return the share written as `1%` or `0.01`."""
     number = text.strip()
     return float(number[:-1]) / 100 if number.endswith("%") else float(number)
 
 
-def to_json(result: Comparison) -> dict[str, Any]:
+def record_to_json(record: ComparisonRecord) -> dict[str, Any]:
     """Return the verdicts with all their data."""
-    record = result.record
     return {
         "id": record.id,
         "created_utc": record.created_utc,
@@ -182,7 +157,7 @@ def to_json(result: Comparison) -> dict[str, Any]:
         "machine": asdict(record.machine),
         "versions": asdict(record.versions),
         "protocol": asdict(record.protocol),
-        "verdicts": [asdict(verdict) for verdict in result.verdicts],
+        "verdicts": [asdict(verdict) for verdict in record.verdicts],
         "runs": [
             {
                 "label": run.label,
@@ -196,8 +171,8 @@ def to_json(result: Comparison) -> dict[str, Any]:
                 "failure": None if run.failure is None else asdict(run.failure),
                 "processes": [asdict(process) for process in run.processes],
             }
-            for run in result.runs
+            for run in record.runs
         ],
-        "agreement": [asdict(row) for row in result.agreement],
-        "doubts": [asdict(doubt) for doubt in result.doubts],
+        "agreement": [asdict(row) for row in record.agreement],
+        "doubts": [asdict(doubt) for doubt in record.doubts],
     }

@@ -11,6 +11,7 @@ from typing import Any
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
+from workbench.judge.goal import Goal
 from workbench.judge.pairs import Clock
 from workbench.measurement.limits import Limits
 from workbench.models.model import Model
@@ -30,7 +31,7 @@ MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost e
 
 @dataclass(frozen=True, slots=True)
 class CompareRequest:
-    """One comparison as the user requested it."""
+    """One comparison, or the measurement of one config, as the user requested it."""
 
     model: Path
     model_name: str
@@ -50,6 +51,7 @@ class CompareRequest:
     calibration: Any = None  # the `calibration` argument of wb.prepare
     clock: Clock = "wall"
     race: bool = False  # drop beaten configs, confirm the winner on fresh rounds
+    goal: Goal | None = None  # what must be known of a single config; None: a comparison
     earlier: ComparisonRecord | None = None  # measuring continues from these rounds
     slow_downs: tuple[float, ...] = ()  # set by benchmarks.honesty
     began: float = field(default_factory=time.perf_counter)
@@ -62,8 +64,11 @@ class CompareRequest:
 
 def check(request: CompareRequest) -> None:
     """Refuse an invalid request before a worker starts."""
-    if len(request.configs) < 2:
-        raise ConfigError("one config is no comparison", "give at least two: wb.compare(model, a, b)")
+    if not request.configs or (len(request.configs) < 2 and request.goal is None):
+        raise ConfigError(
+            "one config is no comparison",
+            "give at least two: wb.compare(model, a, b); or measure one alone: wb.measure(model, a)",
+        )
     if not request.feeds:
         raise ConfigError(
             "there are no inputs", "give at least one feed, or leave inputs out to have them made"

@@ -90,7 +90,7 @@ def request_to_continue(
             f"these inputs are not those of this comparison ({before.made_by})",
             "give the same ones: result.attach(model, inputs=…)",
         )
-    protocol, verdict = earlier.protocol, earlier.verdict
+    protocol = earlier.protocol
     return CompareRequest(
         model=model.path,
         source=model,
@@ -104,7 +104,7 @@ def request_to_continue(
         smallest_effect=protocol.smallest_effect,
         pacing_s=protocol.pacing_s,
         tolerance=protocol.tolerance,
-        clock=verdict.clock,
+        clock=earlier.verdicts[0].clock if earlier.verdicts else "wall",
         calibration=calibration,
         seed=(protocol.seed + last_round(earlier)) % INTEGER,  # a new order of the configs
         limits=limits or Limits(),

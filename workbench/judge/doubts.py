@@ -108,8 +108,8 @@ def _drift(baseline: Run) -> Iterable[Doubt]:
                 "drift",
                 baseline.label,
                 f"A's latency moved from {in_ms(first, 3)} to {in_ms(last, 3)} while measuring; "
-                "the interleaving keeps the ratio fair, the latencies themselves are less sure",
-                "let the machine reach a steady temperature and clock, then compare again",
+                "the interleaving keeps a ratio fair, the latencies themselves are less sure",
+                "let the machine reach a steady temperature and clock, then measure again",
             )
 
 

@@ -74,9 +74,9 @@ class Evidence:
 
     def population(self) -> Population:
         """Return which blocks count, the same for all runs."""
-        candidates = [candidate.label for candidate in self.alive() if candidate.label != "A"]
+        labels = [candidate.label for candidate in self.alive() if candidate.label != "A"] or ["A"]
         baseline = self.run("A")
-        return population_of(pairs_of(baseline, self.run(label)) for label in candidates)
+        return population_of(pairs_of(baseline, self.run(label)) for label in labels)
 
     def run(self, label: str, population: Population = "undisturbed") -> Run:
         """Return the record of one config."""

@@ -13,7 +13,7 @@ from workbench.records.run import Block, Run
 DISTURBED_SHARE = 0.10  # share of the blocks
 STEAL_SHARE = 0.02
 MORE_TIME = "give more time: result.measure_more(budget_s=30)"
-OWN_FIX = f"close other programs and notebooks and compare again, or {MORE_TIME}"
+OWN_FIX = f"close other programs and notebooks and measure again, or {MORE_TIME}"
 SHARED_FIX = (
     "the load is other users': give more time with result.measure_more(budget_s=60), give both configs "
     'intra_op_threads=1, or compare processor time with clock="cpu"'
@@ -70,7 +70,8 @@ def other_load(runs: Sequence[Run], circumstances: Circumstances) -> Iterable[Do
     cores = _others_cores(disturbed, circumstances.machine)
     if runs[0].population == "all":
         busy = "" if cores is None else f": {cores:.1f} other cores"
-        evidence = f"measured on a busy machine{busy}; {share}, and the ratio is that of the fastest quarter"
+        effect = "the ratio is that of the fastest quarter" if len(runs) > 1 else "they count too"
+        evidence = f"measured on a busy machine{busy}; {share}, and {effect}"
     else:
         used = "" if cores is None else f"; others used {cores:.1f} cores meanwhile"
         evidence = f"{share} by other work and set aside{used}"

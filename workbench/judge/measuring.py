@@ -97,24 +97,38 @@ class Measuring:
             costs_s.append(self.elapsed_s - round_began_s)
             if self._request.budget_s is None:
                 self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
-                self.budget_s *= RACE_BUDGET if self._race is not None else 1.0
+                self.budget_s *= self._budget_factor()
             self._round_s = median(costs_s)
             out_of_time = self.elapsed_s + median(costs_s) > self.budget_s and not self._must_repeat()
             self._select(out_of_time)
             self.verdicts = self._judge(final=out_of_time)
             self._report("judging")
             self._settled |= {verdict.label for verdict in self.verdicts if self._is_enough(verdict)}
-            if out_of_time or len(self._settled) == len(self.verdicts):
+            if out_of_time or self._is_settled():
                 self.verdicts = self._judge(final=True)
                 return
 
+    def _budget_factor(self) -> float:
+        """Return how many times the default budget this request may take."""
+        if self._request.goal is not None:
+            return self._request.goal.patience
+        return 1.0 if self._race is None else RACE_BUDGET
+
+    def _is_settled(self) -> bool:
+        """Return whether more rounds would change nothing that was asked for."""
+        goal = self._request.goal
+        if goal is not None and self.evidence.failure("A") is None:
+            return goal.is_reached(self.evidence.run("A", self.evidence.population()))
+        return len(self._settled) == len(self.verdicts)
+
     def _pass(self) -> None:
-        with_outputs = self._request.earlier is None and (self._passes == 0 or self._must_repeat())
+        compares = self._request.earlier is None and len(self._request.configs) > 1
+        with_outputs = compares and (self._passes == 0 or self._must_repeat())
         self._passes += 1
         for group in self._groups(self._running()):
             self.rounds += 1
             outcomes = Round(
-                replace(self._setup, waits_for_clean=self._waits_for_clean()),
+                replace(self._setup, waits_for_clean=self._waits_for_clean(), sampling_s=self._sampling_s()),
                 self.rounds,
                 rng=self._rng,
                 watch=self._surroundings.watch,
@@ -138,6 +152,11 @@ class Measuring:
         if len(alive) > 2 and needed > MEMORY_SHARE * limit:
             return [[alive[0], candidate] for candidate in alive[1:]]
         return [alive]
+
+    def _sampling_s(self) -> float:
+        """Return the time to sample in the next round."""
+        goal, least_s = self._request.goal, self._setup.sampling_s
+        return least_s if goal is None else goal.sampling_s(self.evidence.run("A"), least_s)
 
     def _waits_for_clean(self) -> bool:
         """Return whether a round samples longer to get enough clean cycles.

@@ -1,11 +1,19 @@
-"""Percentiles and throughput with intervals that resample whole processes, the independent units."""
+"""Percentiles, mean and throughput with intervals in which sessions, not samples, are independent.
+
+A percentile's interval lies between two order statistics of all samples. Their ranks follow from the share of
+each session's samples below the percentile: where sessions differ by no more than chance, this is the
+binomial interval of the pooled samples; where they differ more, it is wider by that factor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from workbench.judge.sequential import CONFIDENCE, student_t
 from workbench.records.run import Run
 
 if TYPE_CHECKING:
@@ -16,10 +24,9 @@ if TYPE_CHECKING:
 
 NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636}
 """The samples required per percentile: the chance that none lies beyond it stays under 0.13 %."""
-RESAMPLES = 300
 MIN_PROCESSES = 3
+MIN_FOR_MEDIAN = 6  # sessions of which the smallest and the largest value enclose the median: 96.9 %
 LEAST_S = 1e-9  # no run is shorter than a clock tick, whatever an untrusted record claims
-MOST_A_PROCESS = 4_000  # samples per process used to resample an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,13 @@ class Estimate:
     low: float | None
     high: float | None
     note: str = ""
+
+    @property
+    def precision(self) -> float | None:
+        """Return half the width of the interval as a share of the value; None without an interval."""
+        if self.value is None or self.low is None or self.high is None or self.value <= 0:
+            return None
+        return (self.high - self.low) / 2 / self.value
 
 
 def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Estimate, ...]:
@@ -54,45 +68,94 @@ def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["label", "figure", "value", "low", "high", "note"])
 
 
+def mean(run: Run) -> Estimate:
+    """Return the mean latency in seconds, with Student's t interval over the sessions."""
+    import numpy as np
+
+    groups = _samples(run)
+    if not groups:
+        return Estimate("mean", None, None, None, "nothing was measured")
+    counts = np.array([len(group) for group in groups])
+    means = np.array([group.mean() for group in groups])
+    value = float(np.average(means, weights=counts))
+    sessions = len(groups)
+    if sessions < MIN_PROCESSES:
+        return Estimate("mean", value, None, None, f"no interval from {sessions} processes")
+    variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
+    half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
+    return Estimate("mean", value, max(value - half, LEAST_S), value + half)
+
+
 def throughput(run: Run) -> Estimate:
     """Return the throughput of consecutive runs per second: the inverse of the mean latency."""
-    return _estimate("throughput", _samples(run), lambda samples: 1 / max(float(samples.mean()), LEAST_S))
+    latency = mean(run)
+    value, low, high = (
+        None if seconds is None else 1 / max(seconds, LEAST_S)
+        for seconds in (latency.value, latency.high, latency.low)
+    )
+    return Estimate("throughput", value, low, high, latency.note)
+
+
+def over_processes(name: str, values: Sequence[float]) -> Estimate:
+    """Return the median of one value per process; from six on, the extremes are its interval."""
+    if not values:
+        return Estimate(name, None, None, None, "nothing was measured")
+    if len(values) < MIN_FOR_MEDIAN:
+        return Estimate(name, float(median(values)), None, None, f"no interval from {len(values)} processes")
+    ordered = sorted(values)
+    depth = _depth(len(ordered))
+    return Estimate(name, float(median(ordered)), ordered[depth], ordered[-1 - depth])
+
+
+def _depth(count: int) -> int:
+    """Return how many of the smallest and of the largest values an interval of the median leaves out."""
+    total, tail, depth = 2.0**count, 1.0, 0
+    while 2 * (tail + math.comb(count, depth + 1)) / total <= 1 - CONFIDENCE:
+        depth += 1
+        tail += math.comb(count, depth)
+    return depth
 
 
 def _percentile(groups: list[Samples], percent: float) -> Estimate:
     import numpy as np
 
-    name, needed = f"p{percent:g}", NEEDED.get(percent, max(NEEDED.values()))
-    count = sum(len(group) for group in groups)
-    if count < needed:
-        return Estimate(name, None, None, None, f"not enough samples: {count:,} of {needed:,}")
-    return _estimate(name, groups, lambda samples: float(np.percentile(samples, percent)))
+    name, needed = f"p{percent:g}", NEEDED.get(percent, samples_needed(percent))
+    ordered = np.sort(np.concatenate(groups)) if groups else np.zeros(0)
+    if len(ordered) < needed:
+        return Estimate(name, None, None, None, f"not enough samples: {len(ordered):,} of {needed:,}")
+    value = float(np.percentile(ordered, percent))
+    sessions = len(groups)
+    if sessions < MIN_PROCESSES:
+        return Estimate(name, value, None, None, f"no interval from {sessions} processes")
+    share = percent / 100
+    half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * _share_error(groups, value, share)
+    first, last = math.floor((share - half) * len(ordered)), math.ceil((share + half) * len(ordered))
+    if first < 1 or last > len(ordered):
+        return Estimate(name, value, None, None, "not enough samples or processes for an interval")
+    return Estimate(name, value, min(float(ordered[first - 1]), value), max(float(ordered[last - 1]), value))
 
 
-def _estimate(name: str, groups: list[Samples], figure: Callable[[Samples], float]) -> Estimate:
+def _share_error(groups: list[Samples], value: float, share: float) -> float:
+    """Return the standard error of the share of samples below a percentile.
+
+    It is at least that of independent samples: sessions that agree better do so by chance.
+    """
     import numpy as np
 
-    if not groups:
-        return Estimate(name, None, None, None, "nothing was measured")
-    value = figure(np.concatenate(groups))
-    if len(groups) < MIN_PROCESSES:
-        return Estimate(name, value, None, None, f"no interval from {len(groups)} processes")
-    rng = np.random.default_rng(0)
-    draws = rng.integers(len(groups), size=(RESAMPLES, len(groups)))
-    thinned = [_thinned(group) for group in groups]
-    resampled = [figure(np.concatenate([thinned[index] for index in draw])) for draw in draws]
-    low, high = np.percentile(resampled, [2.5, 97.5])
-    return Estimate(name, value, float(low), float(high))
+    counts = np.array([len(group) for group in groups], dtype=float)
+    # Half of the ties count as below, so that a coarse clock makes no session differ.
+    below = np.array([((group < value).sum() + (group <= value).sum()) / 2 for group in groups])
+    independent = share * (1 - share) / counts.sum()
+    apart = below - counts * below.sum() / counts.sum()
+    sessions = len(groups)
+    clustered = sessions / (sessions - 1) * float((apart**2).sum()) / counts.sum() ** 2
+    return math.sqrt(max(independent, clustered))
 
 
-def _thinned(group: Samples) -> Samples:
-    """Return evenly spaced quantiles of very many samples, both ends included: enough for an interval."""
-    import numpy as np
-
-    if len(group) <= MOST_A_PROCESS:
-        return group
-    thinned: Samples = np.sort(group)[np.linspace(0, len(group) - 1, MOST_A_PROCESS).round().astype(int)]
-    return thinned
+def samples_needed(percent: float) -> int:
+    """Return the samples of which none lies beyond the percentile with a chance under 0.13 %."""
+    beyond = min(percent, 100 - percent) / 100
+    return math.ceil(math.log(0.0013) / math.log1p(-beyond))
 
 
 def _samples(run: Run) -> list[Samples]:

@@ -85,11 +85,17 @@ class Part:
 
 
 def check_comparison(record: ComparisonRecord, fix: str) -> None:
+    """Refuse a record that no comparison could have made."""
+    check_measured_runs(record, fix, least=2)
+
+
+def check_measured_runs(record: ComparisonRecord, fix: str, *, least: int) -> None:
     """Refuse a record that no measurement could have made; every view of a record relies on this check."""
     check_id(record.id, fix)
     labels = [run.label for run in record.runs]
-    if len(labels) < 2 or len(set(labels)) != len(labels):
-        raise BundleError("runs: expected two or more runs, each with its own label.", fix)
+    if len(labels) < least or len(set(labels)) != len(labels):
+        count = "two" if least > 1 else "one"
+        raise BundleError(f"runs: expected {count} or more runs, each with its own label.", fix)
     if [verdict.label for verdict in record.verdicts] != labels[1:]:
         raise BundleError("verdicts: expected one for each run after the first, in their order.", fix)
     for at, verdict in enumerate(record.verdicts):

@@ -1,0 +1,107 @@
+"""`wb.measure`: one config of one model."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.api.running import check_config, inputs_of, measure_runs
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.judge.compare_request import check_seed
+from workbench.judge.goal import Goal, check_percentiles
+from workbench.judge.measurement import MeasurementRecord
+from workbench.measurement.limits import Limits, Progress
+from workbench.models.fit import check_fit
+from workbench.preparation.replayed import replayed
+from workbench.results.measurement import Measurement
+from workbench.text import quoted
+
+if TYPE_CHECKING:
+    from workbench.api.running import Feeds
+    from workbench.models import Model
+
+__all__ = ["Measurement", "measure"]
+
+PERCENTILES = (50.0, 90.0, 95.0, 99.0)
+PRECISION = 0.05  # of a percentile: half the width of its interval
+PATIENCE = 6.0  # times the default budget: about a minute for a small model
+MOST_PRECISION = 1.0
+
+
+def measure(
+    model: Model | Any,
+    config: Config | None = None,
+    *,
+    percentiles: Sequence[float] | float = PERCENTILES,
+    until: Literal["settled"] | None = None,
+    precision: float = PRECISION,
+    inputs: Feeds = None,
+    budget_s: float | None = None,
+    pacing_s: float | None = None,
+    calibration: Any = None,
+    seed: int = 0,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+) -> Measurement:
+    """Measure one config: mean and percentiles, throughput, first run, load and memory, with intervals.
+
+    By default measuring ends when the median is known within `precision` (5 %). `until="settled"` goes on
+    until each of the `percentiles` is, or the budget ends: by default about a minute for a small model, more
+    for a slow one. `budget_s` bounds the time, `pacing_s` leaves that pause before each run, as requests that
+    arrive now and then would. `keep` adds the result to the history. Ctrl-C or `cancel` stop it and leave no
+    process behind.
+
+    >>> import workbench as wb
+    >>> wb.measure.__name__
+    'measure'
+    """
+    from workbench.models import Model, load
+
+    began = time.perf_counter()
+    check_seed(seed)
+    wanted = check_percentiles(percentiles)
+    _check(until, precision)
+    chosen = Config() if config is None else config
+    check_config(chosen, "wb.measure(model, wb.Config(…))")
+    loaded = model if isinstance(model, Model) else load(model)
+    check_fit(loaded, chosen)
+    calibration = replayed(calibration)
+    fed = inputs_of(loaded, inputs, seed, (chosen,), calibration)
+    settled = until == "settled"
+    goal = Goal(wanted, precision, PATIENCE) if settled else Goal((50.0,), precision)
+    measured = measure_runs(
+        loaded,
+        (chosen,),
+        fed,
+        progress=progress,
+        cancel=cancel,
+        limits=limits,
+        budget_s=budget_s,
+        pacing_s=pacing_s,
+        calibration=calibration,
+        seed=seed,
+        goal=goal,
+        began=began,
+    )
+    record = MeasurementRecord(wanted, precision, settled, measured)
+    result = Measurement(record, structure=loaded.structure.SerializeToString())
+    result.attach(loaded, inputs=fed, calibration=calibration)
+    if keep:
+        result.keep()
+    return result
+
+
+def _check(until: object, precision: object) -> None:
+    if until not in (None, "settled"):
+        raise ConfigError(f"until={quoted(until)} is no end", 'give "settled", or leave it out')
+    is_number = isinstance(precision, int | float) and not isinstance(precision, bool)
+    if not is_number or not 0 < precision <= MOST_PRECISION:  # type: ignore[operator]
+        raise ConfigError(
+            f"precision={quoted(precision)} is no usable value",
+            "give a share above 0 and up to 1: 0.05 is 5 % of the percentile to each side",
+        )

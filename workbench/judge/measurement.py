@@ -1,0 +1,131 @@
+"""One config measured alone: latency percentiles, throughput, load, first run and memory, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from workbench.judge.goal import Goal
+from workbench.judge.percentiles import Estimate, mean, over_processes, percentiles, throughput
+from workbench.judge.wording import report
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import config_in_words
+from workbench.records.run import Run
+from workbench.text import shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS = {"throughput": ("runs/s", 1.0), "peak memory": ("MiB", 1.0 / (1 << 20))}
+MILLISECONDS = ("ms", 1e3)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementRecord:
+    """The figures that were asked for, and what was measured: one run, no verdict."""
+
+    percentiles: tuple[float, ...]
+    precision: float  # the half width, as a share of the value, at which a percentile is known
+    until_settled: bool  # whether measuring went on until each percentile was known, within its budget
+    measured: ComparisonRecord
+
+    @property
+    def run(self) -> Run:
+        """Return the run of the config."""
+        return self.measured.runs[0]
+
+    @property
+    def goal(self) -> Goal:
+        """Return what had to be known before measuring ended by itself."""
+        return Goal(self.percentiles, self.precision)
+
+    @property
+    def unsettled(self) -> tuple[Estimate, ...]:
+        """Return the percentiles that are less precise than asked for, or not known."""
+        return tuple(
+            estimate
+            for estimate in percentiles(self.run, self.percentiles)
+            if estimate.precision is None or estimate.precision > self.precision
+        )
+
+    def estimates(self) -> tuple[Estimate, ...]:
+        """Return every figure in seconds, runs a second or bytes, with its interval."""
+        return tuple(_with_failure(estimate, self.run) for estimate in figures_of(self.run, self.percentiles))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per figure: figure, value, low, high, unit, note."""
+        import pandas as pd
+
+        rows = []
+        for estimate in self.estimates():
+            unit, factor = unit_of(estimate)
+            values = (
+                None if number is None else number * factor
+                for number in (estimate.value, estimate.low, estimate.high)
+            )
+            rows.append((estimate.name, *values, unit, estimate.note))
+        frame = pd.DataFrame(rows, columns=["figure", "value", "low", "high", "unit", "note"])
+        return frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
+
+    @property
+    def headline(self) -> str:
+        """Return the figures in one sentence."""
+        subject = f"{shorten(self.measured.model.name)}, {shorten(config_in_words(self.run.config), 200)}"
+        if not self.run.processes:
+            failure = self.run.failure
+            return f"{subject}: nothing was measured{'' if failure is None else f': {failure.problem}'}"
+        return f"{subject}: {'; '.join(map(in_words, self.estimates()))}"
+
+    def __str__(self) -> str:
+        lines = [self.headline]
+        if self.until_settled:
+            lines += [
+                f"  {estimate.name} is not settled: {_shortfall(estimate)}" for estimate in self.unsettled
+            ]
+        doubts = report(self.measured)
+        return "\n".join([*lines, doubts] if doubts else lines)
+
+
+def figures_of(run: Run, wanted: tuple[float, ...]) -> Iterator[Estimate]:
+    """Yield mean, percentiles, throughput, first run, load and memory of a run."""
+    yield mean(run)
+    yield from percentiles(run, wanted)
+    yield throughput(run)
+    yield over_processes("first run", [process.first_run_s for process in run.processes])
+    yield over_processes("load", [process.load_s for process in run.processes])
+    peaks = [process.peak_rss_bytes for process in run.processes]
+    yield over_processes("peak memory", [float(peak) for peak in peaks if peak is not None])
+
+
+def unit_of(estimate: Estimate) -> tuple[str, float]:
+    """Return the unit in which people read a figure, and the factor to it."""
+    return UNITS.get(estimate.name, MILLISECONDS)
+
+
+def in_words(estimate: Estimate) -> str:
+    """Return a figure with its interval, or why it is not known."""
+    unit, factor = unit_of(estimate)
+    if estimate.value is None:
+        return f"{estimate.name} not known ({estimate.note})"
+    value = f"{estimate.name} {_number(estimate.value * factor)} {unit}"
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} ({_number(estimate.low * factor)} to {_number(estimate.high * factor)})"
+
+
+def _with_failure(estimate: Estimate, run: Run) -> Estimate:
+    if estimate.value is not None or run.failure is None:
+        return estimate
+    return replace(estimate, note=f"failed at {run.failure.stage}: {run.failure.problem}")
+
+
+def _shortfall(estimate: Estimate) -> str:
+    if estimate.precision is None:
+        return estimate.note
+    return f"known to ±{estimate.precision * 100:.1f} % only"
+
+
+def _number(value: float) -> str:
+    """Return four digits and no exponent."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
