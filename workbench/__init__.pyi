@@ -24,6 +24,7 @@ from workbench.api.profiling import (
     roofline as roofline,
     threads as threads,
 )
+from workbench.api.serving import load_test as load_test
 from workbench.api.storage import storage as storage
 from workbench.config import (
     BFloat16 as BFloat16,
@@ -71,6 +72,7 @@ from workbench.results.keep_decision import KeepDecision as KeepDecision
 from workbench.results.layer_errors import LayerErrors as LayerErrors
 from workbench.results.levels import Levels as Levels
 from workbench.results.measurement import Measurement as Measurement
+from workbench.results.load_test import LoadTest as LoadTest
 from workbench.results.memory import Memory as Memory
 from workbench.results.memory_settings import MemorySettings as MemorySettings
 from workbench.results.peaks import Peaks as Peaks

@@ -30,6 +30,7 @@ from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain,
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
 from workbench.records.kinds import Part, about_comparison
 from workbench.records.layers import LayerError, LayerErrorsRecord, TensorError, WeightError
+from workbench.records.load_test import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
 from workbench.records.origin import Origin
 from workbench.records.reasons import Reason, WhySlowerRecord
 from workbench.records.sensitivity import LayerSensitivity, SensitivityRecord
@@ -156,6 +157,56 @@ def why_slower() -> WhySlowerRecord:
     )
 
 
+def load_test() -> LoadTestRecord:
+    """Two configs, 1 and 2 callers back to back, 2 callers at a rate that B does not reach."""
+    points = (LoadPoint(1), LoadPoint(2), LoadPoint(2, 900.0))
+    agreement = tuple(replace(row, label="B") for row in ordinary().agreement[:1])
+    verdicts = tuple(LoadVerdict(point, replace(ordinary().verdict, label="B")) for point in points)
+    runs = (load_run("A", 0.002, points), load_run("B", 0.004, points, sessions=2, shared=("threads",)))
+    return LoadTestRecord("tiny", points, 0.6, 0, runs, agreement, verdicts, (HOSTILE,))
+
+
+def load_run(
+    label: str, run_s: float, points: tuple[LoadPoint, ...], sessions: int = 1, shared: tuple[Any, ...] = ()
+) -> LoadRun:
+    """Three rounds; every caller answers in `run_s`, and twice as slowly beside another one."""
+    slices = []
+    for number in range(1, 4):
+        for order, point in enumerate(points):
+            late = point.rate_hz is not None and run_s > 0.003
+            each = 300
+            latency_s = run_s * point.callers * (1 + number / 100)
+            count = each * point.callers
+            slices.append(
+                LoadSlice(
+                    round=number,
+                    order=order,
+                    point=point,
+                    request_count=count + 50 * late,
+                    caller_counts=(each,) * point.callers,
+                    caller_spans_s=(each * latency_s,) * point.callers,
+                    latency_s=(latency_s,) * count,
+                    waited_s=(0.001,) * count if point.rate_hz else (),
+                    wall_s=count / 900.0 if point.rate_hz and not late else each * latency_s,
+                    cpu_s=count * run_s,
+                    others_cpu_s=None,
+                    disturbed=(),
+                )
+            )
+    return LoadRun(
+        label,
+        CONFIGS[1],
+        sessions,
+        shared,
+        ("CPUExecutionProvider",),
+        2,
+        (90 << 20,),
+        tuple(slices),
+        None,
+        None,
+    )
+
+
 def findings() -> FindingsRecord:
     gain = Gain("time", 0.0004, 0.0003, 0.0005, 0.2)
     fix = Fix("config", HOSTILE, config=CONFIGS[1])
@@ -188,6 +239,7 @@ def further() -> dict[str, Any]:
         "memory": wb.Memory(memory_of(profile(fused())), about()),
         "roofline": wb.Roofline(roofline(), about()),
         "cold start": wb.ColdStarts(start("A"), about()),
+        "load test": wb.LoadTest(load_test(), about()),
         "findings": wb.Findings(findings(), about()),
         "improvement": wb.Improvement(improvement(), about()),
     }

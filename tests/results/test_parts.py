@@ -37,7 +37,7 @@ def test_the_examples_are_all_that_can_be_made() -> None:
 
 @pytest.mark.parametrize("kind", MADE)
 def test_what_is_added_is_saved_and_reopened_as_it_was(kind: str, tmp_path: Path) -> None:
-    label = None if kind == "accuracy" else "B"
+    label = None if KINDS.named(kind).scope == "runs" else "B"
     compared = whole()
     opened = wb.open(compared.save(tmp_path / "one.ortbench"))
     result = opened.made(kind, label)

@@ -46,6 +46,7 @@ def made() -> dict[str, Any]:
         "layer errors": wb.LayerErrors(examples.layer_errors(), about),
         "sensitivity": wb.Sensitivity(examples.sensitivity(), about),
         "why slower": wb.WhySlower(examples.why_slower(), about),
+        "load test": wb.LoadTest(examples.load_test(), about),
         "findings": wb.Findings(examples.findings(), about),
         "improvement": wb.Improvement(examples.improvement(), about),
     }

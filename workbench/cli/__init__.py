@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from workbench._version import __version__
-from workbench.cli import advising, cleaning, comparing, lab, measuring, reporting, showing
+from workbench.cli import advising, cleaning, comparing, lab, load_testing, measuring, reporting, showing
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import printable
 
@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     comparing.add_to(commands)
     measuring.add_to(commands)
+    load_testing.add_to(commands)
     advising.add_to(commands)
     showing.add_to(commands)
     reporting.add_to(commands)

@@ -11,6 +11,7 @@ from workbench.judge.agreement import compare_outputs
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.continuing import check_same_software
 from workbench.judge.pairs import Pair, pairs_of, population_of
+from workbench.judge.tolerance import required_sqnr_db
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.participant import Outcome
 from workbench.records.comparison import OutputAgreement
@@ -123,11 +124,11 @@ class Evidence:
 
     def _least_sqnr_db(self, label: str) -> float | None:
         """Return the error budget of a candidate if its or the baseline's arithmetic is not float32."""
-        both = (self._candidates["A"].least_sqnr_db, self._candidates[label].least_sqnr_db)
-        asked = [sqnr_db for sqnr_db in both if sqnr_db is not None]
-        if not asked:
-            return None
-        return min(asked) if self._request.least_sqnr_db is None else self._request.least_sqnr_db
+        required = required_sqnr_db(
+            self._candidates["A"].least_sqnr_db, self._candidates[label].least_sqnr_db
+        )
+        asked = self._request.least_sqnr_db
+        return required if required is None or asked is None else asked
 
     def _compare_outputs(self, outcomes: Sequence[Outcome]) -> None:
         """Compare candidates with their round's baseline; the first round's shows whether it repeats."""

@@ -50,7 +50,7 @@ class Estimate:
 def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Estimate, ...]:
     """Return latency percentiles in seconds."""
     groups = _samples(run)
-    return tuple(_percentile(groups, percent) for percent in wanted)
+    return tuple(percentile_of(groups, percent) for percent in wanted)
 
 
 def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
@@ -116,7 +116,8 @@ def _depth(count: int) -> int:
     return depth
 
 
-def _percentile(groups: list[Samples], percent: float) -> Estimate:
+def percentile_of(groups: list[Samples], percent: float) -> Estimate:
+    """Return a percentile of the samples of several processes, one array each."""
     import numpy as np
 
     name, needed = f"p{percent:g}", NEEDED.get(percent, samples_needed(percent))

@@ -30,6 +30,11 @@ def least_sqnr_db(config: Config, model: Model | None) -> float | None:
     return in_file
 
 
+def required_sqnr_db(baseline: float | None, candidate: float | None) -> float | None:
+    """Return the error budget between two configs; None if the arithmetic of both is float32."""
+    return min((sqnr_db for sqnr_db in (baseline, candidate) if sqnr_db is not None), default=None)
+
+
 def _of_file(model: Model) -> float | None:
     """Return the SQNR that the lowest precision in the file requires; None for float32 alone."""
     graph = model.structure.graph

@@ -36,6 +36,7 @@ MODULES = {  # in the order of sections and buttons
     "memory settings": "workbench.results.memory_settings",
     "roofline": "workbench.results.roofline",
     "thread scaling": "workbench.results.thread_scaling",
+    "load test": "workbench.results.load_test",
     "peaks": "workbench.results.peaks",
     "findings": "workbench.results.findings",
     "improvement": "workbench.results.improvement",

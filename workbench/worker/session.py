@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import time
 from pathlib import Path
 from typing import Any
 
 import onnxruntime as ort
 
-from workbench.worker import sampling, usage
+from workbench.worker import sampling, serving, usage
 from workbench.worker.feeding import Call, bound_calls, needs_binding, plain_calls, to_portable
+from workbench.worker.shared_environment import share, use_shared
 from workbench.worker.values import read_values, write_values
 
 
@@ -23,6 +25,7 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
         options.add_session_config_entry(key, value)
     for name, size in plan["free_dimensions"].items():
         options.add_free_dimension_override_by_name(name, size)
+    use_shared(options, plan)
     return options
 
 
@@ -62,14 +65,18 @@ class SessionHost:
         self.calls: list[Call] = []
         self.feeds: list[dict[str, Any]] = []
         self.plan: dict[str, Any] = {}
+        self.model = ""
         self.turn = -1
+        self.callers: list[sampling.Run] = []
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
         """Make the session, timed as the user's load time."""
         if self.session is not None and FIRST_SESSION_ONLY & {*plan["entries"], *self.plan["entries"]}:
             entries = ", ".join(FIRST_SESSION_ONLY)
             raise RuntimeError(f"{entries} counts for the first session of a process only")
-        self.plan = plan
+        if self.session is None:
+            share(plan)
+        self.plan, self.model = plan, model
         rss_start, threads_before = usage.rss_bytes(), usage.thread_count()
         began = time.perf_counter()
         self.session = make_session(model, plan, log_severity=log_severity)
@@ -144,6 +151,33 @@ class SessionHost:
             self._next_run, seconds, min_runs, max_runs, pacing_s, slow_down, whole=len(self.calls)
         )
 
+    def do_callers(self, sessions: int, callers: int) -> Any:
+        """Make further sessions like the first, and the run of each caller; callers take turns at sessions.
+
+        Each caller has calls of its own, since bound buffers serve one run at a time.
+        """
+        first, options = self._session(), self._run_options()
+        began = time.perf_counter()
+        more = [make_session(self.model, self.plan) for _ in range(sessions - 1)]
+        load_s = time.perf_counter() - began
+        bind = bool(self.plan["io_binding"]) or needs_binding(first, self.feeds)
+        make = bound_calls if bind else plain_calls
+        self.callers = []
+        for caller in range(callers):
+            calls = make([first, *more][caller % sessions], self.feeds, options)
+            for call in calls:
+                call.run()
+                call.keep_outputs()
+            self.callers.append(_in_turn(calls))
+        return {"load_s": load_s, "rss_bytes": usage.rss_bytes()}, b""
+
+    def do_serve(self, callers: int, seconds: float, rate_hz: float | None, seed: int, most: int) -> Any:
+        """Let the first callers send requests for a while."""
+        runs = self.callers[:callers]
+        if rate_hz is None:
+            return serving.closed_loop(runs, seconds, most)
+        return serving.open_loop(runs, rate_hz, seconds, seed)
+
     def do_usage(self) -> Any:
         return {
             "rss_bytes": usage.rss_bytes(),
@@ -178,3 +212,11 @@ class SessionHost:
         if self.session is None:
             raise RuntimeError("no session was made")
         return self.session
+
+
+def _in_turn(calls: list[Call]) -> sampling.Run:
+    """Return a run of the next feed each time."""
+    if len(calls) == 1:
+        return calls[0].run
+    turn = itertools.cycle(call.run for call in calls)
+    return lambda: next(turn)()

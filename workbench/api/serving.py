@@ -1,0 +1,118 @@
+"""`wb.load_test`: configs under load, with several callers at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from workbench.background import in_background
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.judge.agreement import TOLERANCE
+from workbench.judge.compare_request import CompareRequest, check_seed
+from workbench.judge.load_request import LoadRequest, Sessions, check_load
+from workbench.judge.load_test import measure_load
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, Progress
+from workbench.models.fit import check_fit
+from workbench.preparation.replayed import replayed
+from workbench.records.load_test import LoadPoint
+from workbench.results.load_test import LoadTest
+from workbench.results.result import origin_of
+from workbench.text import quoted
+
+if TYPE_CHECKING:
+    from workbench.models import Inputs, Model
+
+    Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+DURATION_S = 2.0
+MOST_SETUPS = 26  # labels of one letter
+
+
+def load_test(
+    model: Model | Any,
+    *configs: Config,
+    callers: int | Sequence[int] = (1, 2, 4, 8),
+    sessions: int | str | Sequence[int | str] = 1,
+    rate_hz: float | Sequence[float] | None = None,
+    duration_s: float = DURATION_S,
+    inputs: Given = None,
+    seed: int = 0,
+    calibration: Any = None,
+    smallest_effect: float = 0.01,
+    tolerance: float = TOLERANCE,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+) -> LoadTest:
+    """Measure throughput and tail latency while several callers run the model at once.
+
+    Each number in `callers` is measured for `duration_s`, spread over five fresh processes of each config,
+    the configs in turns. Without `rate_hz` a caller sends its next request when the last one is answered.
+    With it requests arrive at random at that rate, and latency counts from the arrival, so that queues show;
+    several rates give a curve. `sessions` is how many sessions the callers share: 1, or several; a text such
+    as "4+threads+arena" lets the sessions share one thread pool and one memory arena; a list tries each with
+    every config. The first config with the first `sessions` is the baseline of the verdicts.
+
+    >>> import workbench as wb
+    >>> wb.load_test.__name__
+    'load_test'
+    """
+    from workbench.models import Inputs, Model, load
+
+    check_seed(seed)
+    counts = tuple(_several(callers))
+    rates = tuple(_several(rate_hz))
+    check_load(counts, [rate for rate in rates if rate is not None], duration_s)
+    offered = [Sessions.read(value) for value in _several(sessions)]
+    setups = [(config, wanted) for config in configs or (Config(),) for wanted in offered]
+    if not counts or not rates or not 1 <= len(setups) <= MOST_SETUPS:
+        raise ConfigError(
+            f"callers={quoted(callers)}, rate_hz={quoted(rate_hz)} and {len(setups)} configs with their "
+            "sessions make no test",
+            f"give a number of callers, and 1 to {MOST_SETUPS} configs times sessions",
+        )
+    loaded = model if isinstance(model, Model) else load(model)
+    for config, _ in setups:
+        if not isinstance(config, Config):
+            raise ConfigError(f"{config!r} is no config", "give wb.Config(…) values")
+        check_fit(loaded, config)
+    fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
+    with (
+        bar(progress) as on_progress,
+        in_background(loaded.record, "hash of the model", cancel) as hashing,
+    ):
+        compared = CompareRequest(
+            model=loaded.path,
+            source=loaded,
+            model_name=loaded.name,
+            model_bytes=loaded.graph_bytes + sum(file.size_bytes for file in loaded.external),
+            model_record=hashing.result,
+            configs=tuple(config for config, _ in setups),
+            feeds=fed.feeds,
+            inputs=fed.record(),
+            smallest_effect=smallest_effect,
+            tolerance=tolerance,
+            calibration=replayed(calibration),
+            seed=seed,
+            limits=limits or Limits(),
+        )
+        request = LoadRequest(
+            compared=compared,
+            sessions=tuple(wanted for _, wanted in setups),
+            points=tuple(LoadPoint(count, rate) for rate in rates for count in counts),
+            duration_s=float(duration_s),
+        )
+        record = measure_load(request, on_progress=on_progress, cancel=cancel)
+    result = LoadTest(record, origin_of(loaded, setups[0][0], fed, cancel=cancel))
+    if keep:
+        result.keep()
+    return result
+
+
+def _several(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)

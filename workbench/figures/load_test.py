@@ -1,0 +1,144 @@
+"""Throughput against p99: a line for each config, from the fewest callers to the most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, run_look
+from workbench.figures.drawing import chart_scene
+from workbench.figures.palette import style_of_run
+from workbench.judge.load_points import PointSummary, in_words, knee, summaries
+from workbench.judge.percentiles import Estimate
+from workbench.text import in_ms
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.records.load_test import LoadTestRecord
+
+HEIGHT = 420
+_AXES = (
+    Axis("answers a second"),
+    Axis("p99 latency (ms)"),
+    Axis("processor time a request (ms)"),
+)
+
+
+def load_chart(record: LoadTestRecord) -> Chart:
+    """Return a row for each amount of load, with a bar for each config."""
+    rows = summaries(record)
+    knees = _knees(record, rows)
+    chart_rows = []
+    for point in record.points:
+        here = [row for row in rows if row.point == point]
+        chart_rows.append(
+            ChartRow(
+                str(point),
+                (
+                    tuple(_throughput(row, is_knee=row in knees) for row in here),
+                    tuple(_time(row, row.p99) for row in here),
+                    tuple(_time(row, row.cpu) for row in here),
+                ),
+            )
+        )
+    note = "enough: the fewest callers within 5 % of the best throughput"
+    return Chart(_headlines(record), _AXES, tuple(chart_rows), note, columns=3)
+
+
+def load_figure(record: LoadTestRecord) -> go.Figure:
+    """Draw p99 against throughput with plotly; a curve that bends upwards passed its knee."""
+    import plotly.graph_objects as go
+
+    from workbench.figures.scale import scale_of
+    from workbench.figures.template import apply, set_title
+    from workbench.figures.words import plain
+
+    rows, figure = summaries(record), apply(go.Figure())
+    knees = _knees(record, rows)
+    known = [row for row in rows if row.throughput.value is not None and row.p50.value is not None]
+    scale = scale_of([row.p99.value or row.p50.value for row in known])
+    for index, run in enumerate(record.runs):
+        drawn = [row for row in known if row.run is run]
+        style = style_of_run(index)
+        figure.add_scatter(
+            x=[row.throughput.value for row in drawn] or [None],
+            y=[scale.of(row.p99.value or row.p50.value or 0.0) for row in drawn] or [None],
+            error_x={
+                "type": "data",
+                "array": [_over(row, above=True) for row in drawn],
+                "arrayminus": [_over(row, above=False) for row in drawn],
+                "thickness": 1,
+            },
+            name=plain(f"{run.label}: {run.sessions_in_words}"),
+            mode="lines+markers+text",
+            text=[f"{row.point.callers}{', enough' if row in knees else ''}" for row in drawn],
+            textposition="top left",
+            marker={"symbol": style.symbol, "size": [14 if row in knees else 8 for row in drawn]},
+            line={"color": style.color, "dash": style.dash},
+            customdata=[[plain(_details(row))] for row in drawn],
+            hovertemplate="%{customdata[0]}<extra></extra>",
+            showlegend=True,
+        )
+    figure.update_xaxes(title_text="answers a second", rangemode="tozero")
+    figure.update_yaxes(
+        title_text=f"p99 latency ({scale.unit}; p50 where p99 is not known)", rangemode="tozero"
+    )
+    return set_title(figure, _headlines(record), "the number at each point is its callers", HEIGHT)
+
+
+def load_scene(record: LoadTestRecord) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(load_chart(record))
+
+
+def _headlines(record: LoadTestRecord) -> tuple[str, ...]:
+    """Return the sentence about each config, its name first."""
+    return tuple(line.replace(": ", "; ", 1) for line in in_words(record).splitlines()[: len(record.runs)])
+
+
+def _knees(record: LoadTestRecord, rows: tuple[PointSummary, ...]) -> list[PointSummary | None]:
+    return [knee([row for row in rows if row.run is run]) for run in record.runs]
+
+
+def _index(row: PointSummary) -> int:
+    return (ord(row.run.label[:1] or "A") - ord("A")) % 26
+
+
+def _throughput(row: PointSummary, *, is_knee: bool) -> Value:
+    figure, look = row.throughput, run_look(_index(row), row.run.label)
+    if figure.value is None:
+        return Value(None, row.run.failure.problem if row.run.failure else figure.note, look)
+    enough = ", enough" if is_knee else ""
+    missed = ", less than asked for" if row.reached is False else ""
+    return Value(
+        figure.value, f"{figure.value:,.4g}{enough}{missed}", look, figure.low, figure.high, _details(row)
+    )
+
+
+def _time(row: PointSummary, figure: Estimate) -> Value:
+    look = run_look(_index(row), row.run.label)
+    return Value(
+        milliseconds(figure.value),
+        in_ms(figure.value, 3) or figure.note,
+        look,
+        milliseconds(figure.low),
+        milliseconds(figure.high),
+    )
+
+
+def _over(row: PointSummary, *, above: bool) -> float:
+    """Return how far the interval of the throughput reaches beyond its value."""
+    figure = row.throughput
+    end = figure.high if above else figure.low
+    return 0.0 if end is None or figure.value is None else abs(end - figure.value)
+
+
+def _details(row: PointSummary) -> str:
+    waited = "" if row.waited_s is None else f", of it {in_ms(row.waited_s, 3)} waiting on average"
+    p99 = in_ms(row.p99.value, 3) or row.p99.note
+    return (
+        f"{row.run.label}, {row.point}: {row.throughput.value or 0.0:,.4g} answers/s, "
+        f"p50 {in_ms(row.p50.value, 3) or 'not known'}, p99 {p99}{waited}, "
+        f"{in_ms(row.cpu.value, 3) or 'unknown'} of processor time a request"
+    )

@@ -1,0 +1,84 @@
+"""A load test request: the sessions of each config, the amounts of load, and the time of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.errors import ConfigError
+from workbench.judge.compare_request import CompareRequest
+from workbench.records.load_test import LoadPoint, Shared
+from workbench.text import quoted
+
+ROUNDS = 5  # processes of each config; an interval needs 3
+MOST_REQUESTS = 20_000  # kept of a slice: a bundle holds every answer
+MOST_CALLERS = 256
+MOST_RATE_HZ = 1e6  # one session.run takes microseconds, so no machine reaches more
+SHARES: tuple[Shared, ...] = ("threads", "arena")
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """How many sessions the callers use, and what these share within their process."""
+
+    count: int = 1
+    shared: tuple[Shared, ...] = ()
+
+    @classmethod
+    def read(cls, value: object) -> Sessions:
+        """Return the sessions of a number, or of a text such as "4+threads+arena"."""
+        if isinstance(value, Sessions):
+            return value
+        number, *names = str(value).split("+") if isinstance(value, str) else (value,)
+        if isinstance(number, str) and number.isascii() and number.isdecimal():
+            number = int(number)
+        is_count = isinstance(number, int) and not isinstance(number, bool)
+        if not is_count or not 1 <= number <= MOST_CALLERS or not set(names) <= set(SHARES):  # type: ignore[operator]
+            raise ConfigError(
+                f"sessions={quoted(value)} is no usable value",
+                f'give a number from 1 to {MOST_CALLERS}, or a text such as "4+threads+arena"',
+            )
+        return cls(int(number), tuple(name for name in SHARES if name in names))  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """One load test as the user requested it; `sessions` holds those of each config."""
+
+    compared: CompareRequest
+    sessions: tuple[Sessions, ...]
+    points: tuple[LoadPoint, ...]
+    duration_s: float
+    rounds: int = ROUNDS
+
+    @property
+    def most_callers(self) -> int:
+        return max(point.callers for point in self.points)
+
+    @property
+    def elapsed_s(self) -> float:
+        """The time that the load itself takes."""
+        return self.duration_s * len(self.points) * len(self.sessions)
+
+
+def check_load(callers: Sequence[object], rates: Sequence[object], duration_s: object) -> None:
+    """Refuse what no machine can do, before a worker starts."""
+    for count in callers:
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_CALLERS:
+            raise ConfigError(
+                f"callers={quoted(count)} is no usable value", f"give numbers from 1 to {MOST_CALLERS}"
+            )
+    for rate in rates:
+        is_number = isinstance(rate, int | float) and not isinstance(rate, bool)
+        if is_number and rate > MOST_RATE_HZ:  # type: ignore[operator]
+            raise ConfigError(
+                f"rate_hz={rate:g} asks for more requests a second than any machine reaches",
+                f"give at most {MOST_RATE_HZ:g}, or leave rate_hz out to find the most that this one serves",
+            )
+        if not is_number or not rate > 0:  # type: ignore[operator]
+            raise ConfigError(f"rate_hz={quoted(rate)} is no usable value", "give requests a second above 0")
+    is_number = isinstance(duration_s, int | float) and not isinstance(duration_s, bool)
+    if not is_number or not 0 < duration_s <= 3600:  # type: ignore[operator]
+        raise ConfigError(
+            f"duration_s={quoted(duration_s)} is no usable value", "give seconds above 0 and up to 3600"
+        )

@@ -1,0 +1,83 @@
+"""Configs under load: throughput against p99, the knee, processor time a request."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from workbench.errors import ConfigError
+from workbench.judge.load_points import PointSummary, in_words, knee, load_frame, summaries
+from workbench.records.load_test import LoadTestRecord, check_load_test
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+from workbench.text import quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class LoadTest(Result):
+    """Configs under load. Made by `wb.load_test`.
+
+    >>> import workbench as wb
+    >>> wb.LoadTest.__name__
+    'LoadTest'
+    """
+
+    record: LoadTestRecord
+
+    @property
+    def points(self) -> tuple[PointSummary, ...]:
+        """Every config at every amount of load: throughput, percentiles, processor time, verdict."""
+        return summaries(self.record)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per config and amount of load."""
+        return load_frame(self.record)
+
+    def to_python(self, model: str | os.PathLike[str], label: str = "A") -> str:
+        """Return a plain onnxruntime script: the sessions of one config, and its callers at the knee."""
+        from workbench.results.load_script import load_script
+
+        run = next((run for run in self.record.runs if run.label == label), None)
+        if run is None:
+            labels = ", ".join(run.label for run in self.record.runs)
+            raise ConfigError(f"there is no run {quoted(label)}", f"name one of {labels}")
+        best = knee([row for row in self.points if row.run is run])
+        return load_script(run, model, best.point.callers if best else self.record.points[0].callers)
+
+    def figure(self) -> go.Figure:
+        """Draw p99 against throughput, a line for each config, the knee marked."""
+        from workbench.figures.load_test import load_figure
+
+        return load_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw throughput and p99 as bars."""
+        from workbench.figures.load_test import load_scene
+
+        return load_scene(self.record)
+
+    def __str__(self) -> str:
+        return in_words(self.record)
+
+
+KIND = ResultKind(
+    "load test",
+    LoadTestRecord,
+    check_load_test,
+    None,
+    result=LoadTest,
+    scope="runs",
+    entry="workbench.api.serving:load_test",
+    takes=("inputs", "seed", "calibration", "progress", "keep"),
+    heading="Several callers at once",
+    button="Load test",
+    hint="1, 2, 4, 8 callers at once on A and B: throughput against p99, and the knee",
+    step="under load",
+    tabs=("threads",),
+    code="result.add(wb.load_test(model, a, b{inputs}))",
+)
