@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from benchmarks.load import pick
+from benchmarks.burners import pick
 from benchmarks.models import make
 from workbench import Config, load
 from workbench.judge.compare import compare

@@ -14,7 +14,7 @@ import pytest
 from benchmarks import honesty
 
 _PARENT = """
-from benchmarks.load import OnOffLoad
+from benchmarks.burners import OnOffLoad
 with OnOffLoad(1) as load:
     print(load._process.pid, flush=True)
     input()

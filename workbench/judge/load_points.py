@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
+from workbench.judge.load_request import MOST_REQUESTS
 from workbench.judge.pairs import LEAST_S, Pair, typical_s
 from workbench.judge.percentiles import MIN_PROCESSES, Estimate, percentile_of
 from workbench.judge.sequential import CONFIDENCE, student_t
@@ -15,13 +16,15 @@ from workbench.judge.wording import headline
 from workbench.records.comparison import Verdict
 from workbench.records.display import config_in_words
 from workbench.records.load_test import LoadPoint, LoadRun, LoadSlice, LoadTestRecord
-from workbench.text import in_ms
+from workbench.text import in_ms, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CLOSE = 0.05  # of the best throughput: more callers than at the knee gain less than this
 REACHED = 0.95  # of the asked rate: Poisson arrivals of a few hundred requests scatter by this much
+
+NOTABLE_OTHERS = 0.1  # share of all cores that other programs used
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,23 @@ def load_pairs(baseline: LoadRun, candidate: LoadRun, point: LoadPoint) -> tuple
         clean = not (part.disturbed or partner.disturbed)
         pairs.append(Pair(part.round, ratio if clean else None, ratio, 1, int(clean)))
     return tuple(pairs)
+
+
+def load_notes(runs: Sequence[LoadRun], cores: int) -> tuple[str, ...]:
+    """Return what a reader must know of how it was measured."""
+    slices = [part for run in runs for part in run.slices]
+    wall_s = sum(part.wall_s for part in slices)
+    others_s = sum(part.others_cpu_s or 0.0 for part in slices)
+    notes = []
+    if wall_s and others_s / wall_s > NOTABLE_OTHERS * cores:
+        notes.append(
+            f"other programs used {min(others_s / wall_s, cores):.1f} of {cores} cores meanwhile: "
+            "measure again when the machine is quiet"
+        )
+    cut = [run.label for run in runs if any(len(part.latency_s) >= MOST_REQUESTS for part in run.slices)]
+    if cut:
+        notes.append(f"{listed(cut)} ended early, after {MOST_REQUESTS:,} answers a round")
+    return tuple(notes)
 
 
 def load_frame(record: LoadTestRecord) -> pd.DataFrame:

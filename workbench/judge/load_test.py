@@ -14,14 +14,21 @@ from typing import Any
 from workbench.errors import RunFailed
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.candidates import make_candidates
-from workbench.judge.load_points import load_pairs
+from workbench.judge.load_points import load_notes, load_pairs
 from workbench.judge.load_request import MOST_REQUESTS, LoadRequest, Sessions
 from workbench.judge.pairs import population_of
 from workbench.judge.tolerance import required_sqnr_db
 from workbench.judge.verdict import Criteria, judge
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.interference import Watch
-from workbench.measurement.interleaved import Ask, InterleavedRound, InterleavedSetup, Process, Task, TaskAnswer
+from workbench.measurement.interleaved import (
+    Ask,
+    InterleavedRound,
+    InterleavedSetup,
+    Process,
+    Task,
+    TaskAnswer,
+)
 from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.machine import read_machine
 from workbench.measurement.rounds import StartWorker
@@ -35,13 +42,11 @@ from workbench.records.load_test import (
 )
 from workbench.records.machine import Machine
 from workbench.records.run import Failure
-from workbench.text import listed
 from workbench.worker.launch import Worker, WorkerFolder
 from workbench.worker.values import read_values
 
 MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
 MEMORY_SHARE = 0.6
-NOTABLE_OTHERS = 0.1  # share of all cores that other programs used
 
 
 def measure_load(
@@ -143,7 +148,7 @@ class _LoadMeasuring:
             runs=runs,
             agreement=agreement,
             verdicts=verdicts,
-            notes=tuple(self._notes(runs)),
+            notes=load_notes(runs, self._machine.usable_cores),
         )
 
     def _groups(self) -> list[list[Candidate]]:
@@ -269,22 +274,6 @@ class _LoadMeasuring:
         return judge(
             run.label, pairs, agreement, criteria, final=True, failure=failures[0] if failures else None
         )
-
-    def _notes(self, runs: Sequence[LoadRun]) -> list[str]:
-        slices = [part for run in runs for part in run.slices]
-        wall_s = sum(part.wall_s for part in slices)
-        others_s = sum(part.others_cpu_s or 0.0 for part in slices)
-        cores = self._machine.usable_cores
-        notes = []
-        if wall_s and others_s / wall_s > NOTABLE_OTHERS * cores:
-            notes.append(
-                f"other programs used {min(others_s / wall_s, cores):.1f} of {cores} cores meanwhile: "
-                "measure again when the machine is quiet"
-            )
-        cut = [run.label for run in runs if any(len(part.latency_s) >= MOST_REQUESTS for part in run.slices)]
-        if cut:
-            notes.append(f"{listed(cut)} ended early, after {MOST_REQUESTS:,} answers a round")
-        return notes
 
     def _report(self, step: str, number: int) -> None:
         elapsed_s = time.perf_counter() - self._began

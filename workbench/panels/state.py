@@ -140,6 +140,13 @@ class BenchState(HasTraits):
         labels = sorted(part.label for part in result.parts if part.kind == kind and part.label)
         return {label: result.made(kind, label) for label in labels}
 
+    def whole_part(self, kind: str) -> Anything | None:
+        """Return the further result of a kind about all runs: the one beside the comparison, else its own."""
+        if kind in self.parts or self.result is None:
+            return self.parts.get(kind)
+        held = any(part.name == kind for part in self.result.parts)
+        return self.result.made(kind) if held else None
+
     def has_part(self, kind: str) -> bool:
         """Return whether there is a further result of this kind, of a run or of the whole comparison."""
         whole = self.result is not None and any(part.name == kind for part in self.result.parts)

@@ -48,6 +48,16 @@ class Tab:
 
 def part_cards(state: BenchState, kind: ResultKind) -> list[Card]:
     """Return a card with the figure and the table of each result of a kind."""
+    if kind.scope == "runs":
+        whole = state.whole_part(kind.name)
+        code = f'result.made("{kind.name}")'
+        return (
+            []
+            if whole is None
+            else [
+                Card(kind.name, f"{code}.figure()", str(whole), whole.figure, whole.to_frame, part=kind.name)
+            ]
+        )
     return [
         Card(
             f"{kind.name}, {label}", f"{part_code(kind.name, label)}.figure()", str(part), part.figure,
