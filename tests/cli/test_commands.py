@@ -224,3 +224,27 @@ def test_what_is_absent_is_a_dash_in_columns_of_any_type() -> None:
         ["-", "1.23", "-"],
         ["x", "-", "1073741824"],
     ]
+
+
+def test_a_load_test_takes_callers_sessions_and_rates(
+    monkeypatch: pytest.MonkeyPatch, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.factories import results as examples
+
+    calls: dict[str, Any] = {}
+
+    def load_test(model: Any, *configs: wb.Config, **options: Any) -> wb.LoadTest:
+        calls.update(options, model=model, configs=configs)
+        return wb.LoadTest(examples.load_test(), examples.about())
+
+    monkeypatch.setattr("workbench.api.serving.load_test", load_test)
+    path = tmp_path / "load.ortbench"
+    options = f"--a level=all --callers 1,4 --sessions 1 --sessions 4+threads --rate 5,7.5 --csv -o {path}"
+    assert main(["load-test", model, *options.split()]) == 0
+    assert calls["configs"] == (wb.Config(level="all"),)
+    assert (calls["callers"], calls["sessions"], calls["rate_hz"]) == ((1, 4), ["1", "4+threads"], (5.0, 7.5))
+    assert capsys.readouterr().out.startswith("label,config,sessions,shared,callers,rate_hz,")
+    assert isinstance(wb.open(path), wb.LoadTest)
+    assert main(["load-test", model]) == 0
+    assert calls["configs"] == (wb.Config(),)
+    assert "does not reach 900 requests/s" in capsys.readouterr().out

@@ -6,13 +6,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from workbench.cli.comparing import read_dims
-from workbench.errors import InputError
+from workbench.cli.subject import add_subject, save, subject_of
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
 
-LABELS = "abcdef"
+CANDIDATES = "bcdef"
 EXAMPLE = (
     "workbench load-test bert-base --a intra_op_threads=4 --b intra_op_threads=1 --sessions 1 --sessions 4"
 )
@@ -23,8 +22,8 @@ def add_to(commands: Commands) -> None:
     command = commands.add_parser(
         "load-test", help="measure several callers at once", epilog=f"Example: {EXAMPLE}"
     )
-    command.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
-    for label in LABELS:
+    add_subject(command)
+    for label in CANDIDATES:
         command.add_argument(
             f"--{label}", action="append", metavar="KEY=VALUE", help=f"a setting of {label.upper()}"
         )
@@ -41,12 +40,7 @@ def add_to(commands: Commands) -> None:
         "--rate", type=rates, metavar="HZ,HZ", help="requests that arrive a second; default: back to back"
     )
     command.add_argument("--duration", type=float, default=2.0, metavar="S", help="of each point; default 2")
-    command.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis"
-    )
     command.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
-    command.add_argument("--seed", type=int, default=0, help="seed of the inputs, the order and the arrivals")
-    command.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
     command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     command.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -57,27 +51,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, print the sentences or the table, and save."""
     from workbench.api.serving import load_test
     from workbench.config import Config
-    from workbench.models import load
-    from workbench.models.generate import random_inputs
-    from workbench.text import path_text, printable
+    from workbench.text import printable
 
-    if arguments.npz and arguments.dim:
-        raise InputError(
-            "--npz and --dim were both given", "sizes follow from the arrays in the file: leave out --dim"
-        )
-    given = [getattr(arguments, label) for label in LABELS]
-    configs = [Config.from_assignments(texts) for texts in given if texts is not None]
-    model = load(arguments.model)
-    dims = read_dims(arguments.dim)
+    model, first, inputs = subject_of(arguments)
+    given = [getattr(arguments, label) for label in CANDIDATES]
     result = load_test(
         model,
-        *configs,
+        first,
+        *(Config.from_assignments(texts) for texts in given if texts is not None),
         callers=arguments.callers,
         sessions=arguments.sessions or 1,
         rate_hz=arguments.rate,
         duration_s=arguments.duration,
-        inputs=arguments.npz
-        or random_inputs(model.structure, model.name, arguments.seed, dims, model.usual_dims),
+        inputs=inputs,
         seed=arguments.seed,
         progress=sys.stderr.isatty() and not arguments.quiet,
         keep=not arguments.no_history,
@@ -86,9 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(result.to_frame().to_csv(index=False), end="")
     else:
         print(printable(str(result), keep="\n"))
-    if arguments.output:
-        print(f"saved {path_text(result.save(arguments.output))}", file=sys.stderr)
-    return 0
+    return save(result, arguments)
 
 
 def numbers(text: str) -> tuple[int, ...]:
