@@ -62,8 +62,8 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
         drawn = [row for row in known if row.run is run]
         style = style_of_run(index)
         figure.add_scatter(
-            x=[row.throughput.value for row in drawn] or [None],
-            y=[scale.of(row.p99.value or row.p50.value or 0.0) for row in drawn] or [None],
+            x=[row.throughput.value for row in drawn],
+            y=[scale.of(row.p99.value or row.p50.value or 0.0) for row in drawn],
             error_x={
                 "type": "data",
                 "array": [_over(row, above=True) for row in drawn],
