@@ -5,6 +5,7 @@ from workbench._version import __version__ as __version__
 from workbench.api.accuracy import accuracy as accuracy
 from workbench.api.advising import findings as findings, improve as improve
 from workbench.api.comparing import compare as compare, history as history, open as open
+from workbench.api.deploying import deploy as deploy
 from workbench.api.explaining import ablate as ablate, explain as explain, levels as levels
 from workbench.api.exporting import export_html as export_html
 from workbench.api.layers import (
@@ -42,6 +43,7 @@ from workbench.errors import (
     BundleError as BundleError,
     Cancelled as Cancelled,
     ConfigError as ConfigError,
+    DeployError as DeployError,
     DownloadError as DownloadError,
     HistoryError as HistoryError,
     InputError as InputError,
@@ -64,6 +66,7 @@ from workbench.results.ablation import Ablation as Ablation
 from workbench.results.accuracy import AccuracyTable as AccuracyTable
 from workbench.results.cold_start import ColdStarts as ColdStarts
 from workbench.results.comparison import Comparison as Comparison
+from workbench.results.deployment import Deployment as Deployment
 from workbench.results.explanation import Explanation as Explanation
 from workbench.results.findings import Finding as Finding, Findings as Findings, FixResult as FixResult
 from workbench.results.fusions import Fusions as Fusions

@@ -63,6 +63,10 @@ class RunFailed(WorkbenchError):
     """ORT refused to load or to run the model."""
 
 
+class DeployError(WorkbenchError):
+    """A config that cannot be served, or a server that does not start or answer."""
+
+
 class MetricError(WorkbenchError):
     """Labels that do not fit the outputs, or an error in a metric of the user's own."""
 

@@ -40,6 +40,7 @@ MODULES = {  # in the order of sections and buttons
     "peaks": "workbench.results.peaks",
     "findings": "workbench.results.findings",
     "improvement": "workbench.results.improvement",
+    "deployment": "workbench.results.deployment",
 }
 
 

@@ -1,0 +1,93 @@
+"""`wb.deploy`: a folder that serves a chosen config in production."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import Config
+from workbench.deployment.folder import KINDS, Kind, Serving, file_name, write_deployment
+from workbench.errors import ConfigError
+from workbench.models.fit import check_fit
+from workbench.preparation.replayed import replayed
+from workbench.preparation.runnable import make_runnable
+from workbench.results.deployment import Deployment
+from workbench.results.result import origin_of
+from workbench.text import quoted
+
+if TYPE_CHECKING:
+    from workbench.models import Inputs, Model
+
+
+def deploy(
+    model: Model | Any,
+    config: Config,
+    folder: str | os.PathLike[str],
+    kind: Kind = "python",
+    *,
+    name: str | None = None,
+    inputs: Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    seed: int = 0,
+    calibration: Any = None,
+    fallback: bool = False,
+    concurrency: int = 1,
+    max_batch: int = 8,
+    max_wait_s: float = 0.002,
+    max_queue: int = 256,
+    max_body_bytes: int = 64 << 20,
+    timeout_s: float = 30.0,
+    cancel: threading.Event | None = None,
+) -> Deployment:
+    """Write everything that runs this config in production; nothing in it needs the workbench.
+
+    `kind` is "python", a server of the Open Inference Protocol with exact requirements and a Dockerfile, or
+    "triton", a model repository. The prepared model travels with it. `fallback=False` makes the server refuse
+    to start when an execution provider of the config does not. `concurrency` is the number of runs at once;
+    where the first dimension is free, up to `max_batch` rows that wait at most `max_wait_s` run together.
+    `result.check()` starts the server and compares it with the measured config.
+
+    >>> import workbench as wb
+    >>> wb.deploy.__name__
+    'deploy'
+    """
+    from workbench.models import Inputs, load
+
+    if kind not in KINDS:
+        raise ConfigError(f"kind={quoted(kind)} is no kind of deployment", f"give one of {', '.join(KINDS)}")
+    for label, number in (("concurrency", concurrency), ("max_batch", max_batch), ("max_queue", max_queue)):
+        if type(number) is not int or number < 1:
+            raise ConfigError(f"{label}={number!r} is no count", "give a whole number of at least 1")
+    for label, bound in (
+        ("max_wait_s", max_wait_s),
+        ("timeout_s", timeout_s),
+        ("max_body_bytes", max_body_bytes),
+    ):
+        if not isinstance(bound, int | float) or not 0 <= bound < float("inf"):
+            raise ConfigError(f"{label}={bound!r} is no bound", "give a number that is not negative")
+    loaded = load(model)
+    check_fit(loaded, config)
+    if config.runtime is not None:
+        raise ConfigError(
+            "a config of another environment's ONNX Runtime cannot be deployed from here",
+            "deploy it from that environment, or leave runtime out: config.replace(runtime=None)",
+        )
+    fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
+    calibration = replayed(calibration)
+    runnable = make_runnable(loaded, config, fed.feeds, calibration=calibration, cancel=cancel)
+    serving = Serving(
+        name=file_name(name or loaded.name),
+        fallback=fallback,
+        concurrency=concurrency,
+        max_batch=max_batch,
+        max_wait_s=max_wait_s,
+        max_queue=max_queue,
+        max_body_bytes=int(max_body_bytes),
+        timeout_s=timeout_s,
+    )
+    target = Path(folder).expanduser()
+    record = write_deployment(runnable.prepared, runnable.feeds[0], target, kind, serving, cancel)
+    about = origin_of(loaded, config, fed, cancel=cancel)
+    return Deployment.written(record, about, target, runnable)

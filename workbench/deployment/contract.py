@@ -1,0 +1,74 @@
+"""The inputs and outputs of a model in the words of the Open Inference Protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onnx import TensorProto
+
+from workbench.deployment.serving.protocol import Tensor
+from workbench.errors import DeployError
+from workbench.models.declared import Declared, TensorType, declared_inputs, declared_outputs
+from workbench.models.model import Model
+from workbench.text import shorten
+
+DATATYPES: dict[int, str] = {
+    TensorProto.BOOL: "BOOL",
+    TensorProto.UINT8: "UINT8",
+    TensorProto.UINT16: "UINT16",
+    TensorProto.UINT32: "UINT32",
+    TensorProto.UINT64: "UINT64",
+    TensorProto.INT8: "INT8",
+    TensorProto.INT16: "INT16",
+    TensorProto.INT32: "INT32",
+    TensorProto.INT64: "INT64",
+    TensorProto.FLOAT16: "FP16",
+    TensorProto.FLOAT: "FP32",
+    TensorProto.DOUBLE: "FP64",
+    TensorProto.STRING: "BYTES",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """The inputs and outputs of a model; `batchable`: the first dimension of all is the same free one."""
+
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    batchable: bool
+
+
+def contract_of(model: Model) -> Contract:
+    """Return what a client sends and gets; raise a DeployError for a value that the protocol cannot carry."""
+    inputs, outputs = declared_inputs(model.structure), declared_outputs(model.structure)
+    if not inputs:
+        raise DeployError(f"{shorten(model.name)} has no input", "deploy a model that takes one")
+    return Contract(
+        tuple(_tensor(value, "input", model.name) for value in inputs),
+        tuple(_tensor(value, "output", model.name) for value in outputs),
+        _batchable([*inputs, *outputs]),
+    )
+
+
+def _tensor(value: Declared, side: str, model: str) -> Tensor:
+    declared = value.type
+    datatype = DATATYPES.get(declared.element) if isinstance(declared, TensorType) else None
+    if not isinstance(declared, TensorType) or declared.sparse or datatype is None:
+        raise DeployError(
+            f"{side} {value} of {shorten(model)} cannot travel in the Open Inference Protocol",
+            "give the model inputs and outputs that are tensors of numbers, booleans or texts",
+        )
+    if declared.dims is None:
+        raise DeployError(
+            f"{side} {shorten(value.name)} of {shorten(model)} has no declared rank",
+            "export the model with the shapes of its inputs and outputs",
+        )
+    return Tensor(value.name, datatype, tuple(dim if isinstance(dim, int) else -1 for dim in declared.dims))
+
+
+def _batchable(values: list[Declared]) -> bool:
+    first = {
+        value.type.dims[0] if isinstance(value.type, TensorType) and value.type.dims else 0
+        for value in values
+    }
+    return len(first) == 1 and isinstance(next(iter(first)), str)

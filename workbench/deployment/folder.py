@@ -1,0 +1,241 @@
+"""The folder of a deployment: written whole beside its place, then moved there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench.background import check_cancel
+from workbench.config.plan import session_plan
+from workbench.deployment import texts, triton
+from workbench.deployment.contract import Contract, contract_of
+from workbench.deployment.serving.protocol import Array, Tensor
+from workbench.deployment.session_file import session_file
+from workbench.errors import DeployError
+from workbench.models.external import beside_locations
+from workbench.models.model import Model
+from workbench.preparation.preparing import Prepared
+from workbench.records.deployment import DeployedFile, DeploymentRecord
+from workbench.text import path_text, shorten
+
+Kind = Literal["python", "triton"]
+KINDS: tuple[Kind, ...] = ("python", "triton")
+SERVING = Path(__file__).with_name("serving")
+WARM_UP_RUNS = 5
+_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_COPY_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How the server runs: the user's choices, written into the deployment."""
+
+    name: str
+    fallback: bool
+    concurrency: int
+    max_batch: int
+    max_wait_s: float
+    max_queue: int
+    max_body_bytes: int
+    timeout_s: float
+
+
+def file_name(name: str) -> str:
+    """Return a model's name as it may stand in an address and a path."""
+    return _NAME.sub("-", name).strip("-")[:60] or "model"
+
+
+def write_deployment(
+    prepared: Prepared,
+    feed: Mapping[str, Any],
+    folder: Path,
+    kind: Kind,
+    serving: Serving,
+    cancel: threading.Event | None,
+) -> DeploymentRecord:
+    """Write everything that serves the prepared model; return what was written."""
+    contract = contract_of(prepared.model)
+    examples = _examples(feed, contract.inputs)
+    with _whole(folder) as target:
+        write = _python if kind == "python" else _triton
+        notes = write(target, prepared, contract, examples, serving, cancel)
+        files = tuple(
+            DeployedFile(path.relative_to(target).as_posix(), path.stat().st_size, _sha256(path, cancel))
+            for path in sorted(target.rglob("*"))
+            if path.is_file()
+        )
+    return DeploymentRecord(
+        name=serving.name,
+        kind=kind,
+        config=prepared.asked,
+        providers=_providers(prepared),
+        batchable=contract.batchable,
+        concurrency=serving.concurrency,
+        files=files,
+        notes=notes,
+        check=None,
+    )
+
+
+def _python(
+    target: Path,
+    prepared: Prepared,
+    contract: Contract,
+    examples: dict[str, Array],
+    serving: Serving,
+    cancel: threading.Event | None,
+) -> tuple[str, ...]:
+    model = _copy_model(prepared.model, target / "model", cancel)
+    providers = _providers(prepared)
+    notes = tuple(prepared.notes)
+    files = {f"model/{path.name}": _sha256(path, cancel) for path in sorted((target / "model").iterdir())}
+    document = {
+        "name": serving.name,
+        "version": "1",
+        "model": f"model/{model.name}",
+        "files": files,
+        "providers": list(providers),
+        "fallback": serving.fallback,
+        "batchable": contract.batchable and serving.max_batch > 1,
+        "warm_up_runs": WARM_UP_RUNS,
+        "inputs": [tensor.metadata() for tensor in contract.inputs],
+        "outputs": [tensor.metadata() for tensor in contract.outputs],
+        "limits": {
+            "max_body_bytes": serving.max_body_bytes,
+            "max_queue": serving.max_queue,
+            "timeout_s": serving.timeout_s,
+            "max_batch": serving.max_batch,
+            "max_wait_s": serving.max_wait_s,
+            "concurrency": serving.concurrency,
+        },
+    }
+    _write(target / "deployment.json", json.dumps(document, indent=2) + "\n")
+    _write(target / "session.py", session_file(session_plan(prepared.config)))
+    _write(target / "requirements.txt", "\n".join(texts.packages(providers)) + "\n")
+    _write(target / "Dockerfile", texts.dockerfile())
+    changed = ", ".join(f"{name}={value}" for name, value in prepared.asked.changed().items())
+    page = texts.readme(serving.name, changed or "defaults", contract, providers, serving.fallback, notes)
+    _write(target / "README.md", page)
+    names = [tensor.name for tensor in contract.inputs]
+    arrays = {f"input_{place}": _storable(examples[name]) for place, name in enumerate(names)}
+    arrays["names"] = np.array(json.dumps(names))
+    np.savez_compressed(target / "examples.npz", allow_pickle=False, **arrays)
+    (target / "serving").mkdir()
+    for source in sorted(SERVING.glob("*.py")):
+        place = target if source.stem in ("server", "client") else target / "serving"
+        shutil.copyfile(source, place / source.name)
+    return notes
+
+
+def _triton(
+    target: Path,
+    prepared: Prepared,
+    contract: Contract,
+    examples: dict[str, Array],
+    serving: Serving,
+    cancel: threading.Event | None,
+) -> tuple[str, ...]:
+    if not prepared.model.path.suffix == ".onnx":
+        raise DeployError(
+            "Triton's backend reads .onnx files, and this config makes an .ort file",
+            'leave saved_graph="ort" out: config.replace(saved_graph=None)',
+        )
+    _copy_model(prepared.model, target / serving.name / "1", cancel)
+    text = triton.config_text(
+        serving.name,
+        prepared.config,
+        contract,
+        examples,
+        max_batch=serving.max_batch,
+        instances=serving.concurrency,
+    )
+    _write(target / serving.name / "config.pbtxt", text)
+    lost = tuple(f"not expressed in Triton: {option}" for option in triton.not_expressed(prepared.config))
+    return (*lost, *prepared.notes)
+
+
+def _copy_model(model: Model, folder: Path, cancel: threading.Event | None) -> Path:
+    """Copy the file and its external weights; return the copy, called model.onnx or model.ort."""
+    folder.mkdir(parents=True)
+    copy = folder / f"model{model.path.suffix}"
+    _copy(model.path, copy, cancel)
+    for location in (
+        beside_locations(model.structure, copy.name, shorten(model.name)) if model.external else ()
+    ):
+        (folder / location).parent.mkdir(parents=True, exist_ok=True)
+        _copy(model.path.parent / location, folder / location, cancel)
+    return copy
+
+
+def _copy(source: Path, target: Path, cancel: threading.Event | None) -> None:
+    with source.open("rb") as reading, target.open("wb") as writing:
+        while chunk := reading.read(_COPY_BYTES):
+            writing.write(chunk)
+            check_cancel(cancel)
+
+
+def _sha256(path: Path, cancel: threading.Event | None) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_COPY_BYTES):
+            digest.update(chunk)
+            check_cancel(cancel)
+    return digest.hexdigest()
+
+
+def _examples(feed: Mapping[str, Any], inputs: tuple[Tensor, ...]) -> dict[str, Array]:
+    return {tensor.name: np.asarray(feed[tensor.name]) for tensor in inputs}
+
+
+def _storable(array: Array) -> Array:
+    """Return the array as an archive without pickle holds it."""
+    return array.astype(str) if array.dtype.kind == "O" else array
+
+
+def _providers(prepared: Prepared) -> tuple[str, ...]:
+    return tuple(name for name, _ in session_plan(prepared.config).providers)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """Give an empty folder beside `folder`, which becomes it at the end; on an error nothing is left."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DeployError(
+            f"{path_text(folder)} is not an empty folder", "name a folder that does not exist yet"
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise DeployError(
+            f"{path_text(folder)} cannot be made: {error.strerror}", "name a folder that you may write to"
+        ) from error
+    try:
+        yield temporary
+        temporary.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        temporary.rename(folder)
+    except OSError as error:
+        raise DeployError(
+            f"{path_text(folder)} cannot be written: {error.strerror}",
+            "free some space, or name another folder",
+        ) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

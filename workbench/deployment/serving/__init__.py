@@ -1,0 +1,1 @@
+"""The server that a deployment contains. Its files are copied as they are and import nothing of the workbench."""

@@ -1,0 +1,136 @@
+"""The texts of a deployment: its requirements, its Dockerfile, its README."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from workbench.config.provider import CPU
+from workbench.deployment.contract import Contract
+from workbench.errors import DeployError
+
+SERVER_PACKAGES = ("numpy", "fastapi", "uvicorn", "prometheus-client")
+EXTRA = 'pip install "ort-workbench[serve]"'
+_GPU = ("CUDAExecutionProvider", "TensorrtExecutionProvider")
+_OWN_BUILDS = {
+    "OpenVINOExecutionProvider": "onnxruntime-openvino",
+    "DmlExecutionProvider": "onnxruntime-directml",
+    "QNNExecutionProvider": "onnxruntime-qnn",
+}
+
+_DOCKERFILE = """FROM python:{python}-slim
+WORKDIR /srv
+COPY requirements.txt .
+RUN pip install --no-cache-dir -r requirements.txt
+COPY . .
+RUN useradd --system server
+USER server
+EXPOSE 8000
+HEALTHCHECK CMD python -c "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/v2/health/ready')"
+CMD ["python", "server.py", "--host", "0.0.0.0", "--port", "8000"]
+"""
+
+_README = """# {name}
+
+A server of one model, with the session options that were measured: `{config}`.
+It speaks the [Open Inference Protocol](https://github.com/kserve/open-inference-protocol), version 2,
+over HTTP, with the binary tensor extension. It needs nothing of the tool that wrote it.
+
+    python -m venv .venv && .venv/bin/pip install -r requirements.txt
+    .venv/bin/python server.py --port 8000
+
+or `docker build -t {name} . && docker run -p 8000:8000 {name}`. Then:
+
+    pip install "tritonclient[http]" && python client.py --url localhost:8000
+
+| address | answer |
+|---|---|
+| `GET /v2/health/live`, `GET /v2/health/ready` | 200; ready only once the session is loaded and has run |
+| `GET /v2/models/{name}` | inputs, outputs, and the execution providers in effect |
+| `POST /v2/models/{name}/infer` | outputs; JSON or binary tensors |
+| `GET /metrics` | Prometheus: latency, run time, rows a run, queue length, requests by status |
+
+| input | type | shape |
+|---|---|---|
+{inputs}
+
+| output | type | shape |
+|---|---|---|
+{outputs}
+
+Limits stand in `deployment.json`: `max_body_bytes` (413 beyond it), `max_queue` and `timeout_s` (503),
+`concurrency` (runs at once), `max_batch` and `max_wait_s`. {batching}
+SIGTERM ends the server after the requests that run. Providers: {providers}. {fallback}
+The server checks the SHA-256 of its model files when it starts. It listens on 127.0.0.1 unless told
+otherwise, and it has no authentication and no TLS: put it behind a proxy that has.
+{notes}"""
+
+
+def packages(providers: Sequence[str]) -> tuple[str, ...]:
+    """Return the exact requirements of the server, as installed here."""
+    return (_onnxruntime(providers), *(f"{name}=={_version(name)}" for name in SERVER_PACKAGES))
+
+
+def dockerfile() -> str:
+    return _DOCKERFILE.format(python=f"{sys.version_info.major}.{sys.version_info.minor}")
+
+
+def readme(
+    name: str, config: str, contract: Contract, providers: Sequence[str], fallback: bool, notes: Sequence[str]
+) -> str:
+    """Return one page on how to run and call the server. `name` holds letters, digits, - and _ only."""
+    lines = {
+        side: "\n".join(
+            f"| {cell(tensor.name)} | {tensor.datatype} | {list(tensor.shape)} |" for tensor in tensors
+        )
+        for side, tensors in (("inputs", contract.inputs), ("outputs", contract.outputs))
+    }
+    return _README.format(
+        name=name,
+        config=cell(config),
+        batching="Waiting requests are joined along the first dimension, which is free."
+        if contract.batchable
+        else "Requests are not joined: the first dimension of this model is fixed.",
+        providers=", ".join(providers),
+        fallback="It starts without those that are missing, and says so in the model's metadata."
+        if fallback
+        else "It refuses to start without one of them.",
+        notes="".join(f"\n- {note}" for note in notes),
+        **lines,
+    )
+
+
+def cell(text: str) -> str:
+    """Return a text from a model for a Markdown table: on one line, without markup."""
+    return "".join(f"\\{letter}" if letter in "|`<>[]*_" else letter for letter in " ".join(text.split()))
+
+
+def _onnxruntime(providers: Sequence[str]) -> str:
+    ours = next((name for name in ("onnxruntime-gpu", "onnxruntime") if _installed(name)), None)
+    if ours is None:
+        raise DeployError(
+            "this environment has no ONNX Runtime, whose version the server needs",
+            "install onnxruntime here, or deploy where the config was measured",
+        )
+    own = [_OWN_BUILDS[name] for name in providers if name in _OWN_BUILDS]
+    if own:
+        return f"{own[0]}=={_version(own[0])}" if _installed(own[0]) else own[0]
+    if any(name in _GPU for name in providers):
+        return f"onnxruntime-gpu[cuda,cudnn]=={_version(ours)}"
+    return f"onnxruntime=={_version(ours)}" if set(providers) <= {CPU} else f"{ours}=={_version(ours)}"
+
+
+def _installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError as error:
+        raise DeployError(f"{name} is not installed here, so its version is not known", EXTRA) from error

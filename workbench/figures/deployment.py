@@ -1,0 +1,64 @@
+"""What serving costs: latency and throughput of the bare session and through HTTP."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look
+from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.text import bytes_text, counted, in_ms
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.records.deployment import DeploymentCheck, DeploymentRecord
+
+_LOOK = series_look(0, "")
+_LARGEST_FILES = 8
+
+
+def deployment_chart(record: DeploymentRecord) -> Chart:
+    """Return a row for each way to call it; before a check, its largest files."""
+    if record.check is None:
+        return _files(record)
+    axes = (Axis("median latency (ms)"), Axis("throughput (requests/s)"))
+    rows = [ChartRow("bare session", ((_latency(record.check.bare_s),), ()))]
+    rows += [_row(record.check, callers) for callers in record.check.callers]
+    return Chart(tuple(str(record).split("\n")[1].split("; ")), axes, tuple(rows), columns=2)
+
+
+def deployment_figure(record: DeploymentRecord) -> go.Figure:
+    """Draw the chart with plotly."""
+    return chart_figure(deployment_chart(record))
+
+
+def deployment_scene(record: DeploymentRecord) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(deployment_chart(record))
+
+
+def _row(check: DeploymentCheck, callers: int) -> ChartRow:
+    latencies = check.latencies_s(callers)
+    rate = check.throughput(callers)
+    value = (
+        Value(None, "not measured", _LOOK)
+        if rate is None
+        else Value(rate.value, f"{rate.value:.3g}", _LOOK, rate.low, rate.high)
+    )
+    latency = _latency(median(latencies) if latencies else None)
+    return ChartRow(f"HTTP, {counted(callers, 'caller')}", ((latency,), (value,)))
+
+
+def _latency(seconds: float | None) -> Value:
+    return Value(milliseconds(seconds), in_ms(seconds) or "not measured", _LOOK)
+
+
+def _files(record: DeploymentRecord) -> Chart:
+    largest = sorted(record.files, key=lambda file: -file.size_bytes)[:_LARGEST_FILES]
+    rows = tuple(
+        ChartRow(file.path, ((Value(file.size_bytes / 2**20, bytes_text(file.size_bytes), _LOOK),),))
+        for file in largest
+    )
+    return Chart((str(record).split("\n")[0],), (Axis("size (MiB)"),), rows)

@@ -1,0 +1,118 @@
+"""A deployment: its files, and the check of its server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.deployment.checking import BLOCK_S, CALLERS, ROUNDS, check_deployment
+from workbench.errors import DeployError
+from workbench.measure.bar import bar
+from workbench.measure.limits import Limits, Progress
+from workbench.preparation.runnable import Runnable
+from workbench.records.deployment import DeploymentRecord
+from workbench.records.kinds import anything
+from workbench.records.origin import Origin
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class Deployment(Result):
+    """A folder that serves one config. Made by `wb.deploy`.
+
+    >>> import workbench as wb
+    >>> wb.Deployment.__name__
+    'Deployment'
+    """
+
+    record: DeploymentRecord
+    folder: Path | None = None  # None: a reopened result, whose folder may be on another machine
+    _runnable: Runnable | None = None
+
+    @classmethod
+    def written(cls, record: DeploymentRecord, about: Origin, folder: Path, runnable: Runnable) -> Deployment:
+        """Return the deployment that was just written to `folder`."""
+        deployment = cls(record, about)
+        deployment.folder = folder
+        deployment._runnable = runnable
+        return deployment
+
+    @property
+    def checked(self) -> bool:
+        """Whether its server was started and compared."""
+        return self.record.check is not None
+
+    def check(
+        self,
+        callers: Sequence[int] = CALLERS,
+        *,
+        rounds: int = ROUNDS,
+        block_s: float = BLOCK_S,
+        progress: bool | Callable[[Progress], None] = True,
+        limits: Limits | None = None,
+        cancel: threading.Event | None = None,
+        keep: bool = True,
+    ) -> Deployment:
+        """Start its server on a free loopback port and hold it against the bare session.
+
+        Each of `rounds` measures the session alone, then HTTP with each number of `callers`, for `block_s`
+        seconds each. `keep` adds the result to the history.
+        """
+        if self.folder is None or self._runnable is None:
+            raise DeployError(
+                "this deployment was opened from a file, so its folder is not known",
+                "write it again: wb.deploy(model, result.record.config, folder)",
+            )
+        if self.record.kind != "python":
+            raise DeployError(
+                "only a Python server can be started here",
+                "start Triton on its model repository, and ask it with any client of its protocol",
+            )
+        with bar(progress) as on_progress:
+            check = check_deployment(
+                self.folder,
+                self._runnable.prepared,
+                self._runnable.feeds[0],
+                callers=callers,
+                rounds=rounds,
+                block_s=block_s,
+                limits=limits,
+                on_progress=on_progress,
+                cancel=cancel,
+            )
+        checked = Deployment.written(
+            replace(self.record, check=check), self.about, self.folder, self._runnable
+        )
+        if keep:
+            checked.keep()
+        return checked
+
+    def figure(self) -> go.Figure:
+        """Draw latency and throughput: the bare session, and HTTP by callers."""
+        from workbench.figures.deployment import deployment_figure
+
+        return deployment_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw the same as a still picture."""
+        from workbench.figures.deployment import deployment_scene
+
+        return deployment_scene(self.record)
+
+
+KIND = ResultKind(
+    "deployment",
+    DeploymentRecord,
+    anything,
+    None,
+    result=Deployment,
+    heading="Deployment",
+)
