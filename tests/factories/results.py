@@ -24,7 +24,14 @@ from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.judge.measurement import MeasurementRecord
-from workbench.records.comparison import ComparisonRecord
+from workbench.records.comparison import ComparisonRecord, OutputAgreement
+from workbench.records.deployment import (
+    DeployedFile,
+    DeploymentCheck,
+    DeploymentRecord,
+    ServedLoad,
+    ServedRound,
+)
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
@@ -224,6 +231,23 @@ def improvement() -> ImprovementRecord:
     return ImprovementRecord("tiny", CONFIGS[0], CONFIGS[1], steps, (HOSTILE,), "the end", ordinary())
 
 
+def deployment() -> DeploymentRecord:
+    """A server that was checked in three rounds, with a stranger's texts."""
+    rounds = tuple(
+        ServedRound(
+            (0.001, 0.0011, 0.0012 + extra),
+            (ServedLoad(1, (0.002, 0.0021 + extra), 0.01), ServedLoad(4, (0.004, 0.005 + extra), 0.01)),
+        )
+        for extra in (0.0, 0.0001, 0.0002)
+    )
+    agreement = OutputAgreement("HTTP", HOSTILE, True, "equal", 0.0, 0.0, None, 0, 0)
+    check = DeploymentCheck(1.5, ("CPUExecutionProvider",), (agreement,), rounds)
+    files = (DeployedFile("model/model.onnx", 1 << 20, "0" * 64), DeployedFile("server.py", 1000, "1" * 64))
+    return DeploymentRecord(
+        "tiny", "python", CONFIGS[1], ("CPUExecutionProvider",), True, 1, files, (HOSTILE,), check
+    )
+
+
 def further() -> dict[str, Any]:
     """Results that are made beside a comparison, by kind; each about B."""
     return {
@@ -242,6 +266,7 @@ def further() -> dict[str, Any]:
         "load test": wb.LoadTest(load_test(), about()),
         "findings": wb.Findings(findings(), about()),
         "improvement": wb.Improvement(improvement(), about()),
+        "deployment": wb.Deployment(deployment(), about()),
     }
 
 

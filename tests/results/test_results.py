@@ -49,6 +49,7 @@ def made() -> dict[str, Any]:
         "load test": wb.LoadTest(examples.load_test(), about),
         "findings": wb.Findings(examples.findings(), about),
         "improvement": wb.Improvement(examples.improvement(), about),
+        "deployment": wb.Deployment(examples.deployment(), about),
     }
 
 

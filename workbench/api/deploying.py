@@ -35,7 +35,7 @@ def deploy(
     fallback: bool = False,
     concurrency: int = 1,
     max_batch: int = 8,
-    max_wait_s: float = 0.002,
+    max_wait_s: float = 0.0,
     max_queue: int = 256,
     max_body_bytes: int = 64 << 20,
     timeout_s: float = 30.0,
@@ -46,7 +46,8 @@ def deploy(
     `kind` is "python", a server of the Open Inference Protocol with exact requirements and a Dockerfile, or
     "triton", a model repository. The prepared model travels with it. `fallback=False` makes the server refuse
     to start when an execution provider of the config does not. `concurrency` is the number of runs at once;
-    where the first dimension is free, up to `max_batch` rows that wait at most `max_wait_s` run together.
+    where the first dimension is free, up to `max_batch` rows that wait run together; `max_wait_s` is what a
+    request may wait for others while the session is idle.
     `result.check()` starts the server and compares it with the measured config.
 
     >>> import workbench as wb

@@ -10,7 +10,17 @@ import sys
 from collections.abc import Sequence
 
 from workbench._version import __version__
-from workbench.cli import advising, cleaning, comparing, lab, load_testing, measuring, reporting, showing
+from workbench.cli import (
+    advising,
+    cleaning,
+    comparing,
+    deploying,
+    lab,
+    load_testing,
+    measuring,
+    reporting,
+    showing,
+)
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import printable
 
@@ -52,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     measuring.add_to(commands)
     load_testing.add_to(commands)
     advising.add_to(commands)
+    deploying.add_to(commands)
     showing.add_to(commands)
     reporting.add_to(commands)
     cleaning.add_to(commands)

@@ -1,1 +1,1 @@
-"""What serves a chosen config in production: a folder with a Python server, or a model repository of Triton."""
+"""What serves a config in production: a folder with a Python server, or a model repository of Triton."""

@@ -28,7 +28,7 @@ from workbench.deployment.texts import EXTRA
 from workbench.errors import DeployError
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.tolerance import least_sqnr_db
-from workbench.measure.limits import Limits, Progress
+from workbench.measurement.limits import Limits, Progress
 from workbench.preparation.preparing import Prepared
 from workbench.records.deployment import DeploymentCheck, ServedLoad, ServedRound
 from workbench.worker.launch import Worker, WorkerFolder
@@ -39,7 +39,8 @@ CALLERS = (1, 4)
 ROUNDS = 5
 BLOCK_S = 0.5
 START_S = 120.0
-_POLL_S = 0.1
+_POLL_S = 0.05
+_END_S = 10.0
 _LEAST_RUNS = 5
 _MOST_RUNS = 100_000
 _LAST_LINES = 6  # of the server's log, in an error
@@ -121,7 +122,7 @@ def check_deployment(
                 report(f"measuring through HTTP with {count} at once")
                 loads.append(client.load(count, block_s))
                 done += 1
-            measured.append(ServedRound(tuple(array("d", answer.payload)), tuple(loads)))
+            measured.append(ServedRound(tuple(ns * 1e-9 for ns in array("q", answer.payload)), tuple(loads)))
         return DeploymentCheck(ready_s, server.providers(), agreement, tuple(measured))
 
 
@@ -228,13 +229,22 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end(signal.SIGTERM)
+
+    def end(self, how: signal.Signals) -> None:
+        """Ask the server to end, and kill it if it does not within a while."""
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
+            self._process.send_signal(how)
             try:
-                self._process.wait(5)
+                self._process.wait(_END_S)
             except subprocess.TimeoutExpired:
                 self._process.kill()
         self._process.wait()
+
+    @property
+    def code(self) -> int | None:
+        """The exit code, or None while the server runs."""
+        return self._process.poll()
 
 
 class Client:

@@ -60,7 +60,7 @@ def _lines(
             yield f"{side} {{ {_declared(tensor, batched=max_batch > 0)} }}"
     yield f"instance_group {{ count: {instances} kind: {'KIND_GPU' if gpu else 'KIND_CPU'} }}"
     if max_batch:
-        yield "dynamic_batching { max_queue_delay_microseconds: 2000 }"
+        yield "dynamic_batching { }"
     yield from _optimization(config)
     yield from _parameters(config)
     yield from _warm_up(contract, examples, batched=max_batch > 0)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from workbench.deployment.checking import BLOCK_S, CALLERS, ROUNDS, check_deployment
 from workbench.errors import DeployError
-from workbench.measure.bar import bar
-from workbench.measure.limits import Limits, Progress
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, Progress
 from workbench.preparation.runnable import Runnable
 from workbench.records.deployment import DeploymentRecord
 from workbench.records.kinds import anything

@@ -1,0 +1,187 @@
+"""What `wb.deploy` writes."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from google.protobuf import text_format
+from onnx import TensorProto, helper
+
+import workbench as wb
+from tests.models import tiny
+from workbench.deployment.contract import contract_of
+from workbench.deployment.triton import not_expressed
+from workbench.models.fingerprint import file_sha256
+from workbench.models.model import Model
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Model:
+    return wb.load(tiny.save(tiny.mlp(), tmp_path))
+
+
+def triton_config(path: Path) -> Any:
+    """Read config.pbtxt with the schema that Triton publishes in its client, which loads without gRPC."""
+    package = importlib.util.find_spec("tritonclient")
+    assert package is not None
+    assert package.submodule_search_locations
+    file = Path(package.submodule_search_locations[0]) / "grpc" / "model_config_pb2.py"
+    spec = importlib.util.spec_from_file_location("model_config_pb2", file)
+    assert spec is not None
+    assert spec.loader is not None
+    schema = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(schema)
+    return text_format.Parse(path.read_text("utf-8"), schema.ModelConfig())
+
+
+def test_a_python_server_needs_nothing_of_the_workbench(model: Model, tmp_path: Path) -> None:
+    result = wb.deploy(model, wb.Config(intra_op_threads=1, spinning=False), tmp_path / "out")
+    names = {file.path for file in result.record.files}
+    assert names >= {"server.py", "session.py", "requirements.txt", "Dockerfile", "README.md", "client.py"}
+    for path in (tmp_path / "out").rglob("*.py"):
+        imported = {
+            name.split(".")[0]
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            for name in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+        }
+        assert "workbench" not in imported, path
+    document = json.loads((tmp_path / "out" / "deployment.json").read_text("utf-8"))
+    assert document["files"] == {"model/model.onnx": file_sha256(model.path)}
+    assert document["providers"] == ["CPUExecutionProvider"]
+    assert document["fallback"] is False
+    session = (tmp_path / "out" / "session.py").read_text("utf-8")
+    assert "options.intra_op_num_threads = 1" in session
+    assert "options.add_session_config_entry('session.intra_op.allow_spinning', '0')" in session
+    assert 'os.environ["ORT_DISABLE_TELEMETRY"] = "1"' in session
+    requirements = (tmp_path / "out" / "requirements.txt").read_text("utf-8").split()
+    assert requirements[0].startswith("onnxruntime==1.")
+    assert all("==" in line for line in requirements)
+
+
+def test_weights_beside_the_model_travel_with_it(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    path = tiny.save_external(tiny.mlp(), tmp_path / "in")
+    result = wb.deploy(path, wb.Config(), tmp_path / "out")
+    assert "model/tiny.onnx.data" in {file.path for file in result.record.files}
+    assert (tmp_path / "out/model/tiny.onnx.data").read_bytes() == (
+        tmp_path / "in/tiny.onnx.data"
+    ).read_bytes()
+
+
+def test_a_folder_that_holds_something_is_left_alone(model: Model, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("mine")
+    with pytest.raises(wb.DeployError, match="not an empty folder"):
+        wb.deploy(model, wb.Config(), tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine"]
+
+
+def test_nothing_is_left_of_a_deployment_that_failed(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workbench.deployment.folder.session_file", fail)
+    with pytest.raises(wb.DeployError, match="No space left on device"):
+        wb.deploy(model, wb.Config(), tmp_path / "out" / "new")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_texts_of_a_model_are_no_markup_and_no_code(tmp_path: Path) -> None:
+    name = '"\n} `<img src=x>`|\\'
+    node = helper.make_node("Identity", [name], ["y"])
+    proto = tiny.model([node], [tiny.tensor(name, ["n", 2])], [tiny.tensor("y", ["n", 2])])
+    path = tiny.save(proto, tmp_path)
+    wb.deploy(path, wb.Config(), tmp_path / "python", name="../../up <b>")
+    page = (tmp_path / "python" / "README.md").read_text("utf-8")
+    assert r"\<img src=x\>" in page
+    assert "<img" not in page.replace(r"\<", "")
+    assert "<b>" not in page
+    record = wb.deploy(path, wb.Config(), tmp_path / "triton", "triton", name="../../up <b>").record
+    assert [file.path for file in record.files] == ["up-b/1/model.onnx", "up-b/config.pbtxt"]
+    config = triton_config(tmp_path / "triton" / "up-b" / "config.pbtxt")
+    assert config.input[0].name == name
+    assert list(config.input[0].dims) == [2]
+
+
+def test_triton_says_what_it_cannot_express(tmp_path: Path, model: Model) -> None:
+    config = wb.Config(
+        level="extended",
+        intra_op_threads=2,
+        execution_mode="parallel",
+        cpu_arena=False,
+        disabled_passes=("GeluFusionL2",),
+        spinning=False,
+        session_entries={"session.use_device_allocator_for_initializers": "1"},
+    )
+    result = wb.deploy(model, config, tmp_path / "out", "triton", concurrency=3, max_batch=16)
+    written = triton_config(tmp_path / "out" / "tiny" / "config.pbtxt")
+    assert written.max_batch_size == (16 if contract_of(model).batchable else 0)
+    assert written.instance_group[0].count == 3
+    assert written.optimization.graph.level == 1
+    assert {key: value.string_value for key, value in written.parameters.items()} == {
+        "intra_op_thread_count": "2",
+        "execution_mode": "1",
+        "enable_mem_arena": "0",
+        "session.use_device_allocator_for_initializers": "1",
+    }
+    assert len(written.model_warmup[0].inputs) == len(contract_of(model).inputs)
+    assert result.record.notes == (
+        "not expressed in Triton: disabled_passes=GeluFusionL2",
+        "not expressed in Triton: session.inter_op.allow_spinning=0",
+        "not expressed in Triton: session.intra_op.allow_spinning=0",
+    )
+
+
+def test_triton_takes_the_accelerators_by_name() -> None:
+    tensorrt = wb.Provider("tensorrt", {"trt_fp16_enable": True, "trt_max_workspace_size": 1 << 30})
+    config = wb.Config(
+        providers=(tensorrt, wb.Provider("cuda", {"cudnn_conv_algo_search": "HEURISTIC"}), "cpu")
+    )
+    assert not_expressed(config) == ()
+    assert not_expressed(wb.Config(providers=("coreml", "cpu"))) == ("the provider CoreMLExecutionProvider",)
+    assert not_expressed(wb.Config(level="layout"))[0].startswith('level="layout"')
+
+
+def test_a_model_with_sequences_is_refused_by_name(tmp_path: Path) -> None:
+    made = helper.make_node("SequenceConstruct", ["x"], ["s"])
+    sequence = helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, None)
+    path = tiny.save(tiny.model([made], [tiny.tensor("x", [2])], [sequence]), tmp_path)
+    with pytest.raises(wb.DeployError, match=r"output s.* cannot travel"):
+        wb.deploy(path, wb.Config(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"concurrency": 0},
+        {"max_batch": True},
+        {"timeout_s": -1},
+        {"max_wait_s": float("nan")},
+        {"kind": "go"},
+    ],
+)
+def test_bad_bounds_are_refused_first(changes: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(wb.ConfigError):
+        wb.deploy("digits-conv", wb.Config(), tmp_path / "out", **changes)
+
+
+def test_examples_are_the_inputs_of_the_bench(model: Model, tmp_path: Path) -> None:
+    wb.deploy(model, wb.Config(), tmp_path / "out", seed=3)
+    with np.load(tmp_path / "out" / "examples.npz", allow_pickle=False) as arrays:
+        (name,) = json.loads(str(arrays["names"]))
+        assert np.array_equal(arrays["input_0"], model.inputs(seed=3).feeds[0][name])

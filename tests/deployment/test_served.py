@@ -1,0 +1,178 @@
+"""A deployment's server, started as its user would: health, answers, limits, metrics, shutdown."""
+
+from __future__ import annotations
+
+import json
+import signal
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.models import tiny
+from workbench.deployment.checking import Server
+from workbench.worker.folder import WorkerFolder
+
+pytestmark = pytest.mark.real
+
+
+def request(server: Server, path: str, data: bytes | None = None) -> tuple[int, bytes]:
+    """Return status and body, without a proxy."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    asked = urllib.request.Request(f"http://{server.url}{path}", data, {"Content-Type": "application/json"})
+    try:
+        with opener.open(asked, timeout=60) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def infer_body(feed: dict[str, np.ndarray], deployment: dict[str, Any]) -> bytes:
+    inputs = [
+        {
+            "name": tensor["name"],
+            "datatype": tensor["datatype"],
+            "shape": list(feed[tensor["name"]].shape),
+            "data": feed[tensor["name"]].reshape(-1).tolist(),
+        }
+        for tensor in deployment["inputs"]
+    ]
+    return json.dumps({"inputs": inputs}).encode()
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> wb.Deployment:
+    folder = tmp_path_factory.mktemp("served")
+    path = tiny.save(tiny.mlp(), folder)
+    return wb.deploy(path, wb.Config(intra_op_threads=1), folder / "out", max_body_bytes=20_000)
+
+
+@pytest.fixture(scope="module")
+def server(deployed: wb.Deployment) -> Iterator[Server]:
+    assert deployed.folder is not None
+    with WorkerFolder() as folder, Server(deployed.folder, folder / "log") as running:
+        assert running.wait_until_ready() > 0
+        yield running
+
+
+def test_the_protocol_is_answered(server: Server, deployed: wb.Deployment) -> None:
+    assert deployed.folder is not None
+    document = json.loads((deployed.folder / "deployment.json").read_text("utf-8"))
+    model = f"/v2/models/{server.name}"
+    for path in ("/v2/health/live", "/v2/health/ready", f"{model}/ready", f"{model}/versions/1/ready"):
+        assert request(server, path) == (200, b"")
+    metadata = json.loads(request(server, model)[1])
+    assert metadata["platform"] == "onnxruntime_onnx"
+    assert metadata["inputs"] == document["inputs"]
+    assert metadata["providers"] == ["CPUExecutionProvider"]
+    assert json.loads(request(server, "/v2")[1])["extensions"] == ["binary_tensor_data"]
+    feed = {
+        name: np.asarray(array)
+        for name, array in wb.load(deployed.folder / "model/model.onnx").inputs().feeds[0].items()
+    }
+    status, answer = request(server, f"{model}/infer", infer_body(feed, document))
+    assert status == 200
+    assert {output["name"] for output in json.loads(answer)["outputs"]} == {
+        tensor["name"] for tensor in document["outputs"]
+    }
+
+
+def test_mistakes_are_told_without_a_stack_trace(server: Server) -> None:
+    model = f"/v2/models/{server.name}"
+    for path, body, expected in (
+        (f"{model}/infer", b"{", 400),
+        (f"{model}/infer", b" " * 30_000, 413),
+        ("/v2/models/other/infer", b"{}", 404),
+        (f"{model}/infer", None, 405),
+    ):
+        status, answer = request(server, path, body)
+        assert status == expected
+        assert set(json.loads(answer)) == {"error"}
+        assert b"Traceback" not in answer
+
+
+def test_prometheus_reads_its_metrics(server: Server) -> None:
+    request(server, f"/v2/models/{server.name}/infer", b"{")
+    status, text = request(server, "/metrics")
+    assert status == 200
+    for name in (
+        b'inference_requests_total{status="400"}',
+        b"inference_request_duration_seconds_bucket",
+        b"inference_run_duration_seconds_count",
+        b"inference_batch_size_bucket",
+        b"inference_queue_length",
+    ):
+        assert name in text
+
+
+def test_a_check_holds_it_against_the_measured_config(deployed: wb.Deployment, tmp_path: Path) -> None:
+    checked = deployed.check(callers=(1, 2), rounds=3, block_s=0.05, progress=False, keep=False)
+    check = checked.record.check
+    assert check is not None
+    assert check.agrees
+    assert [row.agrees for row in check.agreement] == [True] * len(check.agreement)
+    assert check.callers == (1, 2)
+    assert check.overhead_s is not None
+    assert check.overhead_s.low is not None
+    assert check.bare_s is not None
+    assert check.providers == ("CPUExecutionProvider",)
+    assert checked.to_frame()["callers"].tolist() == ["bare session", "HTTP, 1 caller", "HTTP, 2 callers"]
+    assert "outputs equal those measured" in str(checked)
+    again = wb.open(checked.save(tmp_path / "checked.ortbench"))
+    assert str(again) == str(checked)
+    with pytest.raises(wb.DeployError, match="opened from a file"):
+        again.check(progress=False)
+
+
+def test_an_int8_model_is_served_as_measured(tmp_path: Path) -> None:
+    deployment = wb.deploy("digits-conv", wb.Config(precision=wb.StaticInt8()), tmp_path / "int8")
+    check = deployment.check(callers=(1,), rounds=1, block_s=0.05, progress=False, keep=False).record.check
+    assert check is not None
+    assert check.agrees
+
+
+def test_a_changed_model_is_not_served(tmp_path: Path) -> None:
+    other = wb.deploy(
+        wb.load(tiny.save(tiny.mlp(), tmp_path)), wb.Config(intra_op_threads=1), tmp_path / "out"
+    )
+    assert other.folder is not None
+    with (other.folder / "model" / "model.onnx").open("ab") as file:
+        file.write(b"\0")
+    with (
+        WorkerFolder() as folder,
+        Server(other.folder, folder / "log") as running,
+        pytest.raises(wb.DeployError, match="its SHA-256 differs"),
+    ):
+        running.wait_until_ready()
+
+
+def test_a_provider_that_does_not_start_is_refused_or_told(tmp_path: Path) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    config = wb.Config(providers=("cuda", "cpu"))
+    strict = wb.deploy(path, config, tmp_path / "strict")
+    assert strict.folder is not None
+    with (
+        WorkerFolder() as folder,
+        Server(strict.folder, folder / "log") as running,
+        pytest.raises(wb.DeployError, match="CUDAExecutionProvider did not start"),
+    ):
+        running.wait_until_ready()
+    lenient = wb.deploy(path, config, tmp_path / "lenient", fallback=True)
+    assert lenient.folder is not None
+    with WorkerFolder() as folder, Server(lenient.folder, folder / "log") as running:
+        running.wait_until_ready()
+        assert running.providers() == ("CPUExecutionProvider",)
+
+
+def test_a_term_signal_ends_it_in_order(deployed: wb.Deployment) -> None:
+    assert deployed.folder is not None
+    with WorkerFolder() as folder, Server(deployed.folder, folder / "log") as running:
+        running.wait_until_ready()
+        running.end(signal.SIGTERM)
+        assert running.code in (0, -signal.SIGTERM)  # uvicorn raises the signal again at the end
+        assert "Application shutdown complete" in running.log_end()
