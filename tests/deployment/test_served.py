@@ -15,7 +15,8 @@ import pytest
 
 import workbench as wb
 from tests.models import tiny
-from workbench.deployment.checking import Server
+from workbench.cli import main
+from workbench.deployment.server_process import Server
 from workbench.worker.folder import WorkerFolder
 
 pytestmark = pytest.mark.real
@@ -176,3 +177,13 @@ def test_a_term_signal_ends_it_in_order(deployed: wb.Deployment) -> None:
         running.end(signal.SIGTERM)
         assert running.code in (0, -signal.SIGTERM)  # uvicorn raises the signal again at the end
         assert "Application shutdown complete" in running.log_end()
+
+
+def test_the_command_writes_and_checks_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    arguments = ["deploy", str(path), str(tmp_path / "out"), "--a", "intra_op_threads=1", "--check"]
+    assert main([*arguments, "-o", str(tmp_path / "check.ortbench")]) == 0
+    assert "outputs equal those measured" in capsys.readouterr().out
+    assert wb.open(tmp_path / "check.ortbench").checked
+    assert main(arguments) == 2
+    assert "not an empty folder" in capsys.readouterr().err

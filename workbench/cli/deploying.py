@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from workbench.cli.comparing import read_dims
+from workbench.cli.subject import add_subject, save, subject_of
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -19,19 +19,12 @@ def add_to(commands: Commands) -> None:
     deploy = commands.add_parser(
         "deploy",
         help="write a server of one config: Python, or a model repository of Triton",
-        epilog="Example: workbench deploy bert-base --a precision=dynamic_int8 -o bert-server --check",
+        epilog="Example: workbench deploy bert-base bert-server --a precision=dynamic_int8 --check",
     )
-    deploy.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
-    deploy.add_argument(
-        "-o", "--output", metavar="FOLDER", required=True, help="a folder that does not exist"
-    )
-    deploy.add_argument("--a", action="append", metavar="KEY=VALUE", help="a setting; may be repeated")
+    add_subject(deploy)
+    deploy.add_argument("folder", help="the folder to write, which does not exist yet")
     deploy.add_argument("--kind", choices=("python", "triton"), default="python")
     deploy.add_argument("--name", help="of the model in the server's addresses; default: that of the model")
-    deploy.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis"
-    )
-    deploy.add_argument("--seed", type=int, default=0, help="seed of the example inputs")
     deploy.add_argument("--fallback", action="store_true", help="start without a provider that is missing")
     deploy.add_argument("--concurrency", type=int, default=1, metavar="N", help="runs at once")
     deploy.add_argument("--max-batch", type=int, default=8, metavar="N", help="most rows of one run")
@@ -44,17 +37,12 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the deployment, check it if asked, and print both."""
     from workbench.api.deploying import deploy
-    from workbench.config import Config
-    from workbench.models import load
-    from workbench.models.generate import random_inputs
 
-    model = load(arguments.model)
-    dims = read_dims(arguments.dim)
-    inputs = random_inputs(model.structure, model.name, arguments.seed, dims, model.usual_dims)
+    model, config, inputs = subject_of(arguments)
     result = deploy(
         model,
-        Config.from_assignments(arguments.a or []),
-        arguments.output,
+        config,
+        arguments.folder,
         arguments.kind,
         name=arguments.name,
         inputs=inputs,
@@ -67,4 +55,4 @@ def run(arguments: argparse.Namespace) -> int:
         result = result.check(progress=sys.stderr.isatty() and not arguments.quiet)
     print(result)
     check = result.record.check
-    return DIFFERS if check is not None and not check.agrees else 0
+    return DIFFERS if check is not None and not check.agrees else save(result, arguments)

@@ -32,6 +32,7 @@ from workbench.text import path_text, shorten
 Kind = Literal["python", "triton"]
 KINDS: tuple[Kind, ...] = ("python", "triton")
 SERVING = Path(__file__).with_name("serving")
+_PACKAGE = "workbench.deployment.serving"  # `serving` in a deployment
 WARM_UP_RUNS = 5
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _COPY_BYTES = 1 << 20
@@ -134,7 +135,7 @@ def _python(
     (target / "serving").mkdir()
     for source in sorted(SERVING.glob("*.py")):
         place = target if source.stem in ("server", "client") else target / "serving"
-        shutil.copyfile(source, place / source.name)
+        _write(place / source.name, source.read_text("utf-8").replace(f"{_PACKAGE}.", "serving."))
     return notes
 
 

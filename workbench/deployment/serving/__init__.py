@@ -1,1 +1,1 @@
-"""The server in a deployment. Its files are copied as they are and import nothing of the workbench."""
+"""The server in a deployment. Its files are copied there and import nothing else of the workbench."""

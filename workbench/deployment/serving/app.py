@@ -13,10 +13,10 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from .batching import Batcher, Batching, QueueFull, TooLate
-from .hosted import Deployment, Hosted
-from .metrics import Metrics
-from .protocol import HEADER_LENGTH, RequestError, read_request, write_response
+from workbench.deployment.serving.batching import Batcher, Batching, QueueFull, TooLate
+from workbench.deployment.serving.hosted import Deployment, Hosted
+from workbench.deployment.serving.metrics import Metrics
+from workbench.deployment.serving.protocol import HEADER_LENGTH, RequestError, read_request, write_response
 
 LOG = logging.getLogger("deployment")
 _BUSY = {"Retry-After": "1"}

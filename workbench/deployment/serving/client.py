@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 
 import tritonclient.http as triton
-from serving.hosted import Deployment, Hosted
+
+from workbench.deployment.serving.hosted import Deployment, Hosted
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .protocol import Array, Tensor
+from workbench.deployment.serving.protocol import Array, Tensor
 
 FOLDER = Path(__file__).resolve().parent.parent
 

@@ -7,8 +7,9 @@ import logging
 
 import session  # the session of this deployment, beside this file
 import uvicorn
-from serving.app import make_app
-from serving.hosted import Deployment, Hosted
+
+from workbench.deployment.serving.app import make_app
+from workbench.deployment.serving.hosted import Deployment, Hosted
 
 GRACE_S = 30  # what a shutdown leaves to the requests that run
 
