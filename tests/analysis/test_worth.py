@@ -69,7 +69,7 @@ def test_worth_is_the_share_by_which_a_run_takes_longer_without_the_pass(explain
     assert {by_name[name].effect for name in names[2:]} <= {"no effect"}
     assert record.control.effect == "no effect"
     assert f"Slower here because of {names[1]}" in str(record)
-    note = ablation_figure(record).layout.title.text
+    note = ablation_figure(record).layout.meta["title"][-1]
     assert "make the model slower here:" in note
     assert names[1] in note
     assert record.to_frame()["pass"].tolist()[-1].startswith("control")
@@ -179,8 +179,8 @@ def test_hostile_names_are_text_in_every_figure(explained: Explain) -> None:
         histogram_figure(hostile), passes_figure(hostile), flow_figure(hostile), ablation_figure(record),
         levels_figure(by_level),
     ):  # fmt: skip
-        assert "<img" not in figure.layout.title.text
-        assert "script>" not in figure.layout.title.text
+        assert "<img" not in str(figure.layout)
+        assert "script>" not in str(figure.layout)
     assert "<img" not in record._repr_html_()
     assert "<img" not in by_level._repr_html_()
 

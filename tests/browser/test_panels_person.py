@@ -74,7 +74,7 @@ def reopened(book: Book, pages: Pages, bundle: Path, exported: Path) -> None:
     assert {part.kind for part in opened.parts} == {"explanation", "profile"}
 
     page = pages.open(exported.as_uri(), offline=True)
-    expect(page.locator("header .verdict").first).to_contain_text(verdict)
+    expect(page.locator("header .wbp-verdict").first).to_contain_text(verdict)
     expect(page.locator("#graph canvas").first).to_have_attribute("data-painted", "yes")
     expect(page.locator("#time canvas").first).to_have_attribute("data-painted", "yes")
 
@@ -108,9 +108,10 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     button(page, "Copy as Python").click()
     same_configs(page.locator(".wbp-code").inner_text())
     tab(page, "latency")
-    page.locator(".wbp-page:visible").get_by_role("button", name="Pin to notebook").click()
+    page.locator(".wbp-page:visible").get_by_role("button", name="Pin", exact=True).click()
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
     assert "wb.history().open" in book.cell(1).inner_text()
+    button(page, "share").click()
     button(page, "Pin verdict").click()
     expect(book.cell(2)).to_be_visible()
     button(page, "Save").click()
@@ -167,9 +168,10 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
         shows_something(page, name)
     keys.turn("latency")
     shows_something(page, "latency")
-    keys.press("Pin to notebook")
+    keys.press("Pin")
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
-    keys.press("Save", "Shift+Tab")
+    keys.press("share", "Shift+Tab")
+    keys.press("Save")
     expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
     with page.expect_download() as download:
         keys.press("Export HTML")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import plotly.graph_objects as go
 import pytest
@@ -11,26 +12,34 @@ import pytest
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
 from workbench.figures.latency import latency_data, latency_figure, latency_table
 from workbench.figures.palette import TEXT
+from workbench.figures.titles import MORE
 
 
 def texts(figure: go.Figure) -> list[str]:
-    return [annotation.text for annotation in figure.layout.annotations]
+    """Return the labels beside the rows, and what is written in them."""
+    marks = [mark.text for mark in figure.layout.annotations if mark.name != MORE]
+    return [*figure.layout.yaxis.ticktext, *marks]
+
+
+def more(figure: go.Figure) -> str:
+    return " ".join(figure.layout.meta["title"][2:])
+
+
+def drawn(figure: go.Figure, *groups: str) -> list[go.Scatter]:
+    return [trace for trace in figure.data if trace.legendgroup in groups]
 
 
 def test_a_row_a_run_with_every_sample_and_the_marks() -> None:
     figure = latency_figure(ordinary())
-    points = {
-        (trace.legendgroup, trace.yaxis): len(trace.x)
-        for trace in figure.data
-        if trace.legendgroup in ("sample", "aside") and trace.x != (None,)
-    }
-    assert points == {("sample", "y"): 800, ("sample", "y2"): 760, ("aside", "y2"): 40}
-    for group in ("median", "interval", "p90", "p99"):
-        assert sum(trace.legendgroup == group and trace.x[0] is not None for trace in figure.data) == 2
+    assert [len(trace.x) for trace in drawn(figure, "sample")] == [800, 760]
+    assert [len(trace.x) for trace in drawn(figure, "aside")] == [40]
+    for group in ("density", "median", "interval"):
+        assert len(drawn(figure, group)) == 2
+    assert [trace.text[1] for trace in drawn(figure, "median")] == ["<b>1.99 ms</b>", "<b>1.10 ms</b>"]
     assert figure.layout.title.text.startswith("<b>B is 1.83× faster (95 % CI 1.79 to 1.88)</b>")
     assert figure.layout.xaxis.title.text == "latency of one run (ms)"
-    assert texts(figure)[1].split("<br>")[0] == "<b>B</b> intra-op threads (1 instead of ORT's choice)"
-    assert "40 of 800 samples set aside" in texts(figure)[1]
+    assert texts(figure)[0].endswith("<b>A</b></span><br>ORT defaults")
+    assert "hollow samples were disturbed" in more(figure)
 
 
 def test_below_a_banner_it_needs_no_verdict_of_its_own() -> None:
@@ -45,32 +54,33 @@ def test_drawing_twice_gives_the_same_picture() -> None:
 
 
 def test_samples_are_told_apart_without_colour() -> None:
-    symbols = {
-        (trace.legendgroup, trace.yaxis): trace.marker.symbol
-        for trace in latency_figure(ordinary()).data
-        if trace.legendgroup in ("sample", "aside") and trace.x != (None,)
-    }
-    assert len(set(symbols.values())) == 3
-    assert symbols["aside", "y2"].endswith("-open")
+    first, aside, second = [
+        trace.marker.symbol for trace in drawn(latency_figure(ordinary()), "sample", "aside")
+    ]
+    assert len({first, aside, second}) == 3
+    assert aside == f"{second}-open"
+
+
+def test_the_density_stands_above_its_samples() -> None:
+    figure = latency_figure(ordinary())
+    for row, (curve, samples) in enumerate(
+        zip(drawn(figure, "density"), drawn(figure, "sample"), strict=True)
+    ):
+        assert min(curve.y) >= -row > max(samples.y)
 
 
 def test_a_failed_run_is_a_row_that_says_so() -> None:
     figure = latency_figure(comparison(drawn_run("A", 0.002), failed("B", "no such kernel")))
-    assert "<b>failed at load: no such kernel</b>" in texts(figure)[1]
-    assert {trace.yaxis for trace in figure.data} == {"y"}
+    assert texts(figure)[-1] == "failed"
+    assert "B failed at load: no such kernel" in more(figure)
+    assert len(drawn(figure, "sample")) == 1
 
 
-def test_a_percentile_without_enough_samples_is_told_and_not_drawn() -> None:
-    figure = latency_figure(comparison(drawn_run("A", 0.002, blocks=2), drawn_run("B", 0.002, blocks=2)))
-    assert "p99 unknown, not enough samples: 200 of 662" in texts(figure)[0]
-    assert not any(trace.legendgroup == "p99" for trace in figure.data)
-
-
-def test_too_few_processes_give_a_median_without_an_interval() -> None:
-    one = run("A", [[[0.001] * 5]])
-    figure = latency_figure(comparison(one, run("B", [[[0.001] * 5]])))
-    assert "median 1.000 ms<br>" in texts(figure)[0]
-    assert not any(trace.legendgroup == "interval" for trace in figure.data)
+def test_too_few_samples_have_dots_and_no_density() -> None:
+    record = comparison(run("A", [[[0.001] * 5]]), run("B", [[[0.001] * 5]]))
+    figure = latency_figure(record)
+    assert not drawn(figure, "interval", "density")
+    assert "1.00 ms" in drawn(figure, "median")[0].text[1]
 
 
 def test_far_apart_means_logarithmic_with_plain_ticks() -> None:
@@ -81,25 +91,24 @@ def test_far_apart_means_logarithmic_with_plain_ticks() -> None:
 
 def test_a_run_without_a_clean_sample_is_grey_and_says_so() -> None:
     figure = latency_figure(comparison(drawn_run("A", 0.002), drawn_run("B", 0.002, aside=range(40))))
-    assert "all 800 samples were disturbed by other work" in texts(figure)[1]
-    grey = {trace.marker.color for trace in figure.data if trace.yaxis == "y2" and trace.mode == "markers"}
-    assert grey == {TEXT}
+    assert "all samples of B were disturbed by other work" in more(figure)
+    assert drawn(figure, "aside")[0].marker.color == TEXT
+    assert drawn(figure, "median")[1].line.color == TEXT
 
 
 def test_everything_failed() -> None:
     figure = latency_figure(comparison(failed("A"), failed("B")))
-    assert len(texts(figure)) == 2
+    assert texts(figure)[2:] == ["failed", "failed"]
     assert figure.layout.xaxis.visible is False
 
 
 def test_a_strangers_text_stays_text() -> None:
     record = comparison(drawn_run("A", 0.002), failed("B", HOSTILE), model=HOSTILE)
     figure = latency_figure(record)
-    shown = [figure.layout.title.text, *texts(figure)]
+    shown = [figure.layout.title.text, *texts(figure), *figure.layout.meta["title"]]
+    shown += [mark.hovertext or "" for mark in figure.layout.annotations]
     for text in shown:
-        bare = text
-        for ours in ("<b>", "</b>", "<br>", "<span style='font-size:12px'>", "</span>"):
-            bare = bare.replace(ours, "")
+        bare = re.sub("</?b>|<br>|</?span[^<>]*>", "", text)
         assert "<" not in bare
         assert "$" not in bare
     assert any("&lt;/script&gt;" in text for text in shown)
@@ -108,9 +117,8 @@ def test_a_strangers_text_stays_text() -> None:
 def test_ten_thousand_points_at_most_and_it_says_so() -> None:
     record = comparison(drawn_run("A", 0.002, samples=300), drawn_run("B", 0.001, samples=20))
     figure = latency_figure(record)
-    drawn = sum(len(trace.x) for trace in figure.data if trace.legendgroup in ("sample", "aside")) - 1
-    assert drawn == 10_000
-    assert "10,000 of 12,800 samples are drawn" in figure.layout.title.text
+    assert sum(len(trace.x) for trace in drawn(figure, "sample", "aside")) == 10_000
+    assert "10,000 of 12,800 samples are drawn" in more(figure)
 
 
 def test_the_figure_is_small_enough_to_live_in_a_notebook() -> None:

@@ -67,7 +67,7 @@ def test_the_roofline_draws_what_is_known_under_both_roofs() -> None:
     names = [trace.name for trace in figure.data]
     assert names == ["float32 and others", "int8", "float32 peak, 100 GFLOP/s", "int8 peak, 400 GOP/s"]
     assert figure.data[0].y == pytest.approx((10.0,))
-    assert "1 nodes" in figure.layout.title.text
+    assert "1 nodes" in figure.layout.meta["title"][-1]
 
 
 def test_names_in_the_roofline_do_not_cover_each_other() -> None:

@@ -26,7 +26,7 @@ def test_everything_by_equality() -> None:
         rows=(
             Strip(
                 label="A",
-                text="baseline",
+                text="ORT defaults",
                 samples_s=(0.001, 0.002, 0.003, 0.004, 0.005),
                 aside_s=(0.009,),
                 measured=5,
@@ -76,7 +76,7 @@ def test_a_run_of_which_nothing_was_clean_is_told_as_such() -> None:
 def test_what_a_config_changes_is_told() -> None:
     changed = replace(drawn_run("B", 0.002), config=Config(intra_op_threads=1))
     rows = latency_data(comparison(drawn_run("A", 0.002), changed)).rows
-    assert rows[0].text == "baseline"
+    assert rows[0].text == "ORT defaults"
     assert rows[1].text.startswith("intra-op threads (1 ")
 
 

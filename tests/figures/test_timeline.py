@@ -43,7 +43,7 @@ def test_processes_are_not_joined_and_disturbed_blocks_are_hollow() -> None:
     assert "set aside: others used 1.2 cores" in first.hovertext[1]
     assert figure.data[1].name == "B: no blocks"
     assert figure.data[-1].name == "set aside"
-    assert "B failed at load" in figure.layout.title.text
+    assert "B failed at load" in figure.layout.meta["title"][-1]
 
 
 def test_too_many_blocks_are_thinned_and_the_figure_says_so() -> None:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from tests.factories.comparisons import ordinary
 from workbench.figures.latency import latency_figure
 from workbench.figures.template import set_title
-from workbench.figures.titles import TITLE_MARGIN, take_title
+from workbench.figures.titles import BARE_MARGIN, MOST_REST, Title, take_title, title_of
 from workbench.report.pieces import plot
 
 PLOT_PIXELS = 200
@@ -35,35 +35,45 @@ def test_a_longer_title_is_broken() -> None:
     assert titled("word " * 60).layout.title.text.count("<br>") >= 2
 
 
+def test_one_line_of_title_one_below_and_the_rest_behind_the_i() -> None:
+    figure = titled("head; rest", "second; of it", note="a note")
+    assert figure.layout.title.text.count("<br>") == 1
+    (mark,) = figure.layout.annotations
+    assert mark.hovertext == "second; of it<br>a note"
+
+
+def test_a_long_second_line_is_cut_between_two_clauses() -> None:
+    title = title_of(["head; " + "; ".join(["a clause of some words"] * 9)], "")
+    assert len(title.rest) <= MOST_REST
+    assert "; ".join([title.rest, *title.more]).count("a clause of some words") == 9
+
+
 def test_a_title_that_is_taken_leaves_the_plot_as_it_was() -> None:
     figure = content(titled("head; rest", "second", note="a note"))
-    assert [tuple(line) for line in take_title(figure)] == [
-        ("head", True),
-        ("rest", False),
-        ("second", True),
-        ("a note", False),
-    ]
+    assert take_title(figure) == Title("head", "rest", ("second", "a note"))
     assert not {"title", "meta"} & figure["layout"].keys()
-    assert figure["layout"]["margin"]["t"] == TITLE_MARGIN
-    assert figure["layout"]["height"] == PLOT_PIXELS + TITLE_MARGIN
+    assert figure["layout"]["annotations"] == []
+    assert figure["layout"]["margin"]["t"] == BARE_MARGIN
+    assert figure["layout"]["height"] == PLOT_PIXELS + BARE_MARGIN
 
 
 def test_a_figure_without_a_title_stays() -> None:
     figure = content(go.Figure())
     before = json.dumps(figure)
-    assert take_title(figure) == []
+    assert take_title(figure).is_empty
     assert json.dumps(figure) == before
 
 
 def test_names_of_strangers_are_texts() -> None:
     hostile = "<img src=x onerror=alert(1)> $x$ %{y}"
-    assert hostile not in titled(hostile).to_json()
-    assert take_title(content(titled(hostile))) == [(hostile, True)]
-    assert "<img" not in plot(titled(hostile), "label")
+    figure = titled(hostile, hostile, note=hostile)
+    assert hostile not in figure.to_json()
+    assert take_title(content(figure)) == Title(hostile, "", (hostile, hostile))
+    assert "<img" not in plot(figure, "label")
 
 
 def test_an_exported_page_has_the_title_as_html() -> None:
     html = plot(latency_figure(ordinary()), "Latency")
     caption = html.split("<figcaption>")[1].split("</figcaption>")[0]
-    assert caption.startswith("<b>B is 1.83× faster (95 % CI 1.79 to 1.88)</b>")
+    assert caption.startswith('<div class="c-title"><b>B is 1.83× faster (95 % CI 1.79 to 1.88)</b>')
     assert html.count("1.83×") == 1

@@ -24,7 +24,7 @@ from workbench.panels.tabs.figure import PLOTLY
 from workbench.panels.tabs.history import HistoryPage
 from workbench.panels.tabs.naming import file_name
 from workbench.panels.tabs.tab import TabPage
-from workbench.panels.tabs.verdict import verdict_html
+from workbench.report.banner import verdict_html
 from workbench.results.registry import KINDS
 
 THREADS = 8
@@ -50,20 +50,25 @@ def only(card: CardWidget) -> W.Widget:
     return widget
 
 
+def figure_of(latency: TabPage) -> Any:
+    """The title and the figure of the samples; the numbers stand below."""
+    return only(latency.cards["samples"]).children[0].children
+
+
 def test_a_result_is_drawn_in_the_selected_tab_alone() -> None:
     bench = shown()
     latency = page(bench, 0)
-    assert list(latency.cards) == ["every sample", "percentiles", "in time order", "distribution", "runs"]
-    _, output = latency.cards["every sample"].body.children[0].children
+    assert list(latency.cards) == ["samples", "cumulative", "over time"]
+    _, output = figure_of(latency)
     assert output.outputs[0]["data"][PLOTLY]["data"]
-    assert not latency.cards["distribution"].body.children, "a card that nobody looks at is not drawn"
+    assert not latency.cards["cumulative"].body.children, "a card that nobody looks at is not drawn"
     bench.panels.results.tabs.selected_index = 1
     assert latency.content.children == ()
     assert "Press Explain" in page(bench, 1).content.children[0].value
 
 
 def test_a_figure_follows_the_width_of_its_place() -> None:
-    _, output = page(shown(), 0).cards["every sample"].body.children[0].children
+    _, output = figure_of(page(shown(), 0))
     assert output.outputs[0]["data"][PLOTLY]["config"] == {"responsive": True}
 
 
@@ -127,7 +132,7 @@ def test_texts_of_strangers_are_text() -> None:
     doubt = wb.Comparison(record).doubts
     hostile = replace(record, model=replace(record.model, name=HOSTILE), verdicts=(
         replace(record.verdicts[0], kind="unknown", ratio=None, reason=HOSTILE),))  # fmt: skip
-    html = verdict_html(wb.Comparison(hostile))
+    html = verdict_html(hostile)
     assert "<img" not in html
     assert "&lt;img" in html
     assert doubt == ()
@@ -140,7 +145,7 @@ def test_pinning_asks_the_page_for_a_cell() -> None:
     bench = shown()
     asked: list[dict[str, Any]] = []
     bench.page.bridge.send = lambda content, _=None: asked.append(content)
-    card = page(bench, 0).cards["every sample"]
+    card = page(bench, 0).cards["samples"]
     card.pin.click()
     settle(bench)
     assert asked[0]["kind"] == "cell"
@@ -287,8 +292,10 @@ def test_a_cancelled_export_leaves_the_file_that_was_there(tmp_path: Path) -> No
 
 
 def test_the_verdict_stands_once_above_the_figure_and_in_a_pinned_one() -> None:
-    card = page(shown(), 0).cards["every sample"]
-    title, output = card.body.children[0].children
+    card = page(shown(), 0).cards["samples"]
+    figure, numbers = only(card).children
+    title, output = figure.children
+    assert numbers.value.count("<tr>") == 3, "a head, and a row for each config"
     assert "faster" not in title.value
     assert "title" not in output.outputs[0]["data"][PLOTLY]["layout"]
     assert "1.83× faster" in card.bundle()[PLOTLY]["layout"]["title"]["text"]

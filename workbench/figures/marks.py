@@ -1,107 +1,116 @@
-"""Parts of a row of the latency figure: points, a median with its interval, a grey legend."""
+"""Parts of a row of the latency figure: the density, the samples, the median with its interval."""
 
 from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from workbench.figures.density import density
 from workbench.figures.palette import TEXT, RunStyle
 from workbench.figures.scale import Scale
 from workbench.figures.strips import Strip
 from workbench.figures.words import plain
 from workbench.judge.percentiles import Estimate
 
-CLOUD, CLOUD_ASIDE = (0.56, 0.95), (0.36, 0.5)  # of a strip's height
-MARKS = 0.15
+# Heights above and below the middle of a row, which is 1 high.
+DENSITY, SAMPLES, LABEL = 0.46, (-0.34, -0.07), 0.5
 GOLDEN = 0.6180339887498949  # its multiples spread evenly whatever their number
-MEANINGS = {
-    "sample": ({"symbol": "circle", "size": 6}, "sample"),
-    "aside": ({"symbol": "circle-open", "size": 6}, "set aside: other work"),
-    "median": ({"symbol": "line-ns-open", "size": 18, "line": {"width": 3}}, "median"),
-    "interval": ({"symbol": "square", "size": 10, "opacity": 0.45}, "95 % interval"),
-    "p90": ({"symbol": "asterisk-open", "size": 10, "line": {"width": 2}}, "p90"),
-    "p99": ({"symbol": "x-thin-open", "size": 10, "line": {"width": 2}}, "p99"),
-}
+DIGITS = 3
 
 
-def draw_samples(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, axis: str) -> None:
-    """Draw clean samples in the run's colour, samples set aside hollow and grey."""
+def draw_row(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, middle: float) -> None:
+    """Draw a run around the height `middle`; all grey if every block was disturbed."""
+    color = TEXT if row.all_aside else style.color
+    _draw_density(figure, row, scale, color, middle)
+    _draw_samples(figure, row, scale, style, middle)
+    _draw_median(figure, row, scale, color, middle)
+
+
+def _draw_density(figure: go.Figure, row: Strip, scale: Scale, color: str, middle: float) -> None:
+    curve = density(row.samples_s or row.aside_s, log=scale.log)
+    if curve:
+        figure.add_scatter(
+            x=[scale.of(place) for place, _ in curve],
+            y=[round(middle + DENSITY * height, 4) for _, height in curve],
+            mode="lines",
+            line={"color": color, "width": 1.5},
+            fill="toself",
+            fillcolor=_faint(color),
+            hoverinfo="skip",
+            legendgroup="density",
+            showlegend=False,
+        )
+
+
+def _draw_samples(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, middle: float) -> None:
+    """Draw clean samples in the run's colour, disturbed ones hollow and grey; the height means nothing."""
     for group, values_s in (("aside", row.aside_s), ("sample", row.samples_s)):
         if not values_s:
             continue
         aside = group == "aside"
-        what = f"{plain(row.label)}{', set aside' if aside else ''}"
+        what = f"{plain(row.label)}{', disturbed: set aside' if aside else ''}"
         figure.add_scatter(
             x=[scale.of(value_s) for value_s in values_s],
-            y=_spread(len(values_s), *(CLOUD_ASIDE if aside and row.measured else CLOUD)),
-            yaxis=axis,
+            y=_spread(len(values_s), middle),
             mode="markers",
             marker={
                 "symbol": f"{style.symbol}-open" if aside else style.symbol,
                 "size": 5,
                 "color": TEXT if aside else style.color,
-                "opacity": 0.7,
+                "opacity": 0.6,
             },
-            hovertemplate=f"%{{x:.4~g}} {scale.unit}<extra>{what}</extra>",
+            hovertemplate=f"%{{x:.3~g}} {scale.unit}<extra>{what}</extra>",
             legendgroup=group,
             showlegend=False,
         )
 
 
-def draw_marks(figure: go.Figure, row: Strip, scale: Scale, style: RunStyle, axis: str) -> None:
-    """Draw the median on its interval and the known percentiles; all grey if every block was disturbed."""
-    color = TEXT if row.all_aside else style.color
-    if row.median.low is not None and row.median.high is not None:
+def _draw_median(figure: go.Figure, row: Strip, scale: Scale, color: str, middle: float) -> None:
+    median = row.median
+    if median.value is None:
+        return
+    at = scale.of(median.value)
+    if median.low is not None and median.high is not None:
         figure.add_scatter(
-            x=[scale.of(row.median.low), scale.of(row.median.high)],
-            y=[MARKS, MARKS],
-            yaxis=axis,
+            x=[scale.of(median.low), scale.of(median.high)],
+            y=[middle, middle],
             mode="lines",
-            line={"color": color, "width": 12},
-            opacity=0.45,
+            line={"color": color, "width": 8},
+            opacity=0.5,
             hoverinfo="skip",
             legendgroup="interval",
             showlegend=False,
         )
-    for group, estimate in (("median", row.median), ("p90", row.p90), ("p99", row.p99)):
-        if estimate.value is not None:
-            figure.add_scatter(
-                x=[scale.of(estimate.value)],
-                y=[MARKS],
-                yaxis=axis,
-                mode="markers",
-                marker={**MEANINGS[group][0], "color": color},
-                hoverinfo="text",
-                hovertext=plain(f"{row.label}: {_in_words(group, estimate, scale)}"),
-                legendgroup=group,
-                showlegend=False,
-            )
+    figure.add_scatter(
+        x=[at, at],
+        y=[middle + SAMPLES[0], middle + LABEL],
+        mode="lines+text",
+        line={"color": color, "width": 2.5},
+        text=["", f"<b>{scale.text(median.value, DIGITS)}</b>"],
+        textposition="top center",
+        cliponaxis=False,
+        hoverinfo="text",
+        hovertext=plain(f"{row.label}: median {in_words(median, scale)}"),
+        legendgroup="median",
+        showlegend=False,
+    )
 
 
-def explain(figure: go.Figure) -> None:
-    """Add a grey legend of the marks; the run is named beside its row."""
-    present = {trace.legendgroup for trace in figure.data}
-    for group, (marker, meaning) in MEANINGS.items():
-        if group in present:
-            figure.add_scatter(
-                x=[None],
-                y=[None],
-                yaxis=figure.data[0].yaxis,
-                mode="markers",
-                marker={**marker, "color": TEXT},
-                name=meaning,
-                legendgroup=group,
-            )
-
-
-def _spread(count: int, low: float, high: float) -> list[float]:
-    """Return heights that never form a line, the same at every drawing."""
-    return [round(low + (high - low) * (at * GOLDEN % 1), 3) for at in range(count)]
-
-
-def _in_words(name: str, estimate: Estimate, scale: Scale) -> str:
+def in_words(estimate: Estimate, scale: Scale) -> str:
+    """Return an estimate with its interval."""
     if estimate.value is None:
-        return f"{name} unknown, {estimate.note}"
-    between = ""
-    if estimate.low is not None and estimate.high is not None:
-        between = f", 95 % interval {scale.number(estimate.low)} to {scale.text(estimate.high)}"
-    return f"{name} {scale.text(estimate.value)}{between}"
+        return f"unknown, {estimate.note}"
+    if estimate.low is None or estimate.high is None:
+        return scale.text(estimate.value)
+    ends = f"{scale.number(estimate.low)} to {scale.text(estimate.high)}"
+    return f"{scale.text(estimate.value)}, 95 % interval {ends}"
+
+
+def _spread(count: int, middle: float) -> list[float]:
+    """Return heights that never form a line, the same at every drawing."""
+    low, high = SAMPLES
+    return [round(middle + low + (high - low) * (at * GOLDEN % 1), 3) for at in range(count)]
+
+
+def _faint(color: str) -> str:
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, 0.2)"

@@ -23,16 +23,16 @@ class Scale:
         """Return the number to draw; six digits are more than a screen has."""
         return float(f"{seconds * self.per_s:.6g}")
 
-    def text(self, seconds: float) -> str:
+    def text(self, seconds: float, digits: int = 4) -> str:
         """Return a text with the unit."""
-        return f"{self.number(seconds)} {self.unit}"
+        return f"{self.number(seconds, digits)} {self.unit}"
 
-    def number(self, seconds: float) -> str:
-        """Return four digits and no exponent: 21.00 beside 20.48."""
+    def number(self, seconds: float, digits: int = 4) -> str:
+        """Return that many digits and no exponent: 21.00 beside 20.48."""
         value = seconds * self.per_s
-        if not value or abs(value) >= 1_000:
+        if not value or abs(value) >= 10 ** (digits - 1):
             return f"{value:,.0f}"
-        return f"{value:#.4g}".rstrip(".")
+        return f"{value:#.{digits}g}".rstrip(".")
 
 
 def scale_of(medians_s: Sequence[float | None]) -> Scale:

@@ -10,6 +10,7 @@ from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
 from workbench.judge.percentiles import Estimate, percentiles
 from workbench.judge.wording import sentence
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import config_in_words
 from workbench.records.run import Run
 
 FIGURES = (50.0, 90.0, 99.0)
@@ -125,9 +126,9 @@ def span(*parts: Sequence[float]) -> tuple[float, float] | None:
 
 
 def changes(baseline: Run, run: Run) -> str:
-    """Return the changes of a run's config against the baseline's."""
+    """Return the baseline's config, or the changes of a run's config against it."""
     if run is baseline:
-        return "baseline"
+        return config_in_words(run.config)
     return ", ".join(map(str, baseline.config.diff(run.config).changes)) or "the same config as A"
 
 

@@ -10,15 +10,15 @@ import plotly.graph_objects as go
 from workbench.figures.lettering import broken
 from workbench.figures.palette import GRID, STRONG, TEXT
 from workbench.figures.scale import Scale, log_ticks
-from workbench.figures.titles import TITLE_MARGIN, TitleLine, title_lines
-from workbench.figures.words import plain
+from workbench.figures.titles import MORE, TITLE_MARGIN, title_of
+from workbench.figures.words import plain, plain_lines
 
 # Narrow faces that every system has or stands in for. Plotly's own choice ends at Verdana, a third wider.
 FACES = "Helvetica, Arial, sans-serif"
-NARROW_COLUMNS = 46  # letters of a line that still fit 360 pixels
 TITLE_ROOM = 540  # pixels: of a notebook's cell in a window of 1000, less its margins
 TITLE, NOTE = 14.0, 12.0
 TITLE_LINE = 19  # pixels
+MORE_COLUMNS, MOST_MORE = 70, 1200  # letters of a line behind the i, and of all
 VIEW_ROOM = 0.03  # of the width, before the first point
 LEFT, RIGHT, BOTTOM = 12, 12, 12
 
@@ -59,14 +59,20 @@ def apply(figure: go.Figure) -> go.Figure:
 
 
 def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_height: float) -> go.Figure:
-    """Put sentences and a smaller note, all untrusted, above a plot of `plot_height` pixels.
+    """Put a title, a smaller line and an i with the rest, all untrusted, above `plot_height` pixels of plot.
 
-    Of a sentence the part before the first semicolon is bold.
+    Of the first sentence the part before the first semicolon is the title.
     """
-    lines = title_lines(sentences, note)
-    shown = [text for line in lines for text in _broken(line)]
+    title = title_of(sentences, note)
+    shown = [*_broken(title.head, bold=True), *_broken(title.rest, bold=False)]
     top = TITLE_LINE * len(shown) + TITLE_MARGIN
     height = top + plot_height
+    if title.more:
+        hidden = "<br>".join(plain_lines(text, MORE_COLUMNS, MOST_MORE) for text in title.more)
+        figure.add_annotation(
+            name=MORE, text="<b><i>i</i></b>", hovertext=hidden, showarrow=False, bordercolor=TEXT,
+            borderpad=2, x=1, xref="paper", xanchor="right", y=1, yref="paper", yanchor="bottom",
+        )  # fmt: skip
     return figure.update_layout(
         title={
             "text": "<br>".join(shown),
@@ -80,7 +86,7 @@ def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_heigh
         },
         margin={"t": top},
         height=height,
-        meta={"title": [(plain(line.text), line.is_bold) for line in lines]},  # for `take_title`
+        meta={"title": [plain(text) for text in (title.head, title.rest, *title.more)]},  # for `take_title`
     )
 
 
@@ -98,10 +104,11 @@ def latency_axis(
     return axis
 
 
-def _broken(line: TitleLine) -> list[str]:
-    if line.is_bold:
-        return [f"<b>{plain(part)}</b>" for part in broken(line.text, TITLE, TITLE_ROOM, bold=True)]
+def _broken(text: str, *, bold: bool) -> list[str]:
+    if not text:
+        return []
+    if bold:
+        return [f"<b>{plain(line)}</b>" for line in broken(text, TITLE, TITLE_ROOM, bold=True)]
     return [
-        f"<span style='font-size:{NOTE:g}px'>{plain(part)}</span>"
-        for part in broken(line.text, NOTE, TITLE_ROOM)
+        f"<span style='font-size:{NOTE:g}px'>{plain(line)}</span>" for line in broken(text, NOTE, TITLE_ROOM)
     ]

@@ -1,4 +1,4 @@
-"""The title of a figure as lines: broken by plotly, or taken off and shown as HTML that wraps."""
+"""The title of a figure: a line, a smaller line, and more behind an i; pages show it as HTML."""
 
 from __future__ import annotations
 
@@ -6,31 +6,49 @@ from collections.abc import Iterable
 from html import unescape
 from typing import Any, NamedTuple
 
-TITLE_MARGIN = 24  # pixels above and below the lines
+TITLE_MARGIN, BARE_MARGIN = 24, 10  # pixels around the lines; above a plot without any
+MOST_REST = 140  # letters of the smaller line; what does not fit stands behind the i
+MORE = "more"  # name of the annotation
 
 
-class TitleLine(NamedTuple):
-    """A line before it is broken; untrusted."""
+class Title(NamedTuple):
+    """The texts of a title; untrusted."""
 
-    text: str
-    is_bold: bool
+    head: str
+    rest: str
+    more: tuple[str, ...]
 
-
-def title_lines(sentences: Iterable[str], note: str) -> list[TitleLine]:
-    """Return a bold line for a sentence up to its first semicolon, a plain line for the rest."""
-    lines = []
-    for sentence in sentences:
-        head, _, rest = sentence.partition("; ")
-        lines += [TitleLine(head, True), TitleLine(rest, False)]
-    return [line for line in (*lines, TitleLine(note, False)) if line.text]
+    @property
+    def is_empty(self) -> bool:
+        return not (self.head or self.rest or self.more)
 
 
-def take_title(figure: dict[str, Any]) -> list[TitleLine]:
-    """Remove the title from a figure's JSON and return its lines."""
+def title_of(sentences: Iterable[str], note: str) -> Title:
+    """Split the first sentence at its first semicolon; further sentences and the note stand behind the i."""
+    first, *others = [sentence for sentence in sentences if sentence] or [""]
+    head, _, rest = first.partition("; ")
+    rest, left_over = _cut(rest)
+    return Title(head, rest, tuple(text for text in (left_over, *others, note) if text))
+
+
+def take_title(figure: dict[str, Any]) -> Title:
+    """Remove the title from a figure's JSON and return it."""
     layout = figure["layout"]
-    lines = [TitleLine(unescape(text), is_bold) for text, is_bold in layout.pop("meta", {}).get("title", ())]
-    if lines:
-        del layout["title"]
-        layout["height"] -= layout["margin"]["t"] - TITLE_MARGIN
-        layout["margin"]["t"] = TITLE_MARGIN
-    return lines
+    if not (texts := layout.pop("meta", {}).get("title")):
+        return Title("", "", ())
+    head, rest, *more = map(unescape, texts)
+    layout.pop("title", None)
+    layout["height"] -= layout["margin"]["t"] - BARE_MARGIN
+    layout["margin"]["t"] = BARE_MARGIN
+    kept = [mark for mark in layout.get("annotations", ()) if mark.get("name") != MORE]
+    layout["annotations"] = kept
+    return Title(head, rest, tuple(more))
+
+
+def _cut(rest: str) -> tuple[str, str]:
+    """Cut a long line between two of its clauses."""
+    if len(rest) <= MOST_REST or "; " not in rest:
+        return rest, ""
+    place = rest.rfind("; ", 0, MOST_REST)
+    place = place if place >= 0 else rest.find("; ")
+    return rest[:place], rest[place + 2 :]

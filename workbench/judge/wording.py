@@ -35,9 +35,9 @@ def headline(verdict: Verdict) -> str:
         "" if low is None or high is None else _interval(verdict.confidence, low, high, inverse=ratio < 1)
     )
     if verdict.kind == "faster":
-        return f"{start}{label} is {ratio:.{_digits(ratio)}f}× faster{interval}"
+        return f"{start}{label} is {ratio:.{ratio_digits(ratio)}f}× faster{interval}"
     if verdict.kind == "slower":
-        return f"{start}{label} is {1 / ratio:.{_digits(1 / ratio)}f}× slower{interval}"
+        return f"{start}{label} is {1 / ratio:.{ratio_digits(1 / ratio)}f}× slower{interval}"
     if verdict.kind == "tie":
         return f"{start}{label} and A are a tie: {verdict.reason}{interval}"
     return f"{start}{label} against A: {verdict.reason}"
@@ -65,10 +65,15 @@ def outputs_in_words(label: str, agreement: tuple[OutputAgreement, ...]) -> str:
 def memory_in_words(baseline: Run, candidate: Run) -> str:
     if baseline.peak_rss_bytes is None or candidate.peak_rss_bytes is None:
         return ""
-    saved = baseline.peak_rss_bytes - candidate.peak_rss_bytes
-    if abs(saved) < max(2 << 20, 0.01 * baseline.peak_rss_bytes):
+    if not notable_memory(baseline.peak_rss_bytes, candidate.peak_rss_bytes):
         return "the same memory"
+    saved = baseline.peak_rss_bytes - candidate.peak_rss_bytes
     return f"{in_mib(abs(saved))} {'less' if saved > 0 else 'more'} memory"
+
+
+def notable_memory(before_bytes: int, after_bytes: int) -> bool:
+    """Return whether two peaks differ by more than the noise of one process."""
+    return abs(after_bytes - before_bytes) >= max(2 << 20, 0.01 * before_bytes)
 
 
 def load_in_words(baseline: Run, candidate: Run) -> str:
@@ -93,10 +98,10 @@ def report(record: ComparisonRecord) -> str:
 def _interval(confidence: float, low: float, high: float, *, inverse: bool) -> str:
     if inverse:
         low, high = 1 / high, 1 / low
-    digits = _digits(low)
+    digits = ratio_digits(low)
     return f" ({confidence * 100:.0f} % CI {low:.{digits}f} to {high:.{digits}f})"
 
 
-def _digits(ratio: float) -> int:
+def ratio_digits(ratio: float) -> int:
     """Return the decimals of a ratio: three where percents matter, fewer for large factors."""
     return 3 if ratio < 1.2 else 2 if ratio < 10 else 1

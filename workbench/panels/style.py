@@ -4,4 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-STYLE = f"<style>{resources.files(__package__).joinpath('static', 'panels.css').read_text('utf-8')}</style>"
+from workbench.report.banner import STYLE as VERDICT
+
+PANELS = resources.files(__package__).joinpath("static", "panels.css").read_text("utf-8")
+STYLE = f"<style>{PANELS}\n{VERDICT}</style>"

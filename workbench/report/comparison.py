@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from workbench.figures.ecdf import ecdf_figure, ecdf_table
 from workbench.figures.latency import latency_figure, latency_table
+from workbench.figures.numbers import numbers_table
 from workbench.figures.timeline import timeline_figure, timeline_table
 from workbench.judge.percentiles import percentiles_frame
-from workbench.judge.wording import sentence
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.run import Run
+from workbench.report.banner import numbers_html, verdict_html
 from workbench.report.document import Document
 from workbench.report.pieces import absent, facts, paragraph, plot, table
 from workbench.text import in_gib, one_line
@@ -21,28 +22,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_CLASSES = {"faster": "faster", "slower": "slower", "outputs differ": "differ"}
-
-
 def lead(record: ComparisonRecord) -> str:
-    """Return the verdicts as banners, and every doubt under them."""
-    banners = "".join(
-        f'<div class="verdict {_CLASSES.get(verdict.kind, "")}"><b>{escape(verdict.kind)}</b>: '
-        f"{escape(one_line(sentence(record, verdict), 1000))}</div>"
-        for verdict in record.verdicts
-    )
-    doubts = "".join(
-        f'<div class="doubt"><b>Doubt{_about(doubt.label)} ({escape(one_line(doubt.kind, 80))}):</b> '
-        f"{escape(one_line(doubt.evidence, 1000))}<br><b>Fix:</b> {escape(one_line(doubt.fix, 1000))}</div>"
-        for doubt in record.doubts
-    )
-    return banners + (doubts or paragraph("No reason to doubt this measurement was found.", "note"))
+    """Return the verdicts as pictures, and every doubt under them."""
+    doubts = "" if record.doubts else paragraph("No reason to doubt this measurement was found.", "note")
+    return verdict_html(record, opened=True) + doubts
 
 
 def add_measured(page: Document, record: ComparisonRecord) -> None:
     """Add what was measured: configs, latency, its spread, its course, outputs."""
     page.add("configs", "Configs", _configs(record) + table(record.to_frame(), "Runs in numbers"))
-    latency = plot(latency_figure(record), "Latency of every run")
+    latency = plot(latency_figure(record), "Latency of every run") + numbers_html(numbers_table(record))
     latency += table(latency_table(record), "The figure in numbers")
     numbers = table(percentiles_frame(record.runs), "Percentiles and throughput")
     page.add("latency", "Latency", latency + numbers)
@@ -111,7 +100,3 @@ def _outputs(record: ComparisonRecord) -> str:
     agreeing = sum(output.agrees is True for output in record.agreement)
     summary = paragraph(f"{agreeing} of {len(record.agreement)} outputs agree with the baseline's.")
     return summary + table(frame, "Each output against the baseline's", opened=len(frame) <= 8)
-
-
-def _about(label: str | None) -> str:
-    return "" if label is None else f" about {escape(one_line(label, 40))}"

@@ -10,6 +10,7 @@ from html import escape
 from importlib.resources import files
 
 from workbench._version import __version__
+from workbench.report.banner import STYLE as VERDICT
 from workbench.text import one_line
 from workbench.views.base import View
 from workbench.views.standalone import fragment, scripts
@@ -55,7 +56,7 @@ class Document:
             '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_policy(code)}">\n'
             '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
-            f"<title>{escape(self.title)}</title>\n<style>{_static('page.css')}</style>"
+            f"<title>{escape(self.title)}</title>\n<style>{_static('page.css')}\n{VERDICT}</style>"
         )
         return (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n'

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.figures.titles import take_title
+from workbench.report.caption import caption_html
 from workbench.text import one_line
 
 if TYPE_CHECKING:
@@ -97,10 +98,7 @@ def plot(figure: go.Figure, label: str) -> str:
     """Return a live figure; its data waits for plotly.js, which the page holds once."""
     stop_if_asked()
     content = json.loads(figure.to_json())
-    title = "".join(
-        f"<b>{escape(one_line(text))}</b>" if is_bold else f"<span>{escape(one_line(text))}</span>"
-        for text, is_bold in take_title(content)
-    )
+    title = caption_html(take_title(content))
     data = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
     height, spoken = round(content["layout"].get("height", 450)), escape(one_line(label))
     return (

@@ -15,7 +15,7 @@ TABS = (
     "latency", "graph", "fusions", "flame", "memory", "accuracy", "findings",
     "roofline", "threads", "history",
 )  # fmt: skip
-VERDICTS = re.compile("faster|slower|tie|unknown|outputs differ")
+VERDICTS = re.compile("faster|slower|tie|Not settled yet|failed|Outputs differ")
 MOST_TABS = 300  # keys until a place is reached; far more than there are places
 
 

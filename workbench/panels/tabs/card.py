@@ -1,4 +1,4 @@
-"""A card: a figure, a view or a table, with buttons to pin it, to save it, and to copy its code."""
+"""A card: a figure, a view or a table, with a menu to pin it, to save it, and to copy its code."""
 
 from __future__ import annotations
 
@@ -32,6 +32,12 @@ class Card:
     key: str | None = None  # the table's column of node names, for the linked selection
     draw_alone: Callable[[], Any] | None = None  # the figure without the banner above it
     part: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself
+    label: str = ""  # the config that it is about; cards of one title and several labels share a switch
+
+    @property
+    def name(self) -> str:
+        """The title with the label."""
+        return f"{self.title}, {self.label}" if self.label else self.title
 
 
 class CardWidget:
@@ -42,20 +48,25 @@ class CardWidget:
         self.drawn: Any = None
         self.as_table = card.draw is None
         self.body, self.status = W.VBox([]), W.HTML()
-        self.turn = button("Table", "The same in numbers", self._turn, self.status)
-        hint = "Keep it below, in a cell that survives sharing"
-        self.pin = button("Pin to notebook", hint, self._pin, self.status)
-        self.csv = button("CSV", "Save the table as a file", self._download, self.status)
-        self.copy = button(
-            "Copy code", "The code that gives this, into the clipboard", self._copy, self.status
-        )
+        self.turn = self._link("Table", "The same in numbers", self._turn)
+        self.pin = self._link("Pin", "Keep it below, in a cell that survives sharing", self._pin)
+        self.copy = self._link("Code", "Copy the code that gives this", self._copy)
+        self.csv = self._link("CSV", "Save the table as a file", self._download)
         both = card.draw is not None and card.table is not None
-        title = W.HTML(f"<b>{text(card.title)}</b>")
         turn, csv = [self.turn] if both else [], [self.csv] if card.table is not None else []
-        head = W.HBox([title, *turn, self.pin, self.copy, *csv])
-        head.add_class("wbp-card-head")
-        self.widget = W.VBox([head, self.body, self.status])
+        self.menu = W.HBox([*turn, self.pin, self.copy, *csv])
+        self.menu.add_class("wbp-menu")
+        self.head = W.HBox([W.HTML(f"<b>{text(card.label)}</b>"), self.menu])
+        self.head.add_class("wbp-card-head")
+        self.widget = W.VBox([self.status, self.body])
         self.widget.add_class("wbp-card")
+
+    def _link(self, label: str, hint: str, act: Callable[[], None]) -> W.Button:
+        return button(label, hint, act, self.status, kind="quiet-link")
+
+    def place_menu(self, *, inside: bool) -> None:
+        """Put the menu into the card, with its label, or leave it to the bar of the tab."""
+        self.widget.children = [*([self.head] if inside else []), self.status, self.body]
 
     def show(self) -> None:
         """Draw the card in the background and put it in its place."""
@@ -95,7 +106,7 @@ class CardWidget:
 
     def _table(self) -> W.Widget:
         assert self.card.table is not None
-        table = Table.of_frame(self.card.table(), self.card.title, self.card.key)
+        table = Table.of_frame(self.card.table(), self.card.name, self.card.key)
         if table.key >= 0:
             self.bench.link_selection(table, "picked")
         return table
@@ -119,7 +130,7 @@ class CardWidget:
 
     def _download(self) -> None:
         assert self.card.table is not None
-        name, table = f"{self.card.title.replace(' ', '-')}.csv", self.card.table
+        name, table = f"{self.card.name.replace(', ', '-').replace(' ', '-')}.csv", self.card.table
         self.bench.in_background(
             lambda: csv_of(table()).encode("utf-8", "replace"),
             lambda data: self.bench.page.download(name, "text/csv", data, self.status),

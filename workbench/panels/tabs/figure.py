@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as W
 
 from workbench.figures.titles import take_title
-from workbench.panels.markup import note_html, text
+from workbench.report.caption import caption_html
 
 PLOTLY = "application/vnd.plotly.v1+json"
 
@@ -22,12 +22,7 @@ def figure_bundle(figure: Any, summary: str) -> dict[str, Any]:
 def titled_figure(figure: Any, summary: str) -> W.VBox:
     """Return a figure below its title, which wraps to the width of the panel."""
     bundle = figure_bundle(figure, summary)
-    title = W.HTML(
-        "".join(
-            f"<div><b>{text(line)}</b></div>" if is_bold else note_html(line)
-            for line, is_bold in take_title(bundle[PLOTLY])
-        )
-    )
+    title = W.HTML(caption_html(take_title(bundle[PLOTLY])))
     # `append_display_data` would store nothing of a figure
     output = W.Output(outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},))
     output.add_class("wbp-figure")

@@ -1,41 +1,55 @@
-"""The latency tab: samples, distribution, percentiles, the order in time."""
+"""The latency tab: one figure with a switch, and the numbers of every config below it."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as W
 
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
+from workbench.panels.tabs.figure import titled_figure
 from workbench.panels.tabs.tab import Tab
+from workbench.report.banner import numbers_html
+
+if TYPE_CHECKING:
+    from workbench.records.comparison import ComparisonRecord
 
 
 def cards(state: BenchState) -> list[Card]:
-    """Return what the comparison itself measured."""
+    """Return three views of what the comparison measured."""
     result = state.result
     if result is None:
         return []
     from workbench.figures.ecdf import ecdf_table
-    from workbench.figures.latency import latency_figure, latency_table
+    from workbench.figures.latency import latency_table
     from workbench.figures.timeline import timeline_table
 
     summary, record = str(result), result.record
     return [
         Card(
-            "every sample", "result.latency_figure()", summary,
-            partial(latency_figure, record, titled=False),  # the banner above has the verdict
+            "samples", "result.latency_figure()", summary, partial(samples, record, summary),
             partial(latency_table, record), draw_alone=result.latency_figure,
         ),
-        Card("percentiles", "result.percentiles()", summary, None, result.percentiles),
         Card(
-            "in time order", "result.timeline_figure()", summary, result.timeline_figure,
-            partial(timeline_table, record),
-        ),
-        Card(
-            "distribution", "result.ecdf_figure()", summary, result.ecdf_figure,
+            "cumulative", "result.ecdf_figure()", summary, result.ecdf_figure,
             partial(ecdf_table, record),
         ),
-        Card("runs", "result.to_frame()", summary, None, result.to_frame),
+        Card(
+            "over time", "result.timeline_figure()", summary, result.timeline_figure,
+            partial(timeline_table, record),
+        ),
     ]  # fmt: skip
+
+
+def samples(record: ComparisonRecord, summary: str) -> Any:
+    """Draw every sample, with a row of numbers for each config below."""
+    from workbench.figures.latency import latency_figure
+    from workbench.figures.numbers import numbers_table
+
+    figure = latency_figure(record, titled=False)  # the banner above has the verdict
+    return W.VBox([titled_figure(figure, summary), W.HTML(numbers_html(numbers_table(record)))])
 
 
 LATENCY = Tab("latency", "Press Compare: every sample of A and B stands here.", cards)

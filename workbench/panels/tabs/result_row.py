@@ -1,4 +1,4 @@
-"""The row below the verdict: the code of the result, a pinned cell, a bundle, a page."""
+"""The menu to share a comparison: a pinned cell, a bundle, a page; and the code that makes it."""
 
 from __future__ import annotations
 
@@ -44,12 +44,17 @@ class ResultRow:
             ),
         )
         self.buttons = buttons_of(specs, self.status)
-        code, pin, save, download, export = self.buttons.values()
-        row = W.HBox([code, pin, self.path, save, download, export])
-        row.add_class("wbp-actions")
-        self.widget = W.VBox([row, self.code.widget, self.status])
+        _, pin, save, download, export = self.buttons.values()
+        self.menu = W.HBox([pin, self.path, save, download, export])
+        self.menu.add_class("wbp-actions")
+        self.menu.layout.display = "none"
+        self.widget = W.VBox([self.menu, self.code.widget, self.status])
         self.state.observe(self._show, names=["result", "model", "job"])
         self._show()
+
+    def toggle(self) -> None:
+        """Open or close the menu."""
+        self.menu.layout.display = "none" if self.menu.layout.display is None else None
 
     def _show(self, _: object = None) -> None:
         result = self.state.result

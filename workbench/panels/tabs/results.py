@@ -15,6 +15,7 @@ from workbench.panels.tabs.graph import GRAPH
 from workbench.panels.tabs.history import HistoryPage
 from workbench.panels.tabs.latency import LATENCY
 from workbench.panels.tabs.memory import MEMORY
+from workbench.panels.tabs.questions import Questions
 from workbench.panels.tabs.result_row import ResultRow
 from workbench.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
 from workbench.panels.tabs.tab import TabPage
@@ -45,10 +46,15 @@ class Results:
         for place, title in enumerate([*(tab.title for tab in TABS), "history"]):
             self.tabs.set_title(place, title)
         self.tabs.selected_index = 0
-        self.widget = W.VBox([self.banner.widget, self.row.widget, self.tabs])
+        self.questions = Questions(bench, self.row, self.turn)
+        self.widget = W.VBox([self.banner.widget, self.questions.widget, self.row.widget, self.tabs])
         self.tabs.observe(self._turned, names="selected_index")
         self.state.observe(self._changed, names=["result", "parts", "parts_made"])
         self.pages[0].show()
+
+    def turn(self, title: str) -> None:
+        """Select a tab by its title."""
+        self.tabs.selected_index = list(self.tabs.titles).index(title)
 
     def _turned(self, change: dict[str, Any]) -> None:
         for place in (change["old"], change["new"]):

@@ -1,4 +1,4 @@
-"""A tab: its cards, or what to press to get them."""
+"""A tab: its cards in one bar of switches and buttons, or what to press to get them."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def part_cards(state: BenchState, kind: ResultKind) -> list[Card]:
         )
     return [
         Card(
-            f"{kind.name}, {label}", f"{part_code(kind.name, label)}.figure()", str(part), part.figure,
-            part.to_frame, kind.key, part=f"{kind.name}/{label}",
+            kind.name, f"{part_code(kind.name, label)}.figure()", str(part), part.figure,
+            part.to_frame, kind.key, part=f"{kind.name}/{label}", label=label,
         )
         for label, part in state.held_parts(kind.name).items()
     ]  # fmt: skip
@@ -78,29 +78,36 @@ APART = (
 )
 
 
+BOTH = "both"
+
+
 class TabPage:
     """A tab on the screen: filled when it is shown, so that figures are drawn at the size they have."""
 
     def __init__(self, bench: Bench, tab: Tab) -> None:
         self.bench, self.state, self.tab = bench, bench.state, tab
         self.status, self.apart, self.content = W.HTML(), W.HTML(), W.VBox([])
+        self.content.add_class("wbp-cards")
         self.buttons = {
             kind.name: button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
             for kind in KINDS.offered(tab.title)
         }
-        row = W.HBox(list(self.buttons.values()))
-        row.add_class("wbp-tools")
-        self.which = W.ToggleButtons(options=[])
-        self.which.add_class("wbp-pills")
+        self.which = W.ToggleButtons(options=[])  # titles of the cards
+        self.side = W.ToggleButtons(options=[])  # labels of those with the chosen title, and both
+        for switch in (self.which, self.side):
+            switch.add_class("wbp-pills")
+            on_change(switch, lambda _: self._turn())
+        self.bar = W.HBox([])
+        self.bar.add_class("wbp-bar")
         self.tools = tab.tools(bench) if tab.tools is not None else None
-        row_shown, tools = [row] if self.buttons else [], [self.tools.widget] if self.tools else []
-        self.widget = W.VBox([*row_shown, self.status, self.apart, *tools, self.which, self.content])
+        tools = [self.tools.widget] if self.tools else []
+        self.widget = W.VBox([self.bar, self.status, self.apart, *tools, self.content])
         self.widget.add_class("wbp-page")
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
-        on_change(self.which, lambda _: self._turn())
         self.state.observe(lambda _: self._enable(), names=["job", "model", "result"])
         self._enable()
+        self._fill_bar(())
 
     def _enable(self) -> None:
         for kind, pressed in self.buttons.items():
@@ -109,16 +116,13 @@ class TabPage:
             pressed.description = f"{KINDS.named(kind).button}{again}"
 
     def show(self) -> None:
-        """Fill the tab, with the card that was shown last if there still is one of its title."""
+        """Fill the tab, with the cards that were shown last if there still are any of their title."""
         stale = not self.fresh
         if stale:
-            self.fresh, last = True, self.which.value
-            self.cards = {card.title: CardWidget(self.bench, card) for card in self.tab.all_cards(self.state)}
-            titles = list(self.cards)
-            with own_changes():
-                self.which.options = titles
-                self.which.value = last if last in self.cards else (titles[0] if titles else None)
-            self.which.layout.display = None if len(titles) > 1 else "none"
+            self.fresh = True
+            cards = self.tab.all_cards(self.state)
+            self.cards = {card.name: CardWidget(self.bench, card) for card in cards}
+            _offer(self.which, list(dict.fromkeys(card.title for card in cards)))
             self._enable()
         self.apart.value = APART if self.state.parts_apart and self.cards else ""
         self._turn()
@@ -126,12 +130,26 @@ class TabPage:
             self.tools.refresh()
 
     def _turn(self) -> None:
-        card = self.cards.get(self.which.value)
-        if card is None:
+        """Show the cards of the chosen title and side."""
+        of_title = [card for card in self.cards.values() if card.card.title == self.which.value]
+        labels = [card.card.label for card in of_title]
+        _offer(self.side, [*labels, BOTH] if len(labels) > 1 else [])
+        chosen = [card for card in of_title if self.side.value in (card.card.label, BOTH, None)]
+        self._fill_bar(chosen)
+        if not chosen:
             self.content.children = [W.HTML(f'<div class="wbp-empty">{text(self.tab.empty)}</div>')]
-        elif list(self.content.children) != [card.widget]:
-            self.content.children = [card.widget]
-            card.show()
+        elif list(self.content.children) != [card.widget for card in chosen]:
+            self.content.children = [card.widget for card in chosen]
+            for card in chosen:
+                card.show()
+
+    def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
+        """Put the switches, the buttons and the menu of a single card into one row."""
+        for card in chosen:
+            card.place_menu(inside=len(chosen) > 1)
+        switches = [switch for switch in (self.which, self.side) if len(switch.options) > 1]
+        menu = [chosen[0].menu] if len(chosen) == 1 else []
+        self.bar.children = [*switches, *self.buttons.values(), *menu]
 
     def hide(self) -> None:
         """Take everything out of the page; drawn cards are kept here."""
@@ -140,3 +158,13 @@ class TabPage:
     def forget(self) -> None:
         """Make the cards anew when they are shown next: the state has changed."""
         self.fresh = False
+
+
+def _offer(switch: W.ToggleButtons, options: list[str]) -> None:
+    """Give a switch its options; what was chosen stays chosen if it is still there."""
+    if list(switch.options) == options:
+        return
+    last = switch.value
+    with own_changes():
+        switch.options = options
+        switch.value = last if last in options else (options[0] if options else None)

@@ -1,0 +1,87 @@
+"""The numbers of each config in one table: three digits, and one unit a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.figures.scale import Scale, scale_of
+from workbench.figures.strips import FIGURES, changes, failure
+from workbench.judge.percentiles import Estimate, percentiles, throughput
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.run import Run
+
+ABSENT, TO = "\u2013", "\u2013"
+DIGITS = 3
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class NumbersRow:
+    """The cells of a run as texts; a run that failed has a reason in their place."""
+
+    label: str  # untrusted, as are all texts
+    config: str
+    cells: tuple[str, ...]
+    failure: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NumbersTable:
+    """A row for each run; `notes` say why cells are empty."""
+
+    heads: tuple[str, ...]
+    rows: tuple[NumbersRow, ...]
+    notes: tuple[str, ...]
+
+
+def numbers_table(record: ComparisonRecord) -> NumbersTable:
+    """Return the numbers of every run of a comparison."""
+    estimates = [percentiles(run, FIGURES) for run in record.runs]
+    latency = scale_of([of_run[0].value for of_run in estimates])
+    load = scale_of([run.load_s for run in record.runs])
+    unit = latency.unit
+    heads = ("", f"median ({unit})", "95 % interval", f"p90 ({unit})", f"p99 ({unit})", "runs/s", "samples",
+             f"load ({load.unit})", "peak (MiB)")  # fmt: skip
+    rows, notes = [], dict[str, None]()
+    for run, (median, p90, p99) in zip(record.runs, estimates, strict=True):
+        cells = tuple(_cells(run, (median, p90, p99), latency, load))
+        measured = bool(run.latency.samples_s)
+        why = None if measured else failure(run) or "nothing was measured"
+        rows.append(NumbersRow(run.label, changes(record.runs[0], run), cells, why))
+        if measured:
+            notes |= dict.fromkeys(_notes(run, (median, p90, p99)))
+    return NumbersTable(heads, tuple(rows), tuple(notes))
+
+
+def _cells(run: Run, estimates: tuple[Estimate, ...], latency: Scale, load: Scale) -> Iterator[str]:
+    median, p90, p99 = estimates
+    yield _number(median.value, latency)
+    yield (
+        ABSENT
+        if median.low is None or median.high is None
+        else (f"{latency.number(median.low, DIGITS)}{TO}{latency.number(median.high, DIGITS)}")
+    )
+    yield _number(p90.value, latency)
+    yield _number(p99.value, latency)
+    rate = throughput(run).value
+    yield ABSENT if rate is None else Scale("", 1.0, False).number(rate, DIGITS)
+    yield f"{len(run.latency.samples_s):,}"
+    yield _number(run.load_s, load)
+    yield ABSENT if run.peak_rss_bytes is None else f"{run.peak_rss_bytes / MEBIBYTE:,.0f}"
+
+
+def _notes(run: Run, estimates: tuple[Estimate, ...]) -> Iterator[str]:
+    """Yield why cells of a run are empty, and what its numbers leave out."""
+    if run.failure is not None:
+        yield f"{run.label} {failure(run)}"
+    yield from (f"{estimate.name}: {estimate.note}" for estimate in estimates if estimate.note)
+    blocks = [block for process in run.processes for block in process.blocks]
+    if blocks and all(block.disturbed for block in blocks):
+        yield f"all samples of {run.label} were disturbed by other work"
+    elif aside := sum(len(block.samples_s) for block in blocks if not run.counts(block)):
+        yield f"{run.label}: {aside:,} disturbed samples are set aside"
+
+
+def _number(seconds: float | None, scale: Scale) -> str:
+    return ABSENT if seconds is None else scale.number(seconds, DIGITS)
