@@ -109,6 +109,48 @@ def test_boxes_open_and_close_on_both_sides(pages: Pages, tmp_path: Path) -> Non
     assert pages.thrown == []
 
 
+def test_the_search_finds_op_types_first_and_counts_them(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(explained(60))), offline=True)
+    painted(page)
+    search, types = page.get_by_label("Search names"), page.locator(".wbv-hits")
+    search.fill("add")
+    expect(details(page)).to_contain_text("op typeAdd")
+    search.fill("attention")
+    expect(page.locator(".wbv-count")).to_have_text("1 of 64")
+    expect(types).to_contain_text("MatMul 24")
+    types.get_by_role("button", name="Softmax").click()
+    expect(search).to_have_value("op:Softmax")
+    expect(page.locator(".wbv-count")).to_have_text("1 of 4")
+    search.fill("op:nothing")
+    expect(page.locator(".wbv-count")).to_have_text("not found")
+    assert pages.thrown == []
+
+
+def test_the_view_expands_to_the_window_and_back(pages: Pages, tmp_path: Path) -> None:
+    page = pages.open(exported(tmp_path, graph_view(explained(300))), offline=True)
+    painted(page)
+    root = page.locator(".wbv")
+    before = root.bounding_box()
+    page.get_by_role("button", name="Fill the window").click()
+    assert root.bounding_box() == {"x": 0, "y": 0, "width": 1400, "height": 1000}
+    expect(page.get_by_role("button", name="Fill the screen")).to_be_visible()
+    pages.picture(page, "graph-view-expanded")
+    page.keyboard.press("Escape")
+    assert root.bounding_box() == before
+    assert pages.thrown == []
+
+
+def test_a_finding_marks_its_nodes(pages: Pages, tmp_path: Path) -> None:
+    view = graph_view(fused())
+    view.badges = {"/a/Gemm": "<b>slow</b> here"}
+    page = pages.open(exported(tmp_path, view), offline=True)
+    painted(page)
+    expect(page.locator(".wbv-legend")).to_contain_text("a finding is about it")
+    page.get_by_label("Search names").fill("Gemm")
+    expect(details(page)).to_contain_text("<b>slow</b> here")
+    assert pages.thrown == []
+
+
 STAGES = """
 const stages = [];
 const listen = Stage.prototype.listen;

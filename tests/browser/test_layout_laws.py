@@ -26,6 +26,11 @@ def layout(browser: Browser) -> Iterator[Page]:
     page.close()
 
 
+def tied(item: int) -> dict[str, Any]:
+    """A box with a wire from or to the outside."""
+    return {"item": item, "wires": [1000 + item]}
+
+
 @st.composite
 def boxes(draw: st.DrawFn) -> dict[str, Any]:
     """Up to 60 boxes with any edges between them, circles among them."""
@@ -34,9 +39,13 @@ def boxes(draw: st.DrawFn) -> dict[str, Any]:
     pairs = draw(st.lists(st.tuples(number, number), max_size=150, unique=True))
     return {
         "sizes": [{"w": draw(SIZES), "h": draw(SIZES)} for _ in range(count)],
-        "edges": [{"from": a, "to": b, "tensors": 1} for a, b in pairs if a != b],
-        "enters": draw(st.lists(number, max_size=5, unique=True)),
-        "leaves": draw(st.lists(number, max_size=5, unique=True)),
+        "edges": [
+            {"from": a, "to": b, "tensors": 1, "wires": [wire]}
+            for wire, (a, b) in enumerate(pairs)
+            if a != b
+        ],
+        "enters": [tied(item) for item in draw(st.lists(number, max_size=5, unique=True))],
+        "leaves": [tied(item) for item in draw(st.lists(number, max_size=5, unique=True))],
         "aspect": draw(st.floats(0.5, 2.4)),
         "tallest": draw(st.sampled_from([420, 900, 100_000])),
     }
@@ -80,6 +89,23 @@ def test_every_edge_arrives_where_it_leads(layout: Page, asked: dict[str, Any]) 
 
 @FEW
 @given(boxes())
+def test_the_route_of_a_wire_leads_from_box_to_box(layout: Page, asked: dict[str, Any]) -> None:
+    asked["tallest"] = 10**6
+    made = laid(layout, asked)
+    far = {edge["wires"][0] for edge in made["far"]}
+    for edge in asked["edges"]:
+        (wire,) = edge["wires"]
+        if wire in far:
+            continue
+        ends = {tuple(point) for line in made["lines"] if wire in line["wires"] for point in line["points"]}
+        for box in (edge["from"], edge["to"]):
+            at, size = made["at"][box], asked["sizes"][box]
+            middle = pytest.approx(at["x"] + size["w"] / 2)
+            assert any(x == middle and at["y"] - 1 <= y <= at["y"] + size["h"] + 1 for x, y in ends)
+
+
+@FEW
+@given(boxes())
 def test_without_circles_every_arrow_leads_down(layout: Page, asked: dict[str, Any]) -> None:
     asked["edges"] = [edge for edge in asked["edges"] if edge["from"] < edge["to"]]
     asked["tallest"] = 10**6
@@ -91,8 +117,8 @@ def test_without_circles_every_arrow_leads_down(layout: Page, asked: dict[str, A
 
 
 def test_tall_boxes_of_a_chain_fill_their_columns_evenly(layout: Page) -> None:
-    chain = [{"from": at, "to": at + 1, "tensors": 1} for at in range(3)]
-    asked = {"sizes": [{"w": 200, "h": 600}] * 4, "edges": chain, "enters": [0], "leaves": [3]}
+    chain = [{"from": at, "to": at + 1, "tensors": 1, "wires": [at]} for at in range(3)]
+    asked = {"sizes": [{"w": 200, "h": 600}] * 4, "edges": chain, "enters": [tied(0)], "leaves": [tied(3)]}
     made = laid(layout, asked | {"aspect": 1.35, "tallest": 420})
     assert len({at["x"] for at in made["at"]}) == 4, "no column holds two while others hold one"
 
@@ -100,3 +126,59 @@ def test_tall_boxes_of_a_chain_fill_their_columns_evenly(layout: Page) -> None:
 def test_an_order_has_few_edges_back(layout: Page) -> None:
     ring = [{"from": i, "to": (i + 1) % 20, "tensors": 1 + 9 * (i < 19)} for i in range(20)]
     assert layout.evaluate("(edges) => ranks(20, edges)", ring) == list(range(20))
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> dict[str, Any]:
+    """Two graphs without circles, and links between their rows."""
+    totals = [draw(st.integers(1, 25)), draw(st.integers(0, 25))]
+    wires = [
+        [wire for wire in draw(st.lists(st.tuples(number, number), max_size=40)) if wire[0] < wire[1]]
+        for total in totals
+        for number in [st.integers(0, max(total - 1, 0))]
+    ]
+    ends = st.tuples(st.integers(0, totals[0] - 1), st.integers(0, max(totals[1] - 1, 0)))
+    links = draw(st.lists(ends, max_size=30)) if totals[1] else []
+    return {"totals": totals, "links": links, "wires": wires}
+
+
+@FEW
+@given(pairs())
+def test_rows_of_two_graphs_never_meet_and_linked_ones_stand_level(layout: Page, asked: dict[str, Any]) -> None:
+    made = layout.evaluate("(a) => alignedRows(a.totals, a.links, a.wires)", asked)
+    for slots, total in zip(made["slots"], asked["totals"], strict=True):
+        assert len(slots) == total
+        assert all(abs(a - b) >= 1 for at, a in enumerate(slots) for b in slots[:at])
+        assert all(0 <= slot <= made["height"] - 1 for slot in slots)
+    for left, right in asked["links"]:
+        group = next(group for group in made["groups"] if left in group["rows"][0])
+        assert right in group["rows"][1]
+        for side, row in enumerate((left, right)):
+            assert group["top"] <= made["slots"][side][row] <= group["top"] + group["height"] - 1
+
+
+def test_fused_rows_are_drawn_together_in_the_order_of_the_graph(layout: Page) -> None:
+    asked = {
+        "totals": [5, 3],
+        "links": [[0, 0], [1, 1], [3, 1], [4, 2]],  # rows 1 and 3 became one; row 2 was folded
+        "wires": [[[0, 1], [2, 3], [1, 3], [3, 4]], [[0, 1], [1, 2]]],
+    }
+    made = layout.evaluate("(a) => alignedRows(a.totals, a.links, a.wires)", asked)
+    assert made["slots"] == [[0, 2, 1, 3, 4], [0, 2.5, 4]]
+
+
+@FEW
+@given(pairs())
+def test_lines_that_pass_rows_share_no_lane(layout: Page, asked: dict[str, Any]) -> None:
+    slots = list(range(asked["totals"][0]))
+    made = layout.evaluate(
+        "([slots, wires]) => { const made = columnLinks(slots, wires); return { ...made, lane: [...made.lane] }; }",
+        [slots, asked["wires"][0]],
+    )
+    lanes, spans = dict(made["lane"]), dict[int, list[tuple[int, int]]]()
+    for maker in {line["from"] for line in made["links"] if not line["near"]}:
+        ends = [line["to"] for line in made["links"] if line["from"] == maker and not line["near"]]
+        spans.setdefault(lanes[maker], []).append((maker, max(ends)))
+    for taken in spans.values():
+        ordered = sorted(taken)
+        assert all(end < start for (_, end), (start, _) in zip(ordered, ordered[1:], strict=False))

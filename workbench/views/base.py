@@ -13,7 +13,7 @@ import traitlets as t
 from ipywidgets import DOMWidget
 
 MOST_MODULE_BYTES = 50_000  # anywidget sends the module with every instance
-PARTS = {"graph": ("layout", "panes", "drawing")}  # files that a view needs besides its own
+PARTS = {"graph": ("layout", "column", "panes", "drawing")}  # files that a view needs besides its own
 
 
 @cache
@@ -54,6 +54,7 @@ class View(anywidget.AnyWidget):
     columns = t.Bytes(b"").tag(sync=True)  # numbers, see `columns.py`
     selected = t.Tuple().tag(sync=True)
     search = t.Unicode("").tag(sync=True)
+    badges = t.Dict().tag(sync=True)  # name of a node → what findings say about it
     height_px = t.Int(520).tag(sync=True)
     # PNG of what the browser shows, after `ask_picture`; it arrives as a memoryview
     picture = t.Bytes(b"").tag(sync=True, from_json=lambda value, _: bytes(value))
@@ -92,4 +93,4 @@ class View(anywidget.AnyWidget):
         return {**widget, "text/plain": str(self), "image/png": self.still().to_png()}
 
 
-_OWN = ("header", "selected", "search", "height_px")
+_OWN = ("header", "selected", "search", "badges", "height_px")

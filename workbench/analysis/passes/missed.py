@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -37,7 +37,7 @@ def missed(observation: Observation, account: Account) -> tuple[Missed, ...]:
     missing = []
     for place in occurrences(observation.prepared):
         ends = [set(into[key]) for key in place.nodes]
-        if any(not end for end in ends) or _is_fused(place, ends, kinds):
+        if any(not end for end in ends) or is_fused(place, ends, kinds):
             continue  # folded or eliminated: nothing was left to fuse
         if compiled and set().union(*ends) <= compiled:
             continue  # what a provider makes of the nodes that it compiles, it does not tell
@@ -57,7 +57,8 @@ def _compiled(observation: Observation) -> set[str]:
     return {node.key for node in observation.final.nodes if node.name in taken}
 
 
-def _is_fused(place: Occurrence, ends: list[set[str]], kinds: dict[str, str]) -> bool:
+def is_fused(place: Occurrence, ends: list[set[str]], kinds: dict[str, str]) -> bool:
+    """Return whether the nodes of a place ended in one node. `ends`: the optimized nodes of each of them."""
     together = set.intersection(*ends)
     if together:
         return True
@@ -65,7 +66,8 @@ def _is_fused(place: Occurrence, ends: list[set[str]], kinds: dict[str, str]) ->
 
 
 def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, str | None]:
-    absent = {name: reason for name in place.passes if (reason := _why_absent(name, observation))}
+    disabled, tried = observation.disabled_passes, {application.name for application in observation.applied}
+    absent = {name: reason for name in place.passes if (reason := why_absent(name, disabled, tried))}
     if len(absent) == len(place.passes):
         return "; ".join(f"{name} {reason}" for name, reason in absent.items()), "the config"
     blocked = place.blocked if place.later is None else place.later(_then(place, observation))
@@ -83,16 +85,14 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
     return (words, "ORT") if words else (None, None)
 
 
-def _why_absent(name: str, observation: Observation) -> str | None:
-    """Return why a pass did not run; None if it did. The log names a rule's transformer, not the rule."""
-    if name in observation.disabled_passes:
+def why_absent(name: str, disabled: Collection[str], tried: Collection[str]) -> str | None:
+    """Return why a pass did not run; None if it did. `tried`: transformers in the log, which names no rules."""
+    if name in disabled:
         return "is among disabled_passes"
     transformer = _transformers().get(name, name)
-    if transformer in observation.disabled_passes:
+    if transformer in disabled:
         return f"is a rule of {transformer}, which is among disabled_passes"
-    if all(application.name != transformer for application in observation.applied):
-        return "did not run at this level"
-    return None
+    return None if transformer in tried else "did not run at this level"
 
 
 @cache

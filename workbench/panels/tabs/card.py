@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as W
 
+from workbench.panels.badges import link_badges
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.markup import error_html, note_html, text
@@ -102,6 +103,8 @@ class CardWidget:
             self.drawn = self.card.draw()
             if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("selected"):
                 self.bench.link_selection(self.drawn, "selected")
+            if isinstance(self.drawn, W.Widget) and self.drawn.has_trait("badges"):
+                link_badges(self.bench.state, self.drawn)
         return self.drawn
 
     def _table(self) -> W.Widget:

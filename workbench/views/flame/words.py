@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
+from workbench.text import in_ms
 from workbench.views.flame.pictures import ProfiledRun
 
 MOST = 3
@@ -19,9 +20,14 @@ def sentence(shown: Sequence[ProfiledRun], difference: Difference | None) -> str
 
 
 def heading(shown: Sequence[ProfiledRun], difference: Difference | None) -> tuple[str, str]:
-    """Return the sentence as a title and, of a difference, what it consists of."""
-    title, colon, parts = sentence(shown, difference).partition("): ")
-    return (f"{title})", parts) if difference is not None and colon else (sentence(shown, difference), "")
+    """Return a short title, and the line below it: what a difference consists of, or the whole sentence."""
+    whole = sentence(shown, difference)
+    title, colon, parts = whole.partition("): ")
+    if difference is not None:
+        return (f"{title})", parts) if colon else (whole, "")
+    if not all(run.profile.steady.runs for run in shown):
+        return whole, ""
+    return ", ".join(f"{run.label} {in_ms(run.profile.run_s, 3)}" for run in shown), whole
 
 
 def _of(shown: ProfiledRun) -> str:

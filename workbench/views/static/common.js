@@ -164,6 +164,8 @@ function legend(root, entries, theme) {
   }
 }
 
+const BADGE = "#F0E442"; // of a node that a finding is about; with a black outline and a sign
+
 // ---------------------------------------------------------------- elements
 
 function make(tag, className, text, parent) {
@@ -226,11 +228,43 @@ function toolbar(root) {
       input.addEventListener("input", look);
       input.addEventListener("keydown", (event) => {
         if (event.key === "Enter" && found) show(go(event.shiftKey ? -1 : 1));
-        if (event.key === "Escape") { input.value = ""; look(); }
+        if (event.key === "Escape" && input.value) { event.preventDefault(); input.value = ""; look(); }
       });
-      return { input, look };
+      return { input, look, ask(text) { input.value = text; look(); input.focus(); } };
     },
   };
+}
+
+// A button that fills the window with a view, above all else of the page, and one that fills the screen; Escape ends both.
+function expander(root, bar, changed) {
+  const button = (label, title, call) => {
+    const made = make("button", "", label, bar);
+    made.type = "button";
+    made.title = title;
+    made.setAttribute("aria-label", title);
+    made.addEventListener("click", call);
+    return made;
+  };
+  let wide = false;
+  const leave = () => { if (root.popover) { root.hidePopover(); root.removeAttribute("popover"); } };
+  const enter = () => { if (root.showPopover && root.isConnected) { root.popover = "manual"; root.showPopover(); } };
+  const set = (now) => {
+    if (document.fullscreenElement === root) document.exitFullscreen();
+    if (now === wide) return;
+    wide = now;
+    root.classList.toggle("wbv-expanded", wide);
+    if (wide) enter();
+    else leave();
+    expand.textContent = wide ? "Back" : "Expand";
+    screen.hidden = !wide || !document.fullscreenEnabled;
+    changed();
+    expand.focus();
+  };
+  const expand = button("Expand", "Fill the window; Escape comes back", () => set(!wide));
+  const screen = button("Full screen", "Fill the screen; Escape comes back", () => { leave(); root.requestFullscreen().catch(enter); });
+  screen.hidden = true;
+  root.addEventListener("fullscreenchange", () => { if (document.fullscreenElement !== root) set(false); });
+  root.addEventListener("keydown", (event) => { if (event.key === "Escape" && wide && !event.defaultPrevented) set(false); });
 }
 
 // ---------------------------------------------------------------- the stage: a canvas that is looked at through a window
@@ -266,10 +300,9 @@ class Stage {
     const scale = devicePixelRatio || 1;
     Object.assign(this.canvas, { width: round(width * scale), height: round(height * scale) });
     this.canvas.style.cssText = `width:${width}px;height:${height}px`;
-    const grown = width !== this.width;
+    const anew = this.fresh || ((width !== this.width || height !== this.height) && !this.touched);
     Object.assign(this, { width, height });
-    if (this.fresh) this.asked.sized?.();
-    if (this.fresh || (grown && !this.touched)) this.fit();
+    if (anew) { this.asked.sized?.(); this.fit(); }
     this.request();
   }
 

@@ -1,6 +1,9 @@
 // How a graph looks: frames, lines, boxes, stubs, the selection.
 
-const CROSSING = "#CC79A7";
+const CROSSING = "#CC79A7", MOST_TRACED = 40;
+const LETTERS = 11, MOST_HEAD = 30; // the smallest letters in pixels of the screen; the largest of a frame's head in those of the graph
+// The size that text has in the graph, so that it is never smaller than LETTERS on the screen.
+const letters = (size, k) => max(size, ceil(LETTERS / k));
 
 function drawPane(ctx, stage, theme, pane) {
   const seen = stage.window(), k = stage.kx;
@@ -15,7 +18,9 @@ function drawPane(ctx, stage, theme, pane) {
   each(pane.frames, drawFrame);
   drawLines(ctx, theme, pane, seen, k);
   each(pane.frames, drawHead);
+  if (pane.view.columns && pane.view.columns.slots[1].length) drawBrackets(ctx, theme, pane);
   each(pane.cells, drawCell);
+  if (pane.badges.size) each(pane.cells, drawBadge);
   drawNeighbours(ctx, theme, pane, k);
   ctx.strokeStyle = theme.accent;
   ctx.lineWidth = 3 / min(k, 1);
@@ -33,16 +38,17 @@ function drawFrame(ctx, theme, pane, frame) {
 }
 
 function drawHead(ctx, theme, pane, { item, x, y, w }, k) {
-  if (k < 0.22) return;
-  const bold = `600 13px ${theme.font}`, side = pane.value(item) || pane.size(item);
+  const size = letters(13, k), base = y + 3 + size;
+  if (size > MOST_HEAD) return;
+  const bold = `600 ${size}px ${theme.font}`, side = pane.value(item) || pane.size(item);
   ctx.font = bold;
   const label = fitText(ctx, `▾ ${pane.title(item)}`, w - 14), left = ctx.measureText(label).width + 16;
-  ctx.font = `11px ${theme.font}`;
+  ctx.font = `${letters(11, k)}px ${theme.font}`;
   const wide = ctx.measureText(side).width, both = wide < w - left - 7;
   ctx.fillStyle = ground(theme, pane, { item }); // the line into the box passes behind its name
-  ctx.fillRect(x + 5, y + 3, left - 8 + (both ? wide + 4 : 0), HEADER - 4);
-  if (both) write(ctx, side, x + left, y + 16, theme.soft);
-  write(ctx, label, x + 7, y + 16, theme.ink, bold);
+  ctx.fillRect(x + 5, y + 3, left - 8 + (both ? wide + 4 : 0), max(HEADER - 4, size * 1.2));
+  if (both) write(ctx, side, x + left, base, theme.soft);
+  write(ctx, label, x + 7, base, theme.ink, bold);
 }
 
 function drawCell(ctx, theme, pane, cell, k) {
@@ -72,15 +78,31 @@ function drawCell(ctx, theme, pane, cell, k) {
     ctx.fillStyle = ink;
     ctx.fillRect(x + 8, y + h - 6, max(((w - 16) * amount) / (pane.all[mode.name] || 1), 1), 3);
   }
-  if (k < 0.3) return;
-  const glyph = style?.glyph || (inserted ? "+" : ""), left = x + (port ? 12 : box && !blank ? 8 : 16), room = x + w - left - 8;
-  ctx.font = `600 13px ${theme.font}`;
-  write(ctx, fitText(ctx, `${box ? "▸ " : ""}${pane.title(item)}`, room - (glyph ? 12 : 0)), left, y + 17, ink);
-  if (glyph) write(ctx, glyph, x + w - 16, y + 16, ink);
-  if (k < 0.45) return;
-  ctx.font = `11.5px ${theme.font}`;
-  write(ctx, fitText(ctx, under(pane, item, port), room), left, y + 32, known ? ink : theme.soft);
-  drawStubs(ctx, theme, pane, cell);
+  const size = letters(13, k), tall = h - (box ? 12 : 4), two = size * 2.3 <= tall;
+  if (size * 1.15 > tall) return;
+  const glyph = (style?.glyph || (inserted ? "+" : "")), left = x + (port ? 12 : box && !blank ? 8 : 16), room = x + w - left - 8;
+  const base = two ? y + 4 + size : y + (tall + size * 0.74) / 2 + (box ? 0 : 2), bold = `600 ${size}px ${theme.font}`;
+  ctx.font = bold;
+  const label = fitText(ctx, `${box ? "▸ " : ""}${pane.title(item)}`, room - (glyph ? size : 0)), used = ctx.measureText(label).width + 8;
+  write(ctx, label, left, base, ink);
+  if (glyph) write(ctx, glyph, x + w - size - 3, base, ink);
+  ctx.font = `${letters(11.5, k)}px ${theme.font}`;
+  if (two || pane.view.columns) write(ctx, fitText(ctx, under(pane, item, port), two ? room : room - used - (glyph ? size : 0)), two ? left : left + used, two ? y + 4 + size * 2.15 : base, known ? ink : theme.soft);
+  if (two) drawStubs(ctx, theme, pane, cell, k);
+}
+
+// What findings say of nodes in a box: an exclamation mark, or how many nodes.
+function drawBadge(ctx, theme, pane, { item, x, y, w }, k) {
+  const texts = pane.badges.get(item), size = 8 / min(max(k, 0.25), 1);
+  if (!texts) return;
+  Object.assign(ctx, { fillStyle: BADGE, strokeStyle: "#000000", lineWidth: size / 8 });
+  ctx.beginPath();
+  ctx.arc(x + w - 2, y + 2, size, 0, 7);
+  ctx.fill();
+  ctx.stroke();
+  ctx.textAlign = "center";
+  write(ctx, texts.length > 1 ? count(texts.length) : "!", x + w - 2, y + 2 + size * 0.5, "#000000", `700 ${size * 1.4}px ${theme.font}`);
+  ctx.textAlign = "start";
 }
 
 // The second line of a box: the number it is coloured by, how much it holds, a name of its own, or a shape.
@@ -91,10 +113,12 @@ function under(pane, item, port) {
   if (pane.isBox(item)) return [pane.value(item), kinds.size > 1 && where ? "" : pane.size(item), where, !pane.value(item) && time >= 0 ? seconds(time) : ""].filter(Boolean).join(", ");
   const own = leaf(pane.text("name", row)), op = pane.text("op", row);
   const dims = pane.text("shapes", row).replaceAll(/\S+, shape unknown/g, "").replaceAll(/(^|, )\w+ /g, "$1").replaceAll(/unk__\d+/g, "?");
+  const crossing = pane.entering.get(item), into = crossing >= 0 ? `⇢ ${bytes(crossing)}` : "";
+  if (pane.view.columns) return [port ? op : "", where || pane.value(item), into, port || own === short(op) ? "" : own, dims].filter(Boolean).join("  ");
   return port ? dims || op : where || pane.value(item) || (dims && own.replace(/_\d+$/, "") === short(op) ? dims : own);
 }
 
-function drawStubs(ctx, theme, pane, { item, x, y, w, h }) {
+function drawStubs(ctx, theme, pane, { item, x, y, w, h }, k) {
   for (const [side, edge, dir] of [["ins", y, -1], ["outs", y + h, 1]]) {
     const list = pane.stubs[side].get(item);
     if (!list) continue;
@@ -102,7 +126,7 @@ function drawStubs(ctx, theme, pane, { item, x, y, w, h }) {
     ctx.fillStyle = theme.soft;
     ctx.fillRect(x + 13, edge + min(0, 6 * dir), 1.5, 6);
     ctx.fillRect(x + 10, edge + 6 * dir, 8, 1.5);
-    ctx.font = `10px ${theme.font}`;
+    ctx.font = `${letters(10, k)}px ${theme.font}`;
     const told = dir < 0 ? leaf(pane.view.text(tensors[0])).replace(/_output_\d+$/, "") + more : `to ${count(list.length)}`;
     write(ctx, fitText(ctx, told, w / 2 - 24), x + 21, edge + (dir < 0 ? -3 : 10), theme.soft);
   }
@@ -122,37 +146,67 @@ function drawLines(ctx, theme, pane, seen, k) {
     ctx.setLineDash([]);
     if (k < 0.25) continue;
     ctx.beginPath();
-    const tip = ([x, y], dir) => { ctx.moveTo(x, y); ctx.lineTo(x - 4, y - 7 * dir); ctx.lineTo(x + 4, y - 7 * dir); };
-    for (const { points, arrow, arrowBack } of list) { if (arrow) tip(points.at(-1), 1); if (arrowBack) tip(points[0], -1); }
+    for (const line of list) tips(ctx, line);
     ctx.fill();
-    if (crosses && k > 0.4) for (const line of list) if (line.arrow || line.arrowBack) drawBytes(ctx, theme, line);
+    if (crosses && k > 0.4 && !pane.view.columns) for (const line of list) if (line.arrow || line.arrowBack) drawBytes(ctx, theme, line, k);
   }
 }
 
-function drawBytes(ctx, theme, { points, edges, arrow }) {
+// The arrows of a line: a curve of two points ends upright, one with corners along its last piece.
+function tips(ctx, { points, arrow, arrowBack }) {
+  const tip = ([x, y], [fromX, fromY]) => {
+    const level = points.length > 2 && abs(y - fromY) < 0.5, dx = level ? 7 * Math.sign(x - fromX) : 0, dy = level ? 0 : 7 * (Math.sign(y - fromY) || 1);
+    ctx.moveTo(x, y);
+    ctx.lineTo(x - dx - dy * 0.57, y - dy - dx * 0.57);
+    ctx.lineTo(x - dx + dy * 0.57, y - dy + dx * 0.57);
+  };
+  if (arrow) tip(points.at(-1), points.length > 2 ? points.at(-2) : [0, points.at(-1)[1] - 1]);
+  if (arrowBack) tip(points[0], points.length > 2 ? points[1] : [0, points[0][1] + 1]);
+}
+
+function drawBytes(ctx, theme, { points, edges, arrow }, k) {
   const [x, y] = arrow ? points.at(-1) : points[0], size = edges.reduce((sum, edge) => sum + (edge.crosses ? edge.bytes : 0), 0);
-  const words = size >= 0 ? bytes(size) : "size unknown", top = arrow ? y - 20 : y + 8;
-  ctx.font = `600 10.5px ${theme.font}`;
+  if (!(size >= 0)) return; // the legend says so once
+  const words = bytes(size), top = arrow ? y - 20 : y + 8;
+  ctx.font = `600 ${letters(11, k)}px ${theme.font}`;
   ctx.fillStyle = theme.paper;
   ctx.fillRect(x + 6, top, ctx.measureText(words).width + 4, 13);
   write(ctx, words, x + 8, top + 10, theme.ink);
 }
 
-// The true neighbours of what is selected, stubs included, as lines of their own.
+// What the selection reads and makes, along the lines that lead there; ends that have no line are joined directly.
 function drawNeighbours(ctx, theme, pane, k) {
-  const { chosen, wires, rects } = pane, seen = new Set();
-  if (!chosen.size || chosen.size > 40) return;
-  ctx.strokeStyle = theme.accent;
-  ctx.lineWidth = 1.8 / max(min(k, 1), 0.35);
+  const { chosen, lines, rects } = pane;
+  if (!chosen.size || chosen.size > MOST_TRACED) return;
+  if (pane.traced?.chosen !== chosen || pane.traced.lines !== lines) pane.traced = { chosen, lines, ...trace(pane) };
+  ctx.strokeStyle = ctx.fillStyle = theme.accent;
+  ctx.lineWidth = 2.2 / max(min(k, 1), 0.35);
   ctx.beginPath();
-  for (let i = 0; i < wires.from.length; i++) {
-    const a = pane.shown(wires.from[i]), b = pane.shown(wires.to[i]), key = a * 1e7 + b;
-    if (a === b || !(chosen.has(a) || chosen.has(b)) || seen.has(key)) continue;
-    seen.add(key);
+  for (const { points } of pane.traced.along) curve(ctx, points);
+  ctx.stroke();
+  ctx.beginPath();
+  for (const line of pane.traced.along) tips(ctx, line);
+  ctx.fill();
+  ctx.setLineDash([3, 4]);
+  ctx.beginPath();
+  for (const [a, b] of pane.traced.direct) {
     const from = rects.get(a), to = rects.get(b);
     curve(ctx, [[from.x + from.w / 2, from.y + from.h], [to.x + to.w / 2, to.y]]);
   }
   ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+function trace(pane) {
+  const { chosen, wires, lines } = pane;
+  const own = new Set(), direct = new Map();
+  for (let i = 0; i < wires.from.length; i++) {
+    const a = pane.shown(wires.from[i]), b = pane.shown(wires.to[i]);
+    if (a !== b && (chosen.has(a) || chosen.has(b))) { own.add(i); direct.set(i, [a, b]); }
+  }
+  const along = lines.filter((line) => line.wires.some((i) => own.has(i)));
+  for (const line of along) for (const i of line.wires) direct.delete(i);
+  return { along, direct: [...new Map([...direct.values()].map((ends) => [ends.join(), ends])).values()] };
 }
 
 const unknownStyle = (theme) => ({ color: theme.paper, pattern: ".", ink: theme.soft });

@@ -129,8 +129,7 @@ function render({ model, el }) {
     return layouts.get(number);
   };
 
-  make("div", "wbv-title", printable(data.heading[0]), root);
-  if (data.heading[1]) make("div", "wbv-note", printable(data.heading[1]), root);
+  for (const [i, kind] of ["wbv-title", "wbv-note wbv-line"].entries()) if (data.heading[i]) make("div", kind, printable(data.heading[i]), root).title = printable(data.heading[i]);
   const tools = toolbar(root);
   const ways = data.pictures.map((one) => ({ value: one.key, label: one.title }));
   const wayChoice = tools.choice("Show", "Which picture", ways, data.pictures[numberOf(model.get("way"))].key, (way) => put("way", way));
@@ -141,8 +140,8 @@ function render({ model, el }) {
   const total = make("span", "wbv-note", "", tools.bar);
   tools.button("Everything", "Zoom out to everything (0)", () => home(true));
   tools.button("PNG", "Download the picture as PNG", async () => download(await snapshot(), `flame-${layout.told.key}.png`));
-  const note = make("div", "wbv-note", "", root);
-  const stageHolder = make("div", "", "", root);
+  expander(root, tools.bar, () => size());
+  const stageHolder = make("div", "wbv-fill", "", root);
   stageHolder.style.cssText = "display:flex;min-width:0";
   const stage = new Stage(stageHolder, root, { label: `${data.told} ${KEYS}`, axes: "x", bounds: () => seen, draw, limit, hover, click, twice, key });
   stage.canvas.title = "";
@@ -155,11 +154,10 @@ function render({ model, el }) {
   function show() {
     layout = layoutOf(model.get("way"));
     const { told } = layout;
-    note.textContent = printable(told.note);
     wayChoice.value = told.key;
     focus = -1;
     history = [];
-    stage.holder.style.height = `${Math.min(Math.max(layout.height, 150), Math.max(model.get("height_px"), 150))}px`;
+    size();
     const [low, high] = told.view || [layout.low, layout.high];
     seen = { x: low, y: 0, w: high - low, h: layout.height };
     stage.touched = false;
@@ -170,6 +168,10 @@ function render({ model, el }) {
     link();
     colorChange();
     describe();
+  }
+
+  function size() {
+    stage.holder.style.height = root.classList.contains("wbv-expanded") ? "" : `${Math.min(Math.max(layout.height, 150), Math.max(model.get("height_px"), 150))}px`;
   }
 
   function home(all) {
@@ -266,6 +268,7 @@ function render({ model, el }) {
           const inset = x0 > -STRIP ? STRIP + 3 : 4;
           ctx.fillText(caption(ctx, i, w - inset - 4), from0 + inset, y + 14);
         }
+        if (wide > 8 && badgeOf(i)) { ctx.fillStyle = BADGE; ctx.strokeStyle = "#000000"; ctx.lineWidth = 1; ctx.beginPath(); ctx.arc(from0 + w - 5, y + 5, 3, 0, 7); ctx.fill(); ctx.stroke(); }
         if (i === focus) frame(ctx, from0, y, w, theme.accent, 2.5);
         else if (marked) frame(ctx, from0, y, w, theme.accent, 2);
       }
@@ -291,6 +294,7 @@ function render({ model, el }) {
     drawn = true;
   }
 
+  const badgeOf = (i) => (layout.kind(i) === KIND.NODE && (model.get("badges") || {})[layout.name(i)]) || "";
   const frame = (ctx, x, y, w, color, line) => {
     ctx.strokeStyle = color;
     ctx.lineWidth = line;
@@ -345,6 +349,7 @@ function render({ model, el }) {
     if (by !== "change" && own.size > most.length) entries.push({ label: `${own.size - most.length} more`, style: null });
     if (by === "change" || layout.told.key === "difference") entries.push({ label: "less time in B", style: data.gain, glyph: "−" }, { label: "more time in B", style: data.loss, glyph: "+" });
     entries.push({ label: "no node: gaps", style: data.gap });
+    if (Object.keys(model.get("badges") || {}).length) entries.push({ label: "a finding is about it", glyph: "!" });
     layout.legend = entries;
     legend(legendHolder, entries, readTheme(root));
     stage.request();
@@ -371,6 +376,7 @@ function render({ model, el }) {
     const members = layout.told.members[i];
     if (members) found.push([members.length > 1 ? "nodes" : "node", listed(members.map((number) => layout.text(number)))]);
     if (layout.parent(i) >= 0) found.push(["inside", layout.path(i)]);
+    if (badgeOf(i)) found.push(["finding", badgeOf(i)]);
     return found;
   }
 
@@ -382,7 +388,7 @@ function render({ model, el }) {
 
   function describe() {
     details.replaceChildren();
-    if (focus < 0) { make("span", "wbv-note", `Click a box for its figures; double-click to zoom to it. ${KEYS}.`, details); return; }
+    if (focus < 0) { make("span", "wbv-note", `${printable(layout.told.note)} Click a box for its figures; double-click to zoom to it. ${KEYS}.`, details); return; }
     const list = make("dl", "", "", details);
     const others = [...new Set([...(lit || [])].map((i) => layout.name(i)))].filter((name) => name !== layout.name(focus));
     for (const [what, told] of [...facts(focus), ...(others.length ? [["selected with it", listed(others)]] : [])]) {
@@ -422,7 +428,9 @@ function render({ model, el }) {
     const last = history.pop();
     if (last) stage.fit({ ...last, y: 0, h: layout.height });
     else if (stage.touched) home(false);
+    else if (focus < 0) return false;
     else choose(-1);
+    return true;
   }
 
   function click(point) { choose(layout.at(point)); }
@@ -489,7 +497,7 @@ function render({ model, el }) {
   function key(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (event.key === "/") search.input.focus();
-    else if (event.key === "Escape" || event.key === "Backspace") back();
+    else if (event.key === "Escape" || event.key === "Backspace") return back();
     else if (event.key === "n" || event.key === "N") { if (order.length) go(event.key === "n" ? 1 : -1); }
     else if (event.key === "0") home(event.shiftKey);
     else if (event.shiftKey) return false;
@@ -515,6 +523,7 @@ function render({ model, el }) {
   model.on("change:way", show);
   model.on("change:color", colorChange);
   model.on("change:selected", link);
+  model.on("change:badges", () => { colorChange(); describe(); });
   model.on("change:search", () => { if (search.input.value !== model.get("search")) { search.input.value = model.get("search"); search.look(); } });
   answerPictures(model, snapshot);
   const unwatch = onTheme(root, () => { shades.clear(); legend(legendHolder, layout.legend || [], readTheme(root)); });

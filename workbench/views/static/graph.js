@@ -1,12 +1,15 @@
 // The graph view: controls, opening and closing, linked selection, search, texts.
 
 const MOST_SHOWN = 6000, MOST_SELECTED = 2000, MOST_LEGEND = 14;
-const READABLE = 0.3; // the smallest scale that is chosen without being asked to show everything
+const MOST_TYPES = 10; // op types below the search
+const READABLE = 0.36; // the smallest scale that is chosen without being asked to show everything: letters of 11 pixels fit
+const LEAST_FIRST = 0.5; // scale of the whole graph at first, as long as closing boxes helps
+const NARROW = 820; // pixels of a view; less has the inspector below
 
 function render({ model, el }) {
   const data = unpack(model), text = (number) => data.texts[number];
   const { root, say } = begin(el, data.told || "Graph");
-  const view = { data, text };
+  const view = { data, text, badges: model.get("badges") || {} };
   const save = (name, value) => { model.set(name, value); model.save_changes(); };
   const pickMode = () => {
     view.mode = data.modes.find((one) => one.name === model.get("color") && one.known) || data.modes.find((one) => one.known);
@@ -18,17 +21,23 @@ function render({ model, el }) {
 
   // ------------------------------------------------------------ controls
   const tools = toolbar(root);
-  const search = tools.search("Search names, op types and providers; Enter goes to the next", find, go);
+  const search = tools.search("Search names, op types and providers; op:Conv searches op types alone; Enter goes to the next", find, go);
   const color = tools.choice("Colour", "What the boxes are coloured by", data.modes.map((one) => ({ value: one.name, label: one.label, disabled: !one.known })), view.mode?.name, (value) => { save("color", value); recolor(); });
-  if (data.panes.some((pane) => pane.trees.length > 1)) tools.choice("Group", "How nodes are put into boxes", ["modules", "partitions"].map((value) => ({ value, label: value })), model.get("group"), (value) => { save("group", value); regroup(); });
-  tools.button("Open a level", "Open every closed box in sight", () => level(true));
-  tools.button("Close a level", "Close the innermost open boxes", () => level(false));
+  view.columns = columnsOf(data);
+  if (!view.columns && data.panes.some((pane) => pane.trees.length > 1)) tools.choice("Group", "How nodes are put into boxes", ["modules", "partitions"].map((value) => ({ value, label: value })), model.get("group"), (value) => { save("group", value); regroup(); });
+  if (!view.columns) tools.button("Expand one level", "Open every closed box in sight", () => level(true));
+  if (!view.columns) tools.button("Collapse one level", "Close the innermost open boxes", () => level(false));
   tools.button("Fit", "Show the whole graph (0)", () => panes.forEach((pane) => pane.stage.showAll()));
   tools.button("PNG", "Download this picture", async () => download(await shot(), `${(data.model || "graph").replace(/[^\w.-]+/g, "_").slice(0, 60)}.png`));
-  const holder = make("div", "wbv-panes", "", root);
-  const panes = data.panes.map(paneOf);
+  expander(root, tools.bar, () => arrange());
+  const types = make("div", "wbv-hits", "", root);
+  const body = make("div", "wbv-body", "", root), holder = make("div", "wbv-panes", "", body);
+  let panes = null;
+  panes = data.panes.map(paneOf);
+  view.ops = new Set(panes.flatMap((pane) => Array.from(pane.rows.op)));
+  for (const event of ["focus", "blur"]) search.input.addEventListener(event, listTypes);
+  const details = make("div", "wbv-details", "", body);
   const legendRow = make("div", "wbv-legend", "", root);
-  const details = make("div", "wbv-details", "", root);
   details.tabIndex = 0;
   details.setAttribute("role", "region");
   details.setAttribute("aria-label", "Details of the selection");
@@ -54,13 +63,32 @@ function render({ model, el }) {
       click: (point) => { if (!toggled(point, false)) choose(pane, pane.find(point)?.item ?? -1); },
       twice: (point) => toggled(point, true),
       key: (event) => keyed(pane, event),
-      sized: () => pane.settle(),
+      sized: () => { pane.settle(); first(); },
     });
+    if (view.columns) pane.stage.onView = ({ kx, ky, tx, ty, touched }) => { // rows stay level
+      for (const { stage } of panes || []) if (stage !== pane.stage && stage.width === pane.stage.width) { Object.assign(stage, { kx, ky, tx, ty, touched, fresh: false }); stage.request(); }
+    };
     pane.grow(model.get("group"));
     return pane;
   }
 
   // ------------------------------------------------------------ opening and closing, the same path in both
+  // Until a person opens or closes a box, those stay closed that would make the letters of the whole too small.
+  function first() {
+    if (!panes || view.columns || model.get("opened").length || panes.some(({ stage }) => stage.width < 2)) return;
+    const scale = ({ stage, whole }) => min((stage.width - 24) / whole.w, (stage.height - 24) / whole.h), small = (pane) => pane.total && scale(pane) < LEAST_FIRST;
+    const minor = (pane) => [...pane.opened].filter((b) => b && 2 * pane.inside[b].length < pane.total && !pane.children[b].some((item) => pane.opened.has(item)));
+    for (let left = minor(panes[0]); left.length && panes.some(small); left = minor(panes[0])) {
+      left.sort((p, q) => panes[0].inside[p].length - panes[0].inside[q].length);
+      const shut = left.slice(0, ceil(left.length / 2)).map((b) => panes[0].pathOf(b));
+      for (const pane of panes) { for (const path of shut) pane.opened.delete(pane.byPath.get(path)); pane.settle(); }
+    }
+    for (const pane of panes) if (!pane.stage.touched) {
+      pane.letter = min(max(13, ceil(LETTERS / scale(pane))), 20); // boxes are as wide as the letters will need
+      pane.settle();
+      pane.fit();
+    }
+  }
   function toggle(pane, box, open = !pane.opened.has(box)) {
     for (const one of panes) {
       const other = one === pane ? box : one.byPath.get(pane.pathOf(box));
@@ -140,7 +168,7 @@ function render({ model, el }) {
   function keyed(pane, { key, shiftKey }) {
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key], [item = -1] = pane.chosen;
     if (key === "/") search.input.focus();
-    else if (key === "Escape") choose(pane, -1);
+    else if (key === "Escape" && pane.chosen.size + pane.met.size) choose(pane, -1);
     else if (key === "Enter" || key === " ") {
       if (item < 0) step(pane, pane.cells[0]);
       else if (pane.isBox(item)) toggle(pane, item);
@@ -157,15 +185,38 @@ function render({ model, el }) {
 
   // ------------------------------------------------------------ search
   let hits = [], hit = 0;
+  // Nodes of an op type come first, then names, then providers. `op:Conv`, `name:` and `provider:` look there alone.
   function find(query) {
-    const words = query.trim().toLowerCase();
+    const [, only, words] = query.trim().toLowerCase().match(/^(?:(op|name|provider):)?\s*(.*)$/s);
+    const has = words ? data.texts.map((other) => other.toLowerCase().includes(words)) : [];
+    const exact = words ? data.texts.map((other) => short(other).toLowerCase() === words) : [];
+    const ranks = [["op", exact], ...(only === "op" && exact.some((is, i) => is && view.ops.has(i)) ? [] : [["op", has]]), ["name", has], ["provider", has]];
+    const asked = ranks.filter(([column]) => !only || column === only);
     hits = [];
     hit = 0;
-    if (words) for (const pane of panes) for (let row = 0; row < pane.total; row++)
-      if (["name", "op", "provider"].some((column) => pane.text(column, row).toLowerCase().includes(words))) hits.push([pane, row]);
+    if (words) for (const pane of panes) for (let row = 0; row < pane.total; row++) {
+      const rank = asked.findIndex(([column, matches]) => matches[pane.rows[column][row]]);
+      if (rank >= 0) hits.push([pane, row, rank]);
+    }
+    hits.sort((p, q) => p[2] - q[2]);
     save("search", query);
     say(words ? `${plural(hits.length, "node")} found` : "");
+    listTypes();
     return hits.length;
+  }
+  // The op types of what was found, or of the whole graph while nothing is searched, with their counts.
+  function listTypes() {
+    const counts = new Map(), add = (pane, row) => { if (pane.rows.kind[row] === NODE) counts.set(pane.rows.op[row], (counts.get(pane.rows.op[row]) || 0) + 1); };
+    if (hits.length) for (const [pane, row] of hits) add(pane, row);
+    else if (!search.input.value && document.activeElement === search.input) for (const pane of panes) for (let row = 0; row < pane.total; row++) add(pane, row);
+    types.replaceChildren();
+    const most = [...counts].sort((p, q) => q[1] - p[1]).slice(0, MOST_TYPES);
+    if (!hits.length || counts.size > 1) for (const [op, n] of most) {
+      const button = make("button", "", `${printable(short(text(op))).slice(0, 40)} ${count(n)}`, types);
+      button.type = "button";
+      button.addEventListener("pointerdown", (event) => event.preventDefault()); // the search keeps the focus
+      button.addEventListener("click", () => search.ask(`op:${short(text(op))}`));
+    }
   }
   function go(by) {
     hit = (hit + by + hits.length) % hits.length;
@@ -186,11 +237,12 @@ function render({ model, el }) {
       const tensors = [...new Set((pane.stubs[side].get(item) || []).map((i) => text(pane.wires.tensor[i])))];
       if (tensors.length) lines.push(`${word} ${tensors.slice(0, 3).join(", ")}${tensors.length > 3 ? ` and ${tensors.length - 3} more` : ""}`);
     }
+    for (const told of new Set(pane.badges.get(item))) lines.push(`finding: ${told}`);
     return lines.join("\n");
   }
   function tell() {
     details.replaceChildren();
-    if (!panes.some((pane) => pane.picked.length)) return void make("div", "wbv-note", panes.some((pane) => pane.total) ? "Click a box to see what it is and what it became; double-click or ▸ opens it." : "There is nothing to show.", details);
+    if (!panes.some((pane) => pane.picked.length)) return void make("div", "wbv-note", panes.some((pane) => pane.total) ? "Click a box to see what it is and what happened to it; double-click or ▸ opens it." : "There is nothing to show.", details);
     for (const pane of panes) {
       const own = pane.picked.length > 0, rows = own ? pane.picked : pane.linked, list = make("dl", "", "", details);
       const line = (name, told) => { if (told) { make("dt", "", name, list); make("dd", "", printable(told), list); } };
@@ -205,19 +257,21 @@ function render({ model, el }) {
       line("op type", among("op"));
       line(data.modes[0].label, among("provider"));
       if (one && pane.rows.partition[row] !== NO_PARTITION) line("partition", String(pane.rows.partition[row]));
-      line("fate", among("fate"));
+      line("what happened", among("fate"));
       line("passes", among("passes"));
       if (one) line("makes", pane.text("shapes", row));
       const time = sum("time"), memory = sum("memory");
       if (time >= 0) line("time", `${seconds(time)} a run, ${share(time / pane.all.time)} of all nodes`);
       if (memory >= 0) line("outputs", bytes(memory));
       line("why here", among("note"));
+      line("finding", [...new Set(rows.map((row) => view.badges[pane.text("name", row)]).filter(Boolean))].join("; "));
     }
   }
   function entries() {
     const { mode } = view, told = mode?.kind === "category" ? categories(mode) : mode ? numbers(mode) : [];
-    if (panes.some((pane) => pane.lines.some((line) => line.crosses))) told.push({ label: "dashed: into another partition", glyph: "⇢" });
+    if (panes.some((pane) => pane.lines.some((line) => line.crosses))) told.push({ label: `dashed: into another partition${panes.some((pane) => pane.lines.some((line) => line.edges.some((edge) => edge.crosses && !(edge.bytes >= 0)))) ? "; no number: size unknown" : ""}`, glyph: "⇢" });
     if (panes.some((pane) => pane.stubs.ins.size)) told.push({ label: "stub: read in many places or far away", glyph: "⟂" });
+    if (panes.some((pane) => pane.badges.size)) told.push({ label: "a finding is about it", glyph: "!" });
     return told;
   }
   function categories(mode) {
@@ -232,9 +286,11 @@ function render({ model, el }) {
 
   // ------------------------------------------------------------ start, and what Python says
   const arrange = () => {
-    const narrow = root.clientWidth < 640 && panes.length > 1, height = model.get("height_px");
+    const narrow = root.clientWidth < 640 && panes.length > 1, height = model.get("height_px"), wide = root.classList.contains("wbv-expanded");
+    const least = view.columns ? (view.columns.height * PITCH) * LEAST_SCALE + 24 : 0;
+    root.classList.toggle("wbv-narrow", root.clientWidth < NARROW);
     holder.style.flexDirection = narrow ? "column" : "row";
-    for (const pane of panes) pane.stage.holder.style.minHeight = `${narrow ? round(height * 0.7) : height}px`;
+    for (const pane of panes) pane.stage.holder.style.minHeight = `${wide ? 200 : max(narrow ? round(height * 0.7) : height, least)}px`;
   };
   const watch = new ResizeObserver(arrange);
   watch.observe(root);
@@ -250,6 +306,7 @@ function render({ model, el }) {
     "change:selected": () => { if (!sending) { panes.forEach((pane) => { pane.current = -1; }); mark(true); } },
     "change:color": recolor,
     "change:group": regroup,
+    "change:badges": () => { view.badges = model.get("badges") || {}; for (const pane of panes) { pane.badge(); pane.stage.request(); } tell(); },
     "change:height_px": arrange,
     "change:search": () => { if (search.input.value !== model.get("search")) { search.input.value = model.get("search"); search.look(); } },
   };
@@ -260,6 +317,15 @@ function render({ model, el }) {
     watch.disconnect();
     panes.forEach((pane) => pane.stage.end());
   };
+}
+
+// The shared rows of graphs that are small enough for one column each; null for larger ones.
+function columnsOf({ panes, columns }) {
+  const totals = panes.map((_, number) => columns[`${number}_name`].length);
+  if (!max(...totals) || totals.some((total, i) => panes[i].nodes > MOST_IN_COLUMN || total > panes[i].nodes + MOST_PORTS)) return null;
+  const wires = totals.map((_, number) => Array.from(columns[`${number}_wire_from`], (from, i) => [from, columns[`${number}_wire_to`][i]]));
+  const made = alignedRows(totals, Array.from(columns.link_from, (from, i) => [from, columns.link_to[i]]), wires);
+  return { ...made, laid: wires.map((list, number) => columnLinks(made.slots[number], list)) };
 }
 
 function nearest(cells, from, [dx, dy]) {

@@ -3,8 +3,9 @@
 const HEADER = 22, BELOW = 12, ABOVE = HEADER + BELOW; // from the children to the borders of their box
 const GAP_X = 18, GAP_Y = 30, GUTTER = 34, LANE = 14, MOST_COUNTED = 500, MOST_SPAN = 30, MOST_WIDE = 8;
 
-// sizes: [{w, h}]; edges: [{from, to, tensors, hidden, ...}] between their numbers; enters, leaves: numbers that are tied
-// to the outside; what is taller than `tallest` is folded. Gives {w, h, at: [{x, y}], lines, far: edges that are too long to be drawn as lines}, from 0, 0.
+// sizes: [{w, h}]; edges: [{from, to, tensors, hidden, wires, ...}] between their numbers; enters, leaves: [{item, wires}] that
+// are tied to the outside; what is taller than `tallest` is folded. Gives {w, h, at: [{x, y}], lines, far: edges that are too
+// long to be drawn as lines}, from 0, 0. A line knows the wires that pass through it.
 function layered(sizes, edges, enters, leaves, aspect, tallest) {
   const count = sizes.length;
   const rank = ranks(count, edges);
@@ -20,29 +21,30 @@ function layered(sizes, edges, enters, leaves, aspect, tallest) {
   const entry = enters.length ? cell(0, 1, 0, -1) : null;
   const exit = leaves.length ? cell(rows.length - 1, 1, 0, -1) : null;
   const links = new Map();
-  const link = (above, below, edge) => {
+  const link = (above, below, edge, wires = []) => {
     let made = above.down.find((one) => one.below === below);
     if (!made) {
-      made = { above, below, edges: [], weight: (above.item === -1 ? 3 : 1) * (below.item === -1 ? 3 : 1) };
+      made = { above, below, edges: [], wires: [], weight: (above.item === -1 ? 3 : 1) * (below.item === -1 ? 3 : 1) };
       above.down.push(made);
       below.up.push(made);
       links.set(made, made);
     }
     if (edge) made.edges.push(edge);
+    for (const wire of wires) made.wires.push(wire);
   };
   const rails = new Map(); // long edges of one source share a rail through the rows between
   const joined = (from, to, edge, key, fromBelow = false) => {
-    if (to.row - from.row === 1) return link(from, to, edge);
+    if (to.row - from.row === 1) return link(from, to, edge, edge.wires);
     if (!rails.has(key)) rails.set(key, []);
     const rail = rails.get(key);
     for (let row = from.row + 1; row < to.row; row++) rail[row] ||= cell(row, 6, 0, -1);
-    link(from, rail[from.row + 1], fromBelow ? edge : null);
-    for (let row = from.row + 1; row < to.row - 1; row++) link(rail[row], rail[row + 1], edge.crosses ? edge : null);
-    link(rail[to.row - 1], to, edge);
+    link(from, rail[from.row + 1], fromBelow ? edge : null, edge.wires);
+    for (let row = from.row + 1; row < to.row - 1; row++) link(rail[row], rail[row + 1], edge.crosses ? edge : null, edge.wires);
+    link(rail[to.row - 1], to, edge, edge.wires);
   };
   for (const edge of ahead) joined(real[edge.from], real[edge.to], edge, edge.back ? `back ${edge.from}` : edge.from, edge.back);
-  for (const item of enters) joined(entry, real[item], { pin: true }, "entry");
-  for (const item of leaves) joined(real[item], exit, { pin: true }, "exit", true);
+  for (const { item, wires } of enters) joined(entry, real[item], { pin: true, wires }, "entry");
+  for (const { item, wires } of leaves) joined(real[item], exit, { pin: true, wires }, "exit", true);
   order(rows);
   place(rows);
   return { ...fold(rows, real, [...links.values()], entry, exit, aspect, tallest), far };
@@ -190,10 +192,11 @@ function fold(rows, real, links, entry, exit, aspect, tallest) {
     return frame;
   });
   const w = x - GUTTER, h = bottom + lane;
-  const lines = [], plain = (points, crosses = false) => lines.push({ edges: [], points, crosses });
+  const lines = [], plain = (points, wires, crosses = false) => lines.push({ edges: [], points, wires, crosses });
+  const passing = (cells) => cells.flatMap(({ wires }) => wires);
   const wraps = new Array(frames.length).fill(0);
-  for (const { above, below, edges } of links) {
-    const line = { edges, arrow: below.item !== -1 && edges.some((edge) => !edge.back), arrowBack: above.item !== -1 && edges.some((edge) => edge.back), crosses: edges.some((edge) => edge.crosses) };
+  for (const { above, below, edges, wires } of links) {
+    const line = { edges, wires, arrow: below.item !== -1 && edges.some((edge) => !edge.back), arrowBack: above.item !== -1 && edges.some((edge) => edge.back), crosses: edges.some((edge) => edge.crosses) };
     if (above.column === below.column) lines.push({ ...line, points: [[above.x, above.bottom], [below.x, below.top]] });
     else {
       const shift = 4 * (wraps[above.column]++ % 6), gutter = frames[above.column].right + 6 + shift;
@@ -202,8 +205,8 @@ function fold(rows, real, links, entry, exit, aspect, tallest) {
     }
   }
   for (const one of rows.flat()) if (one.item === -1 && one.up.length && one.down.length && one.bottom > one.top)
-    plain([[one.x, one.top], [one.x, one.bottom]], one.down.some((l) => l.edges.some((edge) => edge.crosses)));
-  if (entry) plain([[w / 2, -ABOVE], [entry.x, entry.top]]);
-  if (exit) plain(exit.bottom < h - 6 ? [[exit.x, exit.bottom], [exit.x, h + 3], [w / 2, h + 3], [w / 2, h + BELOW]] : [[exit.x, exit.bottom], [w / 2, h + BELOW]]);
+    plain([[one.x, one.top], [one.x, one.bottom]], passing(one.down), one.down.some((l) => l.edges.some((edge) => edge.crosses)));
+  if (entry) plain([[w / 2, -ABOVE], [entry.x, entry.top]], passing(entry.down));
+  if (exit) plain(exit.bottom < h - 6 ? [[exit.x, exit.bottom], [exit.x, h + 3], [w / 2, h + 3], [w / 2, h + BELOW]] : [[exit.x, exit.bottom], [w / 2, h + BELOW]], passing(exit.up));
   return { w, h, at: real.map((one) => ({ x: one.x - one.w / 2, y: one.top })), lines };
 }

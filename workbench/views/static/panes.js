@@ -11,7 +11,7 @@ class Pane {
     const rows = { time: col("time_f"), memory: col("memory_f") }, wires = { bytes: col("wire_bytes_f") };
     for (const name of ROWS) rows[name] = col(name);
     for (const name of WIRES) wires[name] = col(`wire_${name}`);
-    Object.assign(this, { view, told, number, col, rows, wires, total: rows.name.length, picked: [], linked: [], chosen: new Set(), met: new Set(), current: -1 });
+    Object.assign(this, { view, told, number, col, rows, wires, total: rows.name.length, letter: 13, picked: [], linked: [], chosen: new Set(), met: new Set(), current: -1 });
     this.heading = `${told.title}: ${plural(told.nodes, "node")}`;
     this.byName = new Map();
     rows.name.forEach((name, row) => push(this.byName, view.text(name), row));
@@ -41,7 +41,7 @@ class Pane {
     this.byPath = new Map(Array.from(this.path, (path, b) => [view.text(path), b]));
     this.depth = [0];
     for (let b = 1; b < boxes; b++) this.depth[b] = this.depth[parent[b]] + 1;
-    this.opened = new Set(col(`${tree}_open`));
+    this.opened = new Set(view.columns ? Array.from(parent.keys()) : col(`${tree}_open`));
     this.sums = [];
   }
 
@@ -79,6 +79,13 @@ class Pane {
   shown(row) { const shut = this.shut[this.home[row]]; return shut >= 0 ? shut : this.boxes + row; }
 
   settle() {
+    Object.assign(this, this.view.columns ? layColumn(this) : this.layer(), { all: this.sum(0), most: {} });
+    for (const name of ["time", "memory"]) this.most[name] = this.cells.reduce((top, cell) => max(top, this.sum(cell.item)[name] || 0), 0);
+    this.badge();
+  }
+
+  // Boxes within boxes, each with its children in layers.
+  layer() {
     this.shut = new Int32Array(this.boxes).fill(-1);
     for (let b = 0; b < this.boxes; b++) this.shut[b] = b && this.shut[this.parent[b]] >= 0 ? this.shut[this.parent[b]] : this.opened.has(b) ? -1 : b;
     const parts = this.lift(), rects = new Map(), frames = [], cells = [], lines = [];
@@ -88,7 +95,8 @@ class Pane {
       const children = this.children[item].map(measure), { edges, enters, leaves } = parts.get(item) || NOTHING;
       const at = new Map(children.map((child, i) => [child.item, i])), number = (one) => at.get(one);
       const ends = [...edges.values()].map((edge) => ({ ...edge, from: number(edge.a), to: number(edge.b) }));
-      const made = layered(children, ends, [...enters].map(number), [...leaves].map(number), ...(this.depth[item] < 2 ? [aspect, 420] : [1.3, 900]));
+      const tied = (items) => [...items].map(([one, wires]) => ({ item: number(one), wires }));
+      const made = layered(children, ends, tied(enters), tied(leaves), ...(this.depth[item] < 2 ? [aspect, 420] : [1.3, 900]));
       for (const { a, b, wires } of made.far) for (const i of wires) this.stub(a, b, i);
       return { item, children, made, w: max(made.w + 2 * PAD, 110), h: made.h + HEADER + 2 * PAD };
     };
@@ -103,14 +111,13 @@ class Pane {
     };
     const whole = measure(0);
     lay(whole, 0, -HEADER);
-    Object.assign(this, { rects, frames, cells, lines, whole: { x: 0, y: 0, w: whole.w, h: whole.h - HEADER }, all: this.sum(0), most: {} });
-    for (const name of ["time", "memory"]) this.most[name] = cells.reduce((top, cell) => max(top, this.sum(cell.item)[name] || 0), 0);
+    return { rects, frames, cells, lines, entering: new Map(), whole: { x: 0, y: 0, w: whole.w, h: whole.h - HEADER } };
   }
 
   // Wires between visible items, each told to the box that holds both ends; boxes on the way are entered and left.
   lift() {
     const { wires } = this, parts = new Map();
-    const part = (b) => { if (!parts.has(b)) parts.set(b, { edges: new Map(), enters: new Set(), leaves: new Set() }); return parts.get(b); };
+    const part = (b) => { if (!parts.has(b)) parts.set(b, { edges: new Map(), enters: new Map(), leaves: new Map() }); return parts.get(b); };
     const depthOf = (item) => (this.isBox(item) ? this.depth[item] : this.depth[this.above(item)] + 1);
     this.stubs = { ins: new Map(), outs: new Map() };
     for (let i = 0; i < wires.from.length; i++) {
@@ -119,8 +126,8 @@ class Pane {
       const hub = wires.hub[i]; // tells what comes first, but is no line
       if (hub) this.stub(a, b, i);
       while (this.above(a) !== this.above(b)) {
-        if (depthOf(a) >= depthOf(b)) { if (!hub) part(this.above(a)).leaves.add(a); a = this.above(a); }
-        else { if (!hub) part(this.above(b)).enters.add(b); b = this.above(b); }
+        if (depthOf(a) >= depthOf(b)) { if (!hub) push(part(this.above(a)).leaves, a, i); a = this.above(a); }
+        else { if (!hub) push(part(this.above(b)).enters, b, i); b = this.above(b); }
       }
       const { edges } = part(this.above(a)), key = `${a},${b}`;
       if (!edges.has(key)) edges.set(key, { a, b, wires: [], hidden: true, tensors: 0, crosses: false, bytes: 0, seen: new Set() });
@@ -137,9 +144,15 @@ class Pane {
 
   extent(item) {
     const { ctx } = this.stage, box = this.isBox(item);
-    ctx.font = "600 13px sans-serif";
-    const w = min(ctx.measureText(this.title(item).slice(0, 60)).width + 46, 210);
+    ctx.font = `600 ${this.letter}px sans-serif`;
+    const w = min(ctx.measureText(this.title(item).slice(0, 60)).width + 20 + 2 * this.letter, 210);
     return { w: max(w, box ? 136 : 104), h: box ? BOX_H : NODE_H };
+  }
+  // What findings say, by the visible item that holds the node.
+  badge() {
+    const texts = this.view.badges;
+    this.badges = new Map();
+    for (const name of Object.keys(texts)) for (const row of this.byName.get(name) || []) push(this.badges, this.shown(row), texts[name]);
   }
   fit() { if (this.total) this.stage.fit(); }
 
