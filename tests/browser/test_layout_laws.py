@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -40,9 +41,7 @@ def boxes(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "sizes": [{"w": draw(SIZES), "h": draw(SIZES)} for _ in range(count)],
         "edges": [
-            {"from": a, "to": b, "tensors": 1, "wires": [wire]}
-            for wire, (a, b) in enumerate(pairs)
-            if a != b
+            {"from": a, "to": b, "tensors": 1, "wires": [wire]} for wire, (a, b) in enumerate(pairs) if a != b
         ],
         "enters": [tied(item) for item in draw(st.lists(number, max_size=5, unique=True))],
         "leaves": [tied(item) for item in draw(st.lists(number, max_size=5, unique=True))],
@@ -144,7 +143,9 @@ def pairs(draw: st.DrawFn) -> dict[str, Any]:
 
 @FEW
 @given(pairs())
-def test_rows_of_two_graphs_never_meet_and_linked_ones_stand_level(layout: Page, asked: dict[str, Any]) -> None:
+def test_rows_of_two_graphs_never_meet_and_linked_ones_stand_level(
+    layout: Page, asked: dict[str, Any]
+) -> None:
     made = layout.evaluate("(a) => alignedRows(a.totals, a.links, a.wires)", asked)
     for slots, total in zip(made["slots"], asked["totals"], strict=True):
         assert len(slots) == total
@@ -172,7 +173,7 @@ def test_fused_rows_are_drawn_together_in_the_order_of_the_graph(layout: Page) -
 def test_lines_that_pass_rows_share_no_lane(layout: Page, asked: dict[str, Any]) -> None:
     slots = list(range(asked["totals"][0]))
     made = layout.evaluate(
-        "([slots, wires]) => { const made = columnLinks(slots, wires); return { ...made, lane: [...made.lane] }; }",
+        "([slots, wires]) => (({ links, lane }) => ({ links, lane: [...lane] }))(columnLinks(slots, wires))",
         [slots, asked["wires"][0]],
     )
     lanes, spans = dict(made["lane"]), dict[int, list[tuple[int, int]]]()
@@ -181,4 +182,4 @@ def test_lines_that_pass_rows_share_no_lane(layout: Page, asked: dict[str, Any])
         spans.setdefault(lanes[maker], []).append((maker, max(ends)))
     for taken in spans.values():
         ordered = sorted(taken)
-        assert all(end < start for (_, end), (start, _) in zip(ordered, ordered[1:], strict=False))
+        assert all(end < start for (_, end), (start, _) in pairwise(ordered))

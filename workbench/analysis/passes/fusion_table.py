@@ -48,10 +48,12 @@ class FusionRow:
 
 
 def fusion_rows(explained: Mapping[str, Explained]) -> tuple[FusionRow, ...]:
-    """Return a row for each pattern that stands in the graph or was fused, those with most places left first."""
+    """Return a row for each pattern in the graph, those with most places left first."""
     fused = {label: _fused_places(record) for label, record in explained.items()}
     patterns = dict.fromkeys(pattern for places in fused.values() for pattern in places)
-    patterns |= dict.fromkeys(place.pattern for record in explained.values() for place in record.passes.missed)
+    patterns |= dict.fromkeys(
+        place.pattern for record in explained.values() for place in record.passes.missed
+    )
     rows = [_row(pattern, fused, explained) for pattern in patterns]
     return tuple(sorted(rows, key=lambda row: (-row.left, -row.could, row.pattern)))
 
@@ -79,7 +81,7 @@ def _row(pattern: str, fused: Mapping[str, Fused], explained: Mapping[str, Expla
 
 
 def _fused_places(explained: Explained) -> Fused:
-    """Return the source nodes of each fused node and the passes, by pattern; a nameless one by its operators."""
+    """Return the source nodes and the passes of each fused node, by pattern."""
     account = explained.provenance.account
     into = {source.node: source.into for source in account.sources}
     kinds = {node.node: node.op_type for node in account.optimized}
@@ -128,4 +130,3 @@ def _fewer(label: str, count: int, passes: tuple[str, ...], explained: Explained
     return NotFused(
         label, "; ".join(reasons) or NOT_KNOWN, "the config" if reasons else None, passes, count, ()
     )
-

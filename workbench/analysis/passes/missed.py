@@ -86,7 +86,7 @@ def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, st
 
 
 def why_absent(name: str, disabled: Collection[str], tried: Collection[str]) -> str | None:
-    """Return why a pass did not run; None if it did. `tried`: transformers in the log, which names no rules."""
+    """Return why a pass did not run; None if it did. `tried`: the transformers that ran."""
     if name in disabled:
         return "is among disabled_passes"
     transformer = _transformers().get(name, name)

@@ -128,7 +128,9 @@ def _modes(panes: Sequence[Pane], texts: Texts, predicted: bool) -> list[dict[st
         }),
         _number("time", "time" if timed else "time (needs a profile)", "s", timed),
         _number("memory", "memory of outputs" if sized else "memory (shapes unknown)", "B", sized),
-        _category("fate", "what happened to it", texts, {name: FATES[name] for name in FATES if name in fates}),
+        _category("fate", "what happened to it", texts, {
+            name: FATES[name] for name in FATES if name in fates
+        }),
         _category("op", "op type", texts, {
             name: (style_of_op_type(name.rpartition("::")[2]), "") for name in ops
         }),
