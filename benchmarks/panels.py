@@ -25,6 +25,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
+from tests.browser.harness.panels import SECTIONS, knob
 from tests.conftest import is_worker
 
 TIMES = 3  # each click, and each cancel
@@ -60,7 +61,6 @@ SHOWN = """(() => {
   return filled && document.querySelector('.wbp-tabs [aria-selected=true]').textContent;
 })()"""  # of which tab the kernel has sent what it holds
 DIFFERENCE = "document.querySelector('.wbp-difference').textContent"
-SECTIONS = ("graph", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring")
 TABS = ("graph", "fusions", "flame", "memory", "accuracy", "roofline", "threads", "history", "latency")
 
 
@@ -74,10 +74,9 @@ def clicks() -> dict[str, tuple[str, str]]:
     for name in TABS:
         acts[f"tab {name}"] = (TAB.format(name=repr(name)), SHOWN)
     for name in ("A baseline", "B candidate"):
-        heads = "[...document.querySelectorAll('.wbp-section-button')].map((e) => e.textContent).join()"
-        acts[name] = (BUTTON.format(name=repr(name)), heads)
-    for name in ("A ⇄ B", "↶ undo", "↷ redo", "A → B", "↶ undo "):
-        acts[name] = (BUTTON.format(name=repr(name.strip())), DIFFERENCE)
+        acts[name] = (BUTTON.format(name=repr(name)), "document.querySelector('.wbp-sections').textContent")
+    for name in ("↶", "↷"):
+        acts[name] = (BUTTON.format(name=repr(name)), DIFFERENCE)
     helped = "document.querySelector('.wbp-configure').className"
     for act in ("help on", "help off"):
         acts[act] = (BUTTON.format(name="'?'"), helped)
@@ -93,10 +92,8 @@ def button(page: Page, name: str) -> Locator:
 
 def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:
     """Time each click while a comparison of two different configs runs."""
-    page.locator(".wbp-section-button", has_text="graph").click()
-    page.get_by_label("level", exact=True).select_option("basic")
+    knob(page, "level").select_option("basic")
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
-    page.locator(".wbp-section-button", has_text="graph").click()
     button(page, "Compare").click()
     expect(page.locator(".wbp-doing")).to_contain_text("round 2")
     rows = []

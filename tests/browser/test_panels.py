@@ -12,7 +12,7 @@ from tests.browser.harness.axe import faults
 from tests.browser.harness.book import Book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import TABS, button, compared, tab, until, workers
+from tests.browser.harness.panels import SECTIONS, TABS, button, compared, knob, tab, until, workers
 from tests.models import tiny
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
@@ -63,14 +63,13 @@ def answered_ms(page: Page) -> list[float]:
 def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     """Each is answered in mid-run; how soon is in `python -m benchmarks.panels clicks`."""
     page = opened(show, 600.0).page
-    button(page, "▸ graph").click()
     button(page, "Compare").click()
     expect(page.locator(".wbp-doing")).to_contain_text("round 2")
     assert len(answered_ms(page)) == CLICKS
     for name in TABS:
         tab(page, name)
         expect(page.locator(".wbp-page:visible")).not_to_be_empty()
-    page.get_by_label("level", exact=True).select_option("basic")
+    knob(page, "level").select_option("basic")
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")
     expect(page.locator(".wbp-doing")).to_contain_text("round")
     button(page, "Cancel").click()
@@ -150,8 +149,8 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
         button(page, name).click()
         tab(page, place)
         expect(page.locator(".wbp-page:visible .wbp-pills button").first).to_be_visible()
-    tab(page, "findings")
     button(page, "Find improvements").click()
+    tab(page, "findings")
     expect(page.locator(".wbp-findings-head:visible").first).to_contain_text("rules looked")
     for name in TABS:
         tab(page, name)
@@ -168,7 +167,7 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
 @pytest.mark.parametrize("width", [1400, 460])
 def test_it_is_accessible_and_fits(show: Show, pages: Pages, theme: str, width: int) -> None:
     page = opened(show, width=width, theme=theme).page
-    for name in ("graph", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring"):
+    for name in SECTIONS:
         page.locator(".wbp-section-button", has_text=name).click()
     button(page, "Compare").click()
     compared(page)

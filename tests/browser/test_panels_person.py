@@ -12,7 +12,7 @@ import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.book import Book
 from tests.browser.harness.chromium import Pages
-from tests.browser.harness.panels import TABS, Keys, button, compared, tab, workers
+from tests.browser.harness.panels import TABS, Keys, button, compared, knob, tab, workers
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
@@ -85,14 +85,11 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     model = page.get_by_label("model", exact=True)
     model.select_option(model.locator("option[value^='digits-conv (']").get_attribute("value"))
     expect(page.locator("details.wbp-headline")).to_contain_text("digits-conv")
-    button(page, "▸ graph").click()
-    page.get_by_label("level", exact=True).select_option("basic")
-    button(page, "▸ threads").click()
-    page.get_by_label("intra-op threads", exact=True).check()
+    knob(page, "level").select_option("basic")
+    knob(page, "intra-op threads").select_option("1")
     expect(difference(page)).to_contain_text("level (basic")
     expect(difference(page)).to_contain_text("intra-op threads (1")
-    button(page, "▸ precision").click()
-    page.get_by_label("precision", exact=True).select_option("dynamic int8")
+    knob(page, "precision").select_option("dynamic int8")
     expect(difference(page)).to_contain_text("dynamic int8")
     button(page, "Compare").click()
     compared(page)
@@ -130,24 +127,22 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     model.focus()
     page.keyboard.type("digits-conv")
     expect(page.locator("details.wbp-headline")).to_contain_text("digits-conv")
-    keys.press("▸ graph")
-    level = page.get_by_label("level", exact=True)
+    level = knob(page, "level")
     keys.reach(level)
     page.keyboard.type("basic")
     expect(difference(page)).to_contain_text("level (basic")
     expect(level).to_be_focused()
+    keys.press("▸ passes")
     first = page.locator(".wbt input[type=checkbox]").first
     keys.reach(first)
     page.keyboard.press("Space")
     expect(difference(page)).to_contain_text("disabled passes")
-    keys.press("↶ undo", "Shift+Tab")
+    keys.press("↶", "Shift+Tab")
     expect(difference(page)).not_to_contain_text("disabled passes")
-    keys.press("▸ threads")
-    keys.reach(page.get_by_label("intra-op threads", exact=True))
-    page.keyboard.press("Space")
+    keys.reach(knob(page, "intra-op threads"))
+    page.keyboard.type("1")
     expect(difference(page)).to_contain_text("intra-op threads (1")
-    keys.press("▸ precision")
-    keys.reach(page.get_by_label("precision", exact=True))
+    keys.reach(knob(page, "precision"), "Shift+Tab")
     page.keyboard.type("dynamic int8")
     expect(difference(page)).to_contain_text("dynamic int8")
     keys.press("Compare")

@@ -10,7 +10,7 @@ from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import TABS, button, tab
+from tests.browser.harness.panels import TABS, button, knob, tab
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 
@@ -35,8 +35,7 @@ def test_a_saved_result_is_shown_tab_by_tab_and_its_code_copied(show: Show, lab:
     pages.picture(page, "saved-result")
     button(page, "Copy as Python").click()
     expect(page.locator(".wbp-code")).to_contain_text("wb.history().open")
-    button(page, "▸ graph").click()
-    level = page.get_by_label("level", exact=True)
+    level = knob(page, "level")
     level.focus()
     page.keyboard.type("basic")
     expect(page.locator(".wbp-difference")).to_contain_text("level (basic")

@@ -38,11 +38,11 @@ def action_of(kind: str) -> Action:
 
 
 def compare(request: Request, job: Job) -> Comparison:
-    """Compare A and B, and keep with the comparison what was made of them before."""
+    """Compare all configs, and keep with the comparison what was made of them before."""
     subject = request.subject
     job.step("making inputs")
     comparison = compare_configs(
-        subject.model, subject.a, subject.b, inputs=subject.inputs(), seed=subject.seed,
+        subject.model, subject.a, subject.b, *subject.more, inputs=subject.inputs(), seed=subject.seed,
         progress=job.tell, cancel=job.cancel, **request.compare_options(),
     )  # fmt: skip
     keep_parts(comparison, request.parts)

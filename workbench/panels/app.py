@@ -50,8 +50,7 @@ class Workbench(Bench):
         model = self.state.model
         rows = [
             ("model", model.describe().headline if model else self._requested),
-            ("A baseline", config_in_words(self.a)),
-            ("B candidate", config_in_words(self.b)),
+            *((label, config_in_words(config)) for label, config in self.state.configs.items()),
             ("verdict", self._verdict()),
         ]
         return to_table(("", "when this cell ran"), rows, "The workbench. Run the cell to use its panels")

@@ -18,7 +18,7 @@ from workbench.panels.actions import COMPARE, Action, action_of
 from workbench.panels.fixes import fix_action, fix_code
 from workbench.panels.jobs import Failed, Job, Jobs, wait_for
 from workbench.panels.recent import recent, remember, with_recent
-from workbench.panels.request import Request
+from workbench.panels.request import InputsPreview, Request
 from workbench.panels.state import BenchState
 from workbench.panels.task_thread import TaskThread
 from workbench.records.findings import FindingRecord
@@ -43,7 +43,7 @@ class Bench:
         self.opening = Jobs(self.ui, partial(setattr, self.state, "opening"))
         self._diagnosing = Jobs(self.ui, lambda _: None)
         self._previews = 0
-        self.state.observe(self._forget_refused, names=["a", "b", "editing"])
+        self.state.observe(self._forget_refused, names=["a", "b", "more", "editing"])
 
     @cached_property
     def page(self) -> NotebookPage:
@@ -78,19 +78,26 @@ class Bench:
         return self.state.result
 
     def set(self, field: str, value: Any) -> None:
-        """Change one field of the config that the panels show. A callable makes the value.
+        """Change one field of the config that the panels show. A callable makes the value."""
+
+        def changed(config: Config) -> Config:
+            return config.replace(**{field: value() if callable(value) else value})
+
+        self.turn(self.state.editing, field, changed)
+
+    def turn(self, label: str, name: str, changed: Callable[[Config], Config]) -> None:
+        """Change the config with a label; `name` says what of it is changed.
 
         A value that the config refuses is remembered until it is fixed, so that nothing else is run instead.
         """
         state = self.state
         try:
-            new = value() if callable(value) else value
-            config = state.config(state.editing).replace(**{field: new})
+            config = changed(state.config(label))
         except WorkbenchError as error:
-            state.refused = {**state.refused, (state.editing, field): error}
+            state.refused = {**state.refused, (label, name): error}
             raise
         state.refused = {}
-        state.set_config(state.editing, config)
+        state.set_config(label, config)
 
     def _forget_refused(self, _: Any) -> None:
         self.state.refused = {}  # every panel now shows what the configs hold
@@ -117,13 +124,26 @@ class Bench:
             job = self._diagnosing.start("Doctor", lambda _: doctor(), done, failed)
             self._wait(job, wait, lambda: None)
 
-    def preview_inputs(self, done: Callable[[Any], None], failed: Failed) -> None:
-        """Make the inputs in the background; only the newest request is answered."""
-        if self.state.model is None:
-            return
+    def preview_inputs(self) -> None:
+        """Make the inputs in the background, for what the panels say of them; the newest request counts."""
         self._previews += 1
-        number, subject = self._previews, self.state.request().subject
-        self.in_background(lambda: subject.inputs() if number == self._previews else None, done, failed)
+        number, state = self._previews, self.state
+        if state.model is None:
+            state.preview = None
+            return
+        subject = state.request().subject
+
+        def work() -> InputsPreview | None:
+            if number != self._previews:
+                return None
+            inputs = subject.inputs()
+            return InputsPreview(inputs.shapes, inputs.guesses)
+
+        self.in_background(
+            work,
+            partial(setattr, state, "preview"),
+            lambda error: setattr(state, "preview", InputsPreview(error=error)),
+        )
 
     # Running
 
@@ -132,7 +152,7 @@ class Bench:
         self._start(action_of(kind), wait)
 
     def compare(self, *, wait: bool = False) -> None:
-        """Measure A and B side by side."""
+        """Measure all configs side by side."""
         self._start(COMPARE, wait)
 
     def try_fix(self, label: str, finding: FindingRecord, *, wait: bool = False) -> None:
@@ -239,7 +259,7 @@ class Bench:
     def code(self, kind: str) -> str:
         """Return the code of the `result`, of the `panels` as they are, or plain ORT code of `A` or `B`."""
         state = self.state
-        if kind in ("A", "B"):
+        if kind in state.configs:
             return state.config(kind).to_python(state.model.path if state.model else "model.onnx")
         if kind == "result" and state.result is not None:
             return state.result_code or code.opening_code(state.result)

@@ -10,7 +10,7 @@ from workbench.api.comparing import Comparison
 from workbench.config import Config
 from workbench.config.knobs import BY_FIELD
 from workbench.config.literals import call, literal, text_literal
-from workbench.panels.request import Request, Subject
+from workbench.panels.request import LABELS, Request, Subject
 from workbench.results.registry import KINDS
 
 
@@ -22,13 +22,13 @@ def config_code(config: Config) -> str:
 def compare_code(request: Request) -> str:
     """Return the code from the model to the comparison."""
     subject = request.subject
+    configs = dict(zip(LABELS.lower(), (subject.a, subject.b, *subject.more), strict=False))
     lines = [
         model_line(subject),
-        f"a = {config_code(subject.a)}",
-        f"b = {config_code(subject.b)}",
+        *(f"{name} = {config_code(config)}" for name, config in configs.items()),
         "",
     ]
-    arguments = ["model", "a", "b"]
+    arguments = ["model", *configs]
     if inputs := inputs_lines(subject):
         lines += inputs
         arguments.append("inputs=inputs")
@@ -56,7 +56,7 @@ def reopening_code(result: Comparison, expression: str = "result") -> str:
 
 def opening_code(result: Comparison) -> str:
     """Return the code that opens a result that was made elsewhere, with the configs that it compares."""
-    configs = [f"{run.label.lower()} = {config_code(run.config)}" for run in result.runs[:2]]
+    configs = [f"{run.label.lower()} = {config_code(run.config)}" for run in result.runs]
     return reopening_code(result, "\n".join([*configs, "result"]))
 
 

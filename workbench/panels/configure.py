@@ -1,4 +1,4 @@
-"""The configure column: which config is shown, its sections, and the difference of A and B."""
+"""The configure column: presets, the knob table, and sections with the details of one config."""
 
 from __future__ import annotations
 
@@ -7,72 +7,119 @@ import ipywidgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, buttons_of
 from workbench.panels.changes import on_change, own_changes
-from workbench.panels.markup import text
+from workbench.panels.knobs.table import KnobTable
+from workbench.panels.markup import note_html, text
 from workbench.panels.presets import PRESETS
 from workbench.panels.sections.advanced import Advanced
-from workbench.panels.sections.generic import Memory, Threads
-from workbench.panels.sections.graph import Graph
+from workbench.panels.sections.generic import Graph, Memory, Threads
 from workbench.panels.sections.inputs import Inputs
 from workbench.panels.sections.measuring import Measuring
+from workbench.panels.sections.passes import Passes
 from workbench.panels.sections.precision import Precision
 from workbench.panels.sections.providers import Providers
+from workbench.panels.sections.section import Section
+from workbench.panels.state import BenchState
+from workbench.text import one_line
 
-SECTIONS = (Graph, Providers, Threads, Precision, Memory, Inputs, Advanced, Measuring)
-LABELS = (("A baseline", "A"), ("B candidate", "B"))
+SECTIONS = (Graph, Passes, Providers, Threads, Precision, Memory, Inputs, Advanced, Measuring)
+COPIES = {"make B the same as A": "AA", "make A the same as B": "BB", "swap A and B": "BA"}  # new A, new B
 
 
 class Configure:
-    """Holds the sections, the presets and the buttons that copy and undo configs."""
+    """Holds the knob table, the presets, the buttons that undo, and the sections."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, run: W.Widget | None = None) -> None:
+        """`run` holds the buttons that stand below the knob table."""
         self.state = state = bench.state
-        hints = ["Show the config to compare with", "Show the config to try"]
-        self.which = W.ToggleButtons(options=LABELS, value=state.editing, tooltips=hints)
-        self.which.add_class("wbp-which")
-        names = [preset.name for preset in PRESETS]
-        self.presets = W.Dropdown(options=["preset…", *names], tooltip="Begin with a config for a purpose")
+        self.unfolded = False  # in a narrow window
+        self.presets = W.Dropdown(tooltip="Begin with a config for a purpose")
+        self.copies = W.Dropdown(options=["A ⇄ B", *COPIES], tooltip="Copy or swap configs")
+        self.copies.add_class("wbp-copies")
         self.help = W.ToggleButton(description="?", tooltip="Explain every knob", value=False)
         self.help.add_class("wbp-icon")
         self.status = W.HTML()
         specs: tuple[Spec, ...] = (
-            ("A → B", "Make B the same as A", lambda: state.change(b=state.a)),
-            ("B → A", "Make A the same as B", lambda: state.change(a=state.b)),
-            ("A ⇄ B", "Swap A and B", lambda: state.change(a=state.b, b=state.a)),
-            ("↶ undo", "Undo the last change of a config", state.undo),
-            ("↷ redo", "Redo the change that was undone", state.redo),
+            ("↶", "Undo the last change of a config", state.undo),
+            ("↷", "Redo the change that was undone", state.redo),
         )
         self.buttons = buttons_of(specs, self.status)
-        begin, moves = W.HBox([self.presets, self.help]), W.HBox(list(self.buttons.values()))
+        for button in self.buttons.values():
+            button.add_class("wbp-icon")
+        begin = W.HBox([self.presets, self.copies, *self.buttons.values(), self.help])
         begin.add_class("wbp-presets")
-        moves.add_class("wbp-moves")
-        self.sections = [section(bench) for section in SECTIONS]
+        self.table = KnobTable(bench, self.open)
+        self.details = W.HTML()
+        self.sections: list[Section] = [section(bench) for section in SECTIONS]
+        chips = W.Box([self.details, *(section.widget for section in self.sections)])
+        chips.add_class("wbp-sections")
         self.difference = W.HTML()
-        sections = [section.widget for section in self.sections]
-        self.widget = W.VBox([self.which, begin, moves, self.status, *sections, self.difference])
+        self.fold = W.Button(tooltip="Show or hide the knobs")
+        self.fold.add_class("wbp-fold")
+        self.fold.on_click(lambda _: self._unfold())
+        middle = [run] if run is not None else []
+        knobs = [begin, self.status, self.table.widget]
+        self.widget = W.VBox([self.fold, *knobs, *middle, self.difference, chips])
         self.widget.add_class("wbp-configure")
-        on_change(self.which, lambda label: setattr(state, "editing", label))
+        for folded in (*knobs, self.difference, chips):
+            folded.add_class("wbp-folds")
         on_change(self.presets, self._begin, status=self.status)
+        on_change(self.copies, self._copy, status=self.status)
         on_change(self.help, self._explain)
-        state.observe(self._show, names=["a", "b", "editing", "past", "future"])
+        state.observe(self._show, names=["a", "b", "more", "editing", "past", "future"])
         self._show()
 
+    def open(self, group: str, label: str) -> None:
+        """Show the details of a config in the section of this group."""
+        self.state.editing = label
+        section = next(section for section in self.sections if section.group == group)
+        if not section.open:
+            section.toggle()
+
     def _begin(self, name: str) -> None:
-        """Replace the config that is shown by a preset."""
+        """Replace the config that is shown by a preset; say where it usually loses before it runs."""
         preset = next(preset for preset in PRESETS if preset.name == name)
         with own_changes():
             self.presets.index = 0
-        self.state.set_config(self.state.editing, preset.make(self.state.model))
+        state = self.state
+        state.set_config(state.editing, preset.make(state.model))
+        caution = preset.caution(state.model, state.doctor)
+        self.status.value = note_html(f"⚠ {caution}" if caution else preset.hint)
+
+    def _copy(self, name: str) -> None:
+        """Make two configs equal, or swap them."""
+        with own_changes():
+            self.copies.index = 0
+        first, second = (self.state.config(label) for label in COPIES[name])
+        self.state.change(a=first, b=second)
+
+    def _unfold(self) -> None:
+        """Show the knobs in a narrow window, or hide them again; a wide one shows them always."""
+        self.unfolded = not self.unfolded
+        (self.widget.add_class if self.unfolded else self.widget.remove_class)("wbp-unfolded")
+        self._show()
 
     def _explain(self, on: bool) -> None:
         (self.widget.add_class if on else self.widget.remove_class)("wbp-show-help")
 
     def _show(self, _: object = None) -> None:
         state = self.state
-        with own_changes():
-            self.which.value = state.editing
-        self.buttons["↶ undo"].disabled = not state.past
-        self.buttons["↷ redo"].disabled = not state.future
+        first = f"preset for {state.editing}…"
+        if not self.presets.options or self.presets.options[0] != first:
+            with own_changes():
+                self.presets.options = [first, *(preset.name for preset in PRESETS)]
+                self.presets.index = 0
+        self.buttons["↶"].disabled = not state.past
+        self.buttons["↷"].disabled = not state.future
+        self.details.value = f'<span class="wbp-note">details of {text(state.editing)}</span>'
         notes = "".join(f"<li>{text(note)}</li>" for note in state.config(state.editing).notes())
         listed = f'<ul class="wbp-note">{notes}</ul>' if notes else ""
-        difference = text(state.a.diff(state.b))
-        self.difference.value = f'<div class="wbp-difference" role="status">{difference}{listed}</div>'
+        lines = difference_lines(state)
+        self.fold.description = f"{'▾' if self.unfolded else '▸'} knobs: {one_line(lines[0], 80)}"
+        differences = "<br>".join(text(line) for line in lines)
+        self.difference.value = f'<div class="wbp-difference" role="status">{differences}{listed}</div>'
+
+
+def difference_lines(state: BenchState) -> list[str]:
+    """Return a sentence for each candidate that says what differs from A."""
+    baseline, *others = state.configs.items()
+    return [baseline[1].diff(config).sentence("A", label) for label, config in others]

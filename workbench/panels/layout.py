@@ -17,12 +17,12 @@ class Layout:
     """Makes the panels and holds them."""
 
     def __init__(self, bench: Bench) -> None:
-        self.model_row, self.configure, self.run_row = ModelRow(bench), Configure(bench), RunRow(bench)
+        self.model_row, self.run_row = ModelRow(bench), RunRow(bench)
+        self.configure = Configure(bench, self.run_row.widget)
         self.results = Results(bench)
         self.bug = W.HTML()
         bench.state.observe(self._show_bug, names="bug")
-        left = W.VBox([self.configure.widget, self.run_row.widget])
-        body = W.HBox([left, self.results.widget])
+        body = W.HBox([self.configure.widget, self.results.widget])
         body.add_class("wbp-body")
         bridge = bench.page.bridge
         self.root = W.VBox([W.HTML(STYLE), self.model_row.widget, body, self.bug, bridge])

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from workbench.config import Config, DynamicInt8, Provider
+from workbench.config import Config, DynamicInt8, Provider, StaticInt8
+from workbench.config.isa import family
 from workbench.cpu import usable_cores
 from workbench.home import cache_folder
 from workbench.preparation.int8_choice import suited_int8
 
+SMALL_BYTES = 2_000_000  # of the file; it fits the caches, and a run takes less than a millisecond
 LATENCY_THREADS = 4  # more threads seldom help a single request, and synchronizing them costs time
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A named config for a purpose; `make` gets the open model, or None."""
+    """A named config for a purpose. `make` gets the open model or None; `caution` also the doctor."""
 
     name: str
     hint: str
     make: Callable[[Any], Config]
+    caution: Callable[[Any, Any], str] = lambda *_: ""  # why it usually loses here; empty: it may win
 
 
 def defaults(_: Any) -> Config:
@@ -69,11 +73,54 @@ def tensorrt(_: Any) -> Config:
     return Config(level="all", providers=providers, io_binding=True)
 
 
+def few_threads(*_: Any) -> str:
+    """Return why one thread usually loses a comparison of latencies."""
+    if usable_cores() < 2:
+        return ""
+    return "One request at a time is usually slower with one thread: the gain is in requests side by side."
+
+
+def int8_here(model: Any, _: Any) -> str:
+    """Return why int8 usually loses on this model or on this processor."""
+    if model is not None and model.describe().size_bytes < SMALL_BYTES:
+        return "A model this small usually gets slower: quantizing activations costs more than it saves."
+    if isinstance(int8_cpu(model).precision, StaticInt8) and family() == "avx":
+        return "Convolutions in int8 are often no faster on this processor: it has no VNNI."
+    return ""
+
+
+def on_gpu(name: str, _: Any, doctor: Any) -> str:
+    """Return why a preset for a GPU cannot win here, as far as the doctor knows."""
+    if doctor is None:
+        return "Whether it works here was not checked: open the section providers, which checks it."
+    check = next((check for check in doctor.survey.providers if check.name == Provider(name).name), None)
+    if check is None:
+        return f"{name} is not in this ONNX Runtime, so nothing would run on a GPU."
+    return "" if check.state == "works" else f"{name} {check.state} here, so nothing would run on a GPU."
+
+
 PRESETS = (
     Preset("ORT defaults", "Nothing is set.", defaults),
     Preset("latency on the CPU", "One request at a time: all passes, few threads.", latency_cpu),
-    Preset("throughput on the CPU", "Many requests at once: one thread each, no spinning.", throughput_cpu),
-    Preset("int8 on the CPU", "8-bit weights: static for convolutional nets, dynamic else.", int8_cpu),
-    Preset("CUDA", "An NVIDIA GPU: exhaustive search of convolutions, bound buffers.", cuda),
-    Preset("TensorRT with cache", "An NVIDIA GPU: float16 engines that are kept.", tensorrt),
+    Preset(
+        "throughput on the CPU",
+        "Many requests at once: one thread each, no spinning.",
+        throughput_cpu,
+        few_threads,
+    ),
+    Preset(
+        "int8 on the CPU", "8-bit weights: static for convolutional nets, dynamic else.", int8_cpu, int8_here
+    ),
+    Preset(
+        "CUDA",
+        "An NVIDIA GPU: exhaustive search of convolutions, bound buffers.",
+        cuda,
+        partial(on_gpu, "cuda"),
+    ),
+    Preset(
+        "TensorRT with cache",
+        "An NVIDIA GPU: float16 engines that are kept.",
+        tensorrt,
+        partial(on_gpu, "tensorrt"),
+    ),
 )

@@ -9,12 +9,13 @@ from typing import Any
 from workbench.api.comparing import Comparison
 from workbench.config import Config
 
+LABELS = "ABCDEF"  # of the columns; wb.compare takes more
 SMALLEST_EFFECT = 0.01  # the default of wb.compare
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A model, two configs and their inputs: what a result is about."""
+    """A model, its configs and their inputs: what a result is about."""
 
     model: Any
     a: Config
@@ -23,18 +24,29 @@ class Subject:
     seed: int = 0
     data: str = ""  # path of a file with the inputs; empty: random ones
     calibration: str = ""  # path of the data for static int8; empty: the default of the library
+    more: tuple[Config, ...] = ()  # the configs beyond A and B
     source: Any = field(default=None, compare=False)  # what wb.load was given
 
     @property
     def configs(self) -> dict[str, Config]:
-        """The configs by label; A alone if both are equal."""
-        return {"A": self.a} if self.a == self.b else {"A": self.a, "B": self.b}
+        """The configs by label; A alone if all are equal."""
+        configs = dict(zip(LABELS, (self.a, self.b, *self.more), strict=False))
+        return configs if len(set(configs.values())) > 1 else {"A": self.a}
 
     def inputs(self) -> Any:
         """Make the inputs, which takes time."""
         if self.data:
             return self.model.inputs(self.data)
         return self.model.inputs(seed=self.seed, **dict(self.dims))
+
+
+@dataclass(frozen=True, slots=True)
+class InputsPreview:
+    """What the inputs are, or why they cannot be made."""
+
+    shapes: tuple[tuple[str, str], ...] = ()
+    guesses: tuple[str, ...] = ()
+    error: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +64,7 @@ class Request:
     @property
     def shown_config(self) -> tuple[str, Config]:
         """The label and the config that the panels show."""
-        return self.shown, self.subject.a if self.shown == "A" else self.subject.b
+        return self.shown, (self.subject.a, self.subject.b, *self.subject.more)[LABELS.index(self.shown)]
 
     def compare_options(self) -> dict[str, Any]:
         """The keywords of `wb.compare` that differ from their defaults, without inputs and seed."""

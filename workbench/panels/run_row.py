@@ -8,11 +8,14 @@ import ipywidgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button, buttons_of
+from workbench.panels.changes import on_change, own_changes
 from workbench.panels.jobs import JobView
 from workbench.panels.markup import text
 from workbench.results.registry import KINDS
 
 LABELS = {"Explain": "explanation", "Profile": "profile", "Levels": "levels", "Ablate": "ablation"}
+LEADING = ("findings", "study")  # kinds with a large button below Compare, as far as they are registered
+MENU = "all that can be made…"
 
 
 class RunRow:
@@ -21,20 +24,35 @@ class RunRow:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.progress, self.status = W.HTML(), W.HTML()
-        hint = "Measure A and B side by side and say which is faster"
+        hint = "Measure all configs side by side and say which is faster"
         self.compare = button("Compare", hint, bench.compare, self.status, kind="")
         self.compare.button_style = "primary"
-        specs = [(label, KINDS.named(kind).hint, partial(bench.run, kind)) for label, kind in LABELS.items()]
-        self.buttons = {"Compare": self.compare, **buttons_of(specs, self.status)}
         hint = "Stop what runs; a result that is there stays"
         self.cancel = button("Cancel", hint, self._cancel, self.status, kind="")
-        first, others = W.HBox([self.compare, self.cancel]), W.HBox(list(self.buttons.values())[1:])
-        for row in (first, others):
+        offered = {kind.name: kind for kind in KINDS if kind.button}
+        leading = [(offered[name].button, offered[name].hint, partial(bench.run, name))
+                   for name in LEADING if name in offered]  # fmt: skip
+        specs = [(label, offered[kind].hint, partial(bench.run, kind)) for label, kind in LABELS.items()]
+        self.buttons = {"Compare": self.compare, **buttons_of([*leading, *specs], self.status)}
+        self.kinds = {kind.button: name for name, kind in offered.items()}
+        self.menu = W.Dropdown(options=[MENU, *self.kinds], tooltip="Every further result, by its name")
+        on_change(self.menu, self._run, status=self.status)
+        _, *others = self.buttons.values()
+        first = W.HBox([self.compare, self.cancel])
+        first.add_class("wbp-main")
+        second, third = W.HBox([*others[: len(leading)], self.menu]), W.HBox(others[len(leading) :])
+        for row in (first, second, third):
             row.add_class("wbp-moves")
-        self.widget = W.VBox([first, others, self.progress, self.status])
+        self.widget = W.VBox([first, self.progress, self.status, second, third])
         self.widget.add_class("wbp-run")
         self.state.observe(self._show, names="job")
         self._show()
+
+    def _run(self, name: str) -> None:
+        """Make the result that was chosen in the menu."""
+        with own_changes():
+            self.menu.index = 0
+        self.bench.run(self.kinds[name])
 
     def _cancel(self) -> None:
         self.bench.cancel()
@@ -42,7 +60,7 @@ class RunRow:
 
     def _show(self, _: object = None) -> None:
         view = self.state.job
-        for started in self.buttons.values():
+        for started in (*self.buttons.values(), self.menu):
             started.disabled = view is not None
         self.cancel.disabled = view is None or view.cancelling
         self.progress.value = "" if view is None else progress_html(view)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any as Anything
 
-from traitlets import Any, Dict, Enum, HasTraits, Instance, Int, Tuple, Unicode
+from traitlets import Any, Dict, HasTraits, Instance, Int, Tuple, Unicode
 
 from workbench.api.comparing import Comparison
 from workbench.config import Config
-from workbench.panels.request import SMALLEST_EFFECT, Request, Subject
+from workbench.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
 
-MOST_PAST = 200  # pairs of configs that undo remembers
+MOST_PAST = 200  # steps that undo remembers
 
 
 class BenchState(HasTraits):
-    """The model, the two configs with their history, the running job and the results."""
+    """The model, the configs with their history, the running job and the results."""
 
     model = Any(None, help="workbench.models.Model, or None before a model was opened")
     source = Any(None, help="what wb.load was given for the model")
@@ -24,15 +24,17 @@ class BenchState(HasTraits):
 
     a = Instance(Config, args=())
     b = Instance(Config, args=())
-    editing = Enum(("A", "B"), default_value="B", help="label of the config that the panels show")
+    more = Tuple(help="the configs beyond A and B: C, D, …")
+    editing = Unicode("B", help="label of the config whose details the panels show")
     refused: Dict[tuple[str, str], Anything] = Dict(
         help="(label, field) → the error of a value that is on the screen and not in the config"
     )
-    past = Tuple(help="pairs of configs before the present one, oldest first")
-    future = Tuple(help="pairs of configs that were undone, nearest first")
+    past = Tuple(help="tuples of all configs before the present one, oldest first")
+    future = Tuple(help="tuples of all configs that were undone, nearest first")
 
     dims = Tuple(help="pairs of a symbolic dimension and its size in the inputs")
     seed = Int(0)
+    preview = Any(None, help="the InputsPreview of the inputs as they are, or None until they were made")
     data = Unicode("", help="path of an .npz with the inputs; empty: random inputs")
     calibration = Unicode("", help="path of the calibration data for static int8; empty: the default")
     budget_s = Any(None, help="None: automatic")
@@ -61,41 +63,64 @@ class BenchState(HasTraits):
 
     # Configs
 
+    @property
+    def configs(self) -> dict[str, Config]:
+        """The configs by label, the baseline first."""
+        return dict(zip(LABELS, (self.a, self.b, *self.more), strict=False))
+
     def config(self, label: str) -> Config:
-        """Return A or B."""
-        return self.a if label == "A" else self.b
+        """Return the config with a label."""
+        return self.configs[label]
 
     def change(self, **configs: Config) -> None:
-        """Set `a`, `b` or both, as one step that can be undone."""
-        before = (self.a, self.b)
-        after = (configs.get("a", self.a), configs.get("b", self.b))
-        if before == after:
-            return
-        with self.hold_trait_notifications():
-            self.past = (*self.past, before)[-MOST_PAST:]
-            self.future = ()
-            self.a, self.b = after
+        """Set `a`, `b`, or any other by its label in lower case, as one step that can be undone."""
+        self.set_configs({**self.configs, **{label.upper(): config for label, config in configs.items()}})
 
     def set_config(self, label: str, config: Config) -> None:
-        """Set A or B by its label."""
-        self.change(**{label.lower(): config})
+        """Set the config with a label."""
+        self.set_configs({**self.configs, label: config})
+
+    def set_configs(self, configs: Mapping[str, Config]) -> None:
+        """Set all configs, in their order, as one step that can be undone."""
+        before, after = tuple(self.configs.values()), tuple(configs.values())
+        if before != after:
+            with self.hold_trait_notifications():
+                self.past = (*self.past, before)[-MOST_PAST:]
+                self.future = ()
+                self._hold(after)
+
+    def duplicate(self, label: str) -> None:
+        """Add a column with the same config."""
+        if len(self.configs) < len(LABELS):
+            with self.hold_trait_notifications():
+                self.set_configs({**self.configs, LABELS[len(self.configs)]: self.config(label)})
+                self.editing = LABELS[len(self.configs) - 1]
+
+    def drop(self, label: str) -> None:
+        """Remove a column; those behind it move up. A and one candidate stay."""
+        if label != "A" and len(self.configs) > 2:
+            with self.hold_trait_notifications():
+                self.set_configs({key: config for key, config in self.configs.items() if key != label})
+
+    def _hold(self, configs: tuple[Config, ...]) -> None:
+        self.a, self.b, self.more = configs[0], configs[1], configs[2:]
+        if self.editing not in self.configs:
+            self.editing = "B"
 
     def undo(self) -> None:
-        """Return to the pair of configs before the last change."""
+        """Return to the configs before the last change."""
         if self.past:
-            present = (self.a, self.b)
             with self.hold_trait_notifications():
-                self.future = (present, *self.future)
-                self.a, self.b = self.past[-1]
+                self.future = (tuple(self.configs.values()), *self.future)
+                self._hold(self.past[-1])
                 self.past = self.past[:-1]
 
     def redo(self) -> None:
         """Repeat the change that was undone last."""
         if self.future:
-            present = (self.a, self.b)
             with self.hold_trait_notifications():
-                self.past = (*self.past, present)
-                self.a, self.b = self.future[0]
+                self.past = (*self.past, tuple(self.configs.values()))
+                self._hold(self.future[0])
                 self.future = self.future[1:]
 
     # Requests and their results
@@ -103,8 +128,9 @@ class BenchState(HasTraits):
     def request(self) -> Request:
         """Return a snapshot of the panels, with the results that are about the same subject."""
         subject = Subject(
-            self.model, self.a, self.b, tuple(self.dims), self.seed, self.data, self.calibration, self.source
-        )
+            self.model, self.a, self.b, tuple(self.dims), self.seed, self.data, self.calibration,
+            more=tuple(self.more), source=self.source,
+        )  # fmt: skip
         return Request(
             subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,
             self.result if self.result_subject == subject else None,

@@ -15,12 +15,20 @@ TABS = (
     "latency", "graph", "fusions", "flame", "memory", "accuracy", "findings",
     "roofline", "threads", "history",
 )  # fmt: skip
+SECTIONS = (
+    "graph", "passes", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring",
+)  # fmt: skip
 VERDICTS = re.compile("faster|slower|tie|Not settled yet|failed|Outputs differ")
 MOST_TABS = 300  # keys until a place is reached; far more than there are places
 
 
 def button(page: Page, name: str) -> Locator:
     return page.locator(".wbp").get_by_role("button", name=name, exact=True)
+
+
+def knob(page: Page, name: str, label: str = "B") -> Locator:
+    """Return the control of a knob of the config with this label."""
+    return page.locator(".wbk").get_by_label(f"{name}, {label}", exact=True)
 
 
 def tab(page: Page, name: str) -> None:

@@ -17,3 +17,10 @@ class Memory(Section):
 
     group = "memory"
     hint = "How ORT plans and keeps memory"
+
+
+class Graph(Section):
+    """The level, rewrites and a saved graph."""
+
+    group = "graph"
+    hint = "How far the graph is rewritten, before and while ORT loads it"

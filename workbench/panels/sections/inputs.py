@@ -13,6 +13,7 @@ from workbench.models.declared import TensorType
 from workbench.panels.bench import Bench
 from workbench.panels.changes import on_change
 from workbench.panels.markup import error_html, text
+from workbench.panels.request import InputsPreview
 from workbench.panels.sections.section import Section
 
 MOST_DIMENSIONS = 24  # that get a row; a model with more of them is fed by a file
@@ -26,7 +27,7 @@ class Inputs(Section):
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
-        bench.state.observe(lambda _: self.refresh(), names=["dims", "seed", "data"])
+        bench.state.observe(lambda _: self.refresh(), names=["dims", "seed", "data", "preview"])
 
     def build(self) -> list[W.Widget]:
         self.sizes: dict[str, tuple[W.Text, W.Text]] = {}
@@ -56,13 +57,7 @@ class Inputs(Section):
             size.value = str(dict(self.state.dims).get(name, ""))
             fixed.value = str(dict(config.free_dimensions).get(name, ""))
         self.seed.value, self.data.value = self.state.seed, self.state.data
-        self.bench.preview_inputs(self._preview, self._preview_error)
-
-    def summary(self) -> str:
-        state = self.state
-        sizes = [f"{name}={size}" for name, size in state.dims]
-        own = [state.data] if state.data else [f"seed {state.seed}"] if state.seed else []
-        return ", ".join([*sizes, *own, *filter(None, [super().summary()])])
+        self.preview.value = preview_html(self.state.preview)
 
     def _row(self, name: str) -> W.Widget:
         row = W.HBox([W.Label(value=name), *self.sizes[name]])
@@ -93,13 +88,16 @@ class Inputs(Section):
         others = {key: size for key, size in self.config.free_dimensions if key != name}
         self.bench.set("free_dimensions", {**others, **whole(name, typed)})
 
-    def _preview(self, inputs: Any) -> None:
-        lines = [f"<li><b>{text(name)}</b> {text(kind)}</li>" for name, kind in inputs.shapes]
-        guesses = [f"<li><i>{text(guess)}</i></li>" for guess in inputs.guesses]
-        self.preview.value = f'<ul class="wbp-note">{"".join([*lines, *guesses])}</ul>'
 
-    def _preview_error(self, error: Exception) -> None:
-        self.preview.value = error_html(error)
+def preview_html(preview: InputsPreview | None) -> str:
+    """Return what the inputs are and what was guessed, or why they cannot be made."""
+    if preview is None:
+        return ""
+    if preview.error is not None:
+        return error_html(preview.error)
+    lines = [f"<li><b>{text(name)}</b> {text(kind)}</li>" for name, kind in preview.shapes]
+    guesses = [f"<li><i>{text(guess)}</i></li>" for guess in preview.guesses]
+    return f'<ul class="wbp-note">{"".join([*lines, *guesses])}</ul>'
 
 
 def dimensions(model: Any) -> list[str]:

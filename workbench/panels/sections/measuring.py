@@ -46,11 +46,6 @@ class Measuring(Section):
             value = getattr(self.state, trait)
             self.boxes[trait].value = "" if value is None else f"{value * scale:g}"
 
-    def summary(self) -> str:
-        state = self.state
-        budget = [f"at most {state.budget_s:g} s"] if state.budget_s else []
-        return ", ".join([*budget, *([f"pause {state.pacing_s * 1e3:g} ms"] if state.pacing_s else [])])
-
     def _set(self, trait: str, label: str, scale: float, typed: str) -> None:
         value = positive(label, typed, scale)
         setattr(self.state, trait, SMALLEST_EFFECT if value is None and trait == "smallest_effect" else value)

@@ -38,7 +38,7 @@ class Section:
         self.widget = W.VBox([self.header, self.body])
         self.widget.add_class("wbp-section")
         self.header.on_click(lambda _: self.toggle())
-        self.state.observe(lambda _: self.refresh(), names=["a", "b", "editing", "model"])
+        self.state.observe(lambda _: self.refresh(), names=["a", "b", "more", "editing", "model"])
         self.refresh()
 
     @property
@@ -85,8 +85,7 @@ class Section:
 
     def refresh(self) -> None:
         """Show the config as it is now."""
-        arrow, summary = "▾" if self.open else "▸", self.summary()
-        self.header.description = f"{arrow} {self.group}" + (f": {summary}" if summary else "")
+        self.header.description = f"{'▾' if self.open else '▸'} {self.group}"
         if self.open:
             self.status.value = ""
             with own_changes():
@@ -98,12 +97,3 @@ class Section:
             control.show(getattr(config, field))
         for field, part in self.parts.items():
             part.show(getattr(config, field))
-
-    def summary(self) -> str:
-        """Return the fields that are set here, in a few words."""
-        changed = self.config.changed()
-        values = [(knob, knob.words(changed[knob.field])) for knob in self.knobs if knob.field in changed]
-        return ", ".join(
-            words if knob.label == self.group or words.startswith(knob.label) else f"{knob.label} {words}"
-            for knob, words in values
-        )

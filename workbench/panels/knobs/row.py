@@ -1,0 +1,102 @@
+"""A row of the knob table: what it holds of a config, and the values that a cell offers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.config import Config
+from workbench.config.knob import Knob
+from workbench.config.knobs import BY_FIELD
+from workbench.errors import ConfigError
+
+MORE = "more…"  # opens the section that holds the details
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row. `settings` are the values that a cell offers, in words; the first leaves the choice to ORT."""
+
+    key: str
+    label: str
+    help: str
+    settings: Mapping[str, Any]
+    section: str = ""  # the section that holds the details
+    typed: str = ""  # what may be typed beside the settings; empty: nothing
+    more: bool = False  # whether a cell offers the section
+
+    def value(self, config: Config) -> Any:
+        """Return what the config holds here."""
+        raise NotImplementedError
+
+    def with_value(self, config: Config, value: Any) -> Config:
+        """Return the config with another value here."""
+        raise NotImplementedError
+
+    def words(self, value: Any) -> str:
+        """Return a value that is none of the settings in words."""
+        raise NotImplementedError
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a typed text means."""
+        raise ConfigError(
+            f"{self.label} cannot be {text[:40]!r}.", f"Choose one of {', '.join(self.settings)}."
+        )
+
+    def shown(self, config: Config) -> str:
+        """Return what a cell shows: the words of a setting, else of the value itself."""
+        value = self.value(config)
+        return next((words for words, held in self.settings.items() if held == value), self.words(value))
+
+    def changed(self, config: Config, text: str) -> Config:
+        """Return the config with the setting, or the typed value, of this text."""
+        value = self.settings[text] if text in self.settings else self.parse(text)
+        return self.with_value(config, value)
+
+    def is_default(self, config: Config) -> bool:
+        """Return whether the config leaves the choice to ORT."""
+        return bool(self.value(config) == self.value(Config()))
+
+
+@dataclass(frozen=True, slots=True)
+class KnobRow(Row):
+    """A row of one field of a config."""
+
+    def value(self, config: Config) -> Any:
+        return getattr(config, self.key)
+
+    def with_value(self, config: Config, value: Any) -> Config:
+        return config.replace(**{self.key: value})
+
+    def words(self, value: Any) -> str:
+        return self.knob.words(value)
+
+    def parse(self, text: str) -> Any:
+        return self.knob.parse(text) if self.typed else Row.parse(self, text)
+
+    @property
+    def knob(self) -> Knob:
+        """The knob of the field."""
+        return BY_FIELD[self.key]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsRow(Row):
+    """A row of several fields that belong together; a value is a tuple of theirs."""
+
+    fields: tuple[str, ...] = ()
+
+    def value(self, config: Config) -> Any:
+        return tuple(getattr(config, field) for field in self.fields)
+
+    def with_value(self, config: Config, value: Any) -> Config:
+        return config.replace(**dict(zip(self.fields, value, strict=True)))
+
+    def words(self, value: Any) -> str:
+        held = [
+            f"{knob.label} {knob.words(item)}"
+            for knob, item in zip(map(BY_FIELD.__getitem__, self.fields), value, strict=True)
+            if item is not None
+        ]
+        return ", ".join(held)

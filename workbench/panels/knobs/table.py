@@ -1,0 +1,148 @@
+"""The knob table: every config beside the others, with what differs from A marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ipywidgets as W
+
+from workbench.config import Config, catalogue
+from workbench.errors import WorkbenchError
+from workbench.panels.bench import Bench
+from workbench.panels.guard import shown_in
+from workbench.panels.knobs.inputs_line import inputs_line, measuring_line
+from workbench.panels.knobs.option_row import found_options
+from workbench.panels.knobs.row import MORE, Row
+from workbench.panels.knobs.rows import found_rows, other_rows, standing_rows
+from workbench.panels.knobs.view import KnobView
+from workbench.panels.request import LABELS
+from workbench.text import counted, one_line
+
+NAMES = {"A": "A baseline", "B": "B candidate"}
+MOST_HITS = 12
+MOST_LETTERS = 200  # of a value in a cell
+
+
+class KnobTable:
+    """Fills the view from the state, and puts what a person does into the state."""
+
+    def __init__(self, bench: Bench, open_section: Callable[[str, str], None]) -> None:
+        self.bench, self.state, self._open = bench, bench.state, open_section
+        self.status = W.HTML()
+        self.view = KnobView(self.act)
+        self.view.total = len(catalogue().all_options)
+        self.widget = W.VBox([self.view, self.status])
+        self.widget.add_class("wbp-knobs")
+        self.refused: dict[tuple[str, str], str] = {}  # (label, row) → the text that was refused
+        names = ["a", "b", "more", "editing", "refused", "result", "preview", "dims", "seed", "data"]
+        self.state.observe(
+            lambda _: self.refresh(), names=[*names, "budget_s", "smallest_effect", "pacing_s"]
+        )
+        self.state.observe(lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data"])
+        self.view.observe(lambda _: self.refresh(), names="search")
+        self.refresh()
+        bench.preview_inputs()
+
+    def act(self, content: dict[str, Any]) -> None:
+        """Do what a person asked for in the page."""
+        with shown_in(self.status):
+            label, row, text = (str(content.get(name, "")) for name in ("label", "row", "value"))
+            match content["act"]:
+                case "set" if text == MORE:
+                    self._open(self.row(row).section, label)
+                case "set":
+                    self.set(label, row, text)
+                case "copy":
+                    self.copy(label, row)
+                case "open":
+                    self._open(text, self.state.editing)
+                case "edit":
+                    self.state.editing = label
+                case "duplicate":
+                    self.state.duplicate(label)
+                case "drop":
+                    self.state.drop(label)
+
+    def set(self, label: str, row: str, text: str) -> None:
+        """Set a value by its words, or by a typed text."""
+        found = self.row(row)
+        try:
+            self.bench.turn(label, row, lambda config: found.changed(config, text.strip()))
+        except WorkbenchError:
+            self.refused = {(label, row): text}
+            self.refresh()
+            raise
+        self.refresh()
+
+    def copy(self, label: str, row: str) -> None:
+        """Give a config what A has in a row."""
+        found = self.row(row)
+        value = found.value(self.state.a)
+        self.bench.turn(label, row, lambda config: found.with_value(config, value))
+
+    def row(self, key: str) -> Row:
+        """Return the row with a key."""
+        return next(row for row in (*self.rows(), *self.hits()) if row.key == key)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return the rows that stand in the table."""
+        return (*standing_rows(), *other_rows(self.state.configs.values()))
+
+    def hits(self) -> tuple[Row, ...]:
+        """Return the rows that the search found; none for an empty text."""
+        words = self.view.search.casefold().split()
+        return (*found_rows(words), *found_options(words)) if words else ()
+
+    def refresh(self) -> None:
+        """Show the configs as they are now."""
+        if not self.state.refused:
+            self.refused = {}
+            self.status.value = ""
+        configs, hits, view = self.state.configs, self.hits(), self.view
+        view.columns = [self._column(label) for label in configs]
+        lines = [inputs_line(self.state), *measuring_line(self.state)]
+        view.rows = [*(self._row_json(row, configs) for row in self.rows()), *lines]
+        view.hits = [self._row_json(row, configs) for row in hits[:MOST_HITS]]
+        more = f", {len(hits) - MOST_HITS} more: type another word" if len(hits) > MOST_HITS else ""
+        view.found = f"{counted(len(hits), 'option')}{more}" if view.search.strip() else ""
+
+    def _column(self, label: str) -> dict[str, Any]:
+        return {
+            "label": label,
+            "name": NAMES.get(label, label),
+            "shown": label == self.state.editing,
+            "best": label == best_label(self.state),
+            "drops": label != "A" and len(self.state.configs) > 2,
+            "duplicates": len(self.state.configs) < len(LABELS),
+        }
+
+    def _row_json(self, row: Row, configs: dict[str, Config]) -> dict[str, Any]:
+        return {
+            "key": row.key,
+            "label": row.label,
+            "help": row.help,
+            "options": [*row.settings, *([MORE] if row.more else [])],
+            "typed": row.typed,
+            "cells": [self._cell(row, label, config, configs["A"]) for label, config in configs.items()],
+        }
+
+    def _cell(self, row: Row, label: str, config: Config, baseline: Config) -> dict[str, Any]:
+        error = self.state.refused.get((label, row.key))
+        typed = self.refused.get((label, row.key))
+        return {
+            "value": one_line(row.shown(config) if error is None or typed is None else typed, MOST_LETTERS),
+            "default": row.is_default(config),
+            "differs": row.value(config) != row.value(baseline),
+            "error": "" if error is None else one_line(str(error)),
+        }
+
+
+def best_label(state: Any) -> str:
+    """Return the label of the fastest config of the comparison; empty if that is not settled."""
+    result = state.result
+    if result is None or state.result_subject is None or state.result_subject != state.request().subject:
+        return ""
+    verdicts: Iterable[Any] = result.record.verdicts
+    faster = [verdict for verdict in verdicts if verdict.kind == "faster" and verdict.ratio is not None]
+    return max(faster, key=lambda verdict: verdict.ratio).label if faster else ""
