@@ -167,6 +167,8 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
 @pytest.mark.parametrize("width", [1400, 460])
 def test_it_is_accessible_and_fits(show: Show, pages: Pages, theme: str, width: int) -> None:
     page = opened(show, width=width, theme=theme).page
+    if width < 760:
+        page.locator(".wbp-fold").click()
     for name in SECTIONS:
         page.locator(".wbp-section-button", has_text=name).click()
     button(page, "Compare").click()
