@@ -70,18 +70,19 @@ def test_the_roofline_draws_what_is_known_under_both_roofs() -> None:
     assert "1 nodes" in figure.layout.meta["title"][-1]
 
 
-def test_names_in_the_roofline_do_not_cover_each_other() -> None:
-    def at(name: str, op_type: str, time_s: float) -> NodeLimit:
-        return NodeLimit(name, op_type, 1, time_s, 10**7, 10**5, 0.0005, "compute")
+def test_the_three_nodes_with_most_to_win_are_named() -> None:
+    def at(name: str, limit_s: float) -> NodeLimit:
+        return NodeLimit(name, "Mul", 1, 0.01, 10**7, 10**5, limit_s, "compute")
 
-    nodes = (at("a", "Mul", 0.001), at("b", "Div", 0.0011), at("c", "Add", 0.1), at("d", "Add", 0.09))
-    (cloud, *_) = roofline_figure(RooflineRecord(nodes, PeakRow(1, 100e9, None, 10e9), 0.2)).data
-    assert dict(zip((row[0] for row in cloud.customdata), cloud.text, strict=True)) == {
-        "c": "Add",
-        "d": "",
-        "b": "Div",
+    nodes = (at("a", 0.009), at("b", 0.001), at("c", 0.002), at("/long/path/of/a/node/MatMul_1", 0.003))
+    figure = roofline_figure(RooflineRecord(nodes, PeakRow(1, 100e9, None, 10e9), 0.2))
+    assert dict(zip((row[0] for row in figure.data[0].customdata), figure.data[0].text, strict=True)) == {
         "a": "",
+        "b": "b",
+        "c": "c",
+        "/long/path/of/a/node/MatMul_1": "…ath/of/a/node/MatMul_1",
     }
+    assert "most to win: b 9 ms, c 8 ms" in figure.layout.meta["title"][1]
 
 
 def test_memory_has_no_line_for_what_is_not_told(profile: Profile) -> None:

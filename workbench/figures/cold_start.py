@@ -57,7 +57,8 @@ def cold_start_chart(starts: Sequence[ColdStartRecord]) -> Chart:
         axes.append(Axis("resident memory, what each stage added (MiB)", "stack"))
     rows = [ChartRow(row.label, row.values[: len(axes)], row.totals[: len(axes)]) for row in rows]
     steady = " and ".join(str(in_ms(dict(start.steps)[STEADY] or 0.0)) for start in starts)
-    sentences = tuple(str(start).replace(", ", "; ", 1) for start in starts)
+    firsts = ", ".join(f"{start.label} {in_ms(start.until_first_answer_s, 3)}" for start in starts)
+    sentences = (f"Cold start to the first answer: {firsts}", *map(str, starts))
     return Chart(sentences, tuple(axes), tuple(rows), f"once steady, a run takes {steady}")
 
 

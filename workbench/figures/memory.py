@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import plotly.graph_objects as go
 
 from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory
-from workbench.figures.palette import GREEN, PURPLE, SKY, TEXT
+from workbench.figures.palette import OCHRE, SLATE, TAN, TEXT
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
 from workbench.figures.words import plain
@@ -16,8 +16,8 @@ MIB = 1 << 20
 PLOT_PIXELS = 300
 _LINES = (
     ("held by the arena", "held_bytes", TEXT, "dot"),
-    ("in use in the arena", "in_use_bytes", PURPLE, "solid"),
-    ("activations alive, by the graph", "live_bytes", GREEN, "dash"),
+    ("in use in the arena", "in_use_bytes", SLATE, "solid"),
+    ("activations alive, by the graph", "live_bytes", OCHRE, "dash"),
 )
 
 
@@ -33,9 +33,8 @@ def memory_figure(memory: MemoryRecord | Mapping[str, MemoryRecord]) -> go.Figur
             shown.add(trace.name)
     name_axes(figure, len(runs), "node, in the order they ran", "memory (MiB)")
     figure.update_yaxes(rangemode="tozero")
-    if len(runs) > 1:
-        return set_title(figure, [f"{label}; {memory}" for label, memory in runs.items()], "", height)
-    return set_title(figure, ["Memory over a run"], "".join(map(str, runs.values())), height)
+    texts = [f"{label}: {memory}" if label else str(memory) for label, memory in runs.items()]
+    return set_title(figure, ["Memory over a run", *texts], "", height)
 
 
 def _lines(memory: MemoryRecord) -> Iterator[go.Scatter]:
@@ -60,7 +59,7 @@ def _temporaries(memory: MemoryRecord) -> Iterator[go.Bar]:
             x=[node.position + 0.5 for node in memory.nodes],
             y=[None if size is None else size / MIB for size in scratch],
             name="temporaries of a node",
-            marker={"color": SKY, "line": {"width": 0}},
+            marker={"color": TAN, "line": {"width": 0}},
             customdata=[_label(node) for node in memory.nodes],
             hovertemplate="%{customdata}<br>%{y:,.4g} MiB beyond its outputs<extra></extra>",
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.figures.chart import GREY, Axis, Chart, ChartRow, Look, Value, run_look, series_look
 from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.figures.palette import SOURCE
 from workbench.figures.words import op_name
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def operators_chart(by_look: Mapping[Look, Statistics], sentence: str, most: int
     shown, rest = (ordered, []) if len(ordered) <= most else (ordered[: most - 1], ordered[most - 1 :])
     if rest:
         shown = [*shown, (OTHERS, [sum(column) for column in zip(*(row for _, row in rest), strict=True)])]
-    looks = (Look(GREY.color, GREY.pattern, GREY.symbol, "source"), *by_look)
+    looks = (Look(SOURCE, GREY.pattern, GREY.symbol, "source"), *by_look)
     rows = (
         ChartRow(op_name(op), (tuple(Value(n, f"{n:,}", look) for n, look in zip(row, looks, strict=True)),))
         for op, row in shown

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import log10
+from collections.abc import Iterable, Iterator, Mapping
 
 import plotly.graph_objects as go
 
 from workbench.analysis.roofline.node_limits import INT8, NodeLimit, RooflineRecord
-from workbench.figures.palette import GREEN, PURPLE, TEXT
+from workbench.figures.palette import OCHRE, SLATE, TEXT
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
 from workbench.figures.words import plain
+from workbench.text import in_ms
 
 MOST_POINTS = 1500
 SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
 PLOT_PIXELS = 380
-NAME_WIDTH, NAME_HEIGHT = 0.9, 0.5  # decades that a name takes where two plots share 900 pixels
+MOST_NAMED, MOST_NAME = 3, 22  # nodes with a name, letters of it
+NAME_PLACES = ("top center", "bottom center", "middle left")  # so that names of near nodes stay apart
 
 
 def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.Figure:
@@ -36,10 +37,19 @@ def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.
     name_axes(figure, len(runs), "operations a byte moved (1/byte)", "operations a second (GOP/s)")
     unseen = sum(len(roofline.nodes) - len(drawn[label]) for label, roofline in runs.items())
     note = f"{unseen} nodes that compute nothing or whose work is not known are only in the table"
-    sentences = [
-        f"{label}; {roofline}" if len(runs) > 1 else str(roofline) for label, roofline in runs.items()
-    ]
-    return set_title(figure, sentences, note, height)
+    title = f"How far nodes are from the limits of this machine; {'; '.join(_most_to_win(runs))}"
+    texts = [f"{label}: {roofline}" if label else str(roofline) for label, roofline in runs.items()]
+    return set_title(figure, [title, *texts], note, height)
+
+
+def _most_to_win(runs: Mapping[str, RooflineRecord]) -> Iterator[str]:
+    """Yield the nodes of each run that lose most time to their limits."""
+    for label, roofline in runs.items():
+        winners = ", ".join(
+            f"{_short(node)} {in_ms(node.could_gain_s, 3)}" for node in _winners(roofline.nodes)
+        )
+        if winners:
+            yield f"most to win{f' in {label}' if label else ''}: {winners}"
 
 
 def _drawn(roofline: RooflineRecord) -> list[NodeLimit]:
@@ -52,25 +62,25 @@ def _drawn(roofline: RooflineRecord) -> list[NodeLimit]:
 
 
 def _clouds(drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
+    winners = _winners(drawn)
     for name, int8, symbol, color in (
-        ("float32 and others", False, "circle", GREEN),
-        ("int8", True, "diamond", PURPLE),
+        ("float32 and others", False, "circle", SLATE),
+        ("int8", True, "diamond", OCHRE),
     ):
         nodes = [node for node in drawn if (node.op_type in INT8) is int8]
         if nodes:
-            yield _points(nodes, name, symbol, color)
+            yield _points(nodes, winners, name, symbol, color)
 
 
-def _points(nodes: list[NodeLimit], name: str, symbol: str, color: str) -> go.Scatter:
+def _points(nodes: list[NodeLimit], named: list[NodeLimit], name: str, symbol: str, color: str) -> go.Scatter:
     longest = max(node.time_s for node in nodes)
-    named = _named(nodes)
     rates = [(node.flops or 0) * node.calls_per_run / node.time_s / 1e9 for node in nodes]
     return go.Scatter(
         x=[(node.flops or 0) / (node.bytes_moved or 1) for node in nodes],
         y=rates,
         mode="markers+text",
-        text=[plain(node.op_type) if node in named else "" for node in nodes],
-        textposition="bottom center",
+        text=[plain(_short(node)) if node in named else "" for node in nodes],
+        textposition=[NAME_PLACES[named.index(node)] if node in named else "top center" for node in nodes],
         name=name,
         marker={
             "symbol": symbol,
@@ -94,19 +104,16 @@ def _reached(node: NodeLimit) -> str:
     return f"{node.achieved:.0%} of its limit, bound by {node.bound}"
 
 
-def _named(nodes: list[NodeLimit]) -> set[NodeLimit]:
-    """Return the slowest node of each op type whose name does not cover that of a slower node."""
-    places: dict[NodeLimit, tuple[float, float]] = {}
-    named_types: set[str] = set()
-    for node in nodes:  # slowest first
-        if node.op_type in named_types:
-            continue
-        named_types.add(node.op_type)
-        flops = node.flops or 1
-        x, y = log10(flops / (node.bytes_moved or 1)), log10(flops * node.calls_per_run / node.time_s)
-        if all(abs(x - left) > NAME_WIDTH or abs(y - up) > NAME_HEIGHT for left, up in places.values()):
-            places[node] = (x, y)
-    return set(places)
+def _winners(nodes: Iterable[NodeLimit]) -> list[NodeLimit]:
+    """Return the nodes that lose most time to their limits, the largest loss first."""
+    return sorted((node for node in nodes if node.could_gain_s), key=lambda node: -(node.could_gain_s or 0))[
+        :MOST_NAMED
+    ]
+
+
+def _short(node: NodeLimit) -> str:
+    """Return the end of a node's name, which tells it from others."""
+    return node.node if len(node.node) <= MOST_NAME else f"…{node.node[-MOST_NAME:]}"
 
 
 def _roofs(roofline: RooflineRecord, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
@@ -115,8 +122,8 @@ def _roofs(roofline: RooflineRecord, drawn: list[NodeLimit]) -> Iterator[go.Scat
         return
     intensities = [(node.flops or 0) / (node.bytes_moved or 1) for node in drawn] or [1.0]
     for name, unit, peak, color, dash in (
-        ("float32 peak", "GFLOP/s", peaks.float32_flops, GREEN, "solid"),
-        ("int8 peak", "GOP/s", peaks.int8_flops, PURPLE, "dash"),
+        ("float32 peak", "GFLOP/s", peaks.float32_flops, SLATE, "solid"),
+        ("int8 peak", "GOP/s", peaks.int8_flops, OCHRE, "dash"),
     ):
         if peak is None:
             continue

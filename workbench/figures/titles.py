@@ -38,10 +38,12 @@ def take_title(figure: dict[str, Any]) -> Title:
         return Title("", "", ())
     head, rest, *more = map(unescape, texts)
     layout.pop("title", None)
-    layout["height"] -= layout["margin"]["t"] - BARE_MARGIN
-    layout["margin"]["t"] = BARE_MARGIN
     kept = [mark for mark in layout.get("annotations", ()) if mark.get("name") != MORE]
     layout["annotations"] = kept
+    above = any(mark.get("yref") == "paper" and mark.get("y", 0) >= 1 for mark in kept)  # names of plots
+    margin = TITLE_MARGIN if above else BARE_MARGIN
+    layout["height"] -= layout["margin"]["t"] - margin
+    layout["margin"]["t"] = margin
     return Title(head, rest, tuple(more))
 
 

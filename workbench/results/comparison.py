@@ -248,6 +248,18 @@ class Comparison(ResultWithParts):
 
         return ecdf_figure(self.record)
 
+    def resources_figure(self) -> go.Figure:
+        """Draw peak memory, load time and first run of each config."""
+        from workbench.figures.resources import resources_figure
+
+        return resources_figure(self.record)
+
+    def agreement_figure(self) -> go.Figure:
+        """Draw how near each output of each candidate is to the baseline's."""
+        from workbench.figures.agreement import agreement_figure
+
+        return agreement_figure(self.record)
+
     def precision_figure(self) -> go.Figure:
         """Draw speed against accuracy, or against the error where there is no accuracy."""
         from workbench.figures.precision import precision_figure

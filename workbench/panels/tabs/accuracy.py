@@ -46,15 +46,15 @@ def cards(state: BenchState) -> list[Card]:
         ]
     shown += [
         Card(
-            f"why {label} is slower", f"{part_code('why slower', label)}.figure()", str(reasons),
-            partial(causes, reasons), reasons.to_frame, None, reasons.figure, f"why slower/{label}",
+            "causes", f"{part_code('why slower', label)}.figure()", str(reasons), partial(causes, reasons),
+            reasons.to_frame, None, reasons.figure, f"why slower/{label}", label,
         )
         for label, reasons in state.held_parts("why slower").items()
     ]  # fmt: skip
     result = state.result
     if result is not None and result.agreement:
-        table = partial(outputs, result)
-        shown.append(Card("outputs of the comparison", "result.agreement", str(result), None, table))
+        draw, table = result.agreement_figure, partial(outputs, result)
+        shown.append(Card("outputs", "result.agreement_figure()", str(result), draw, table))
     return shown
 
 

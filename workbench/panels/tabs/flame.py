@@ -23,12 +23,12 @@ def cards(state: BenchState) -> list[Card]:
         name, summary, part = f'result.profile("{label}")', str(profile), f"profile/{label}"
         shown += [
             Card(
-                f"by operator, {label}", f"{name}.op_type_figure()", summary, profile.op_type_figure,
-                partial(profile.by, "op_type"), part=part,
+                "by operator", f"{name}.op_type_figure()", summary, profile.op_type_figure,
+                partial(profile.by, "op_type"), part=part, label=label,
             ),
             Card(
-                f"by node, {label}", f"{name}.timeline_figure()", summary, profile.timeline_figure,
-                profile.to_frame, "node", part=part,
+                "by node", f"{name}.timeline_figure()", summary, profile.timeline_figure,
+                profile.to_frame, "node", part=part, label=label,
             ),
         ]  # fmt: skip
     return shown

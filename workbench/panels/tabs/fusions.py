@@ -24,17 +24,17 @@ def explanation_cards(label: str, explanation: Any) -> list[Card]:
     fused, missed = passes.statistics.fusions_frame, passes.missed_frame
     return [
         Card(
-            f"operators, {label}", f"{name}.histogram_figure()", summary, explanation.histogram_figure, fused,
-            part=part,
+            "operators", f"{name}.histogram_figure()", summary, explanation.histogram_figure, fused,
+            part=part, label=label,
         ),
-        Card(f"missing, {label}", f"{name}.passes.missed_frame()", summary, None, missed, part=part),
+        Card("missing", f"{name}.passes.missed_frame()", summary, None, missed, part=part, label=label),
         Card(
-            f"flow, {label}", f"{name}.flow_figure()", summary, explanation.flow_figure,
-            explanation.provenance.to_frame, "node", part=part,
+            "flow", f"{name}.flow_figure()", summary, explanation.flow_figure,
+            explanation.provenance.to_frame, "node", part=part, label=label,
         ),
         Card(
-            f"passes, {label}", f"{name}.passes_figure()", summary, explanation.passes_figure,
-            passes.to_frame, part=part,
+            "passes", f"{name}.passes_figure()", summary, explanation.passes_figure,
+            passes.to_frame, part=part, label=label,
         ),
     ]  # fmt: skip
 

@@ -8,23 +8,27 @@ from typing import Any
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
+from workbench.results.cold_start import ColdStarts
 from workbench.results.memory import Memory
 
 COLUMNS = ["label", "load_s", "first_run_s", "peak_rss_bytes"]
 
 
 def cards(state: BenchState) -> list[Card]:
-    """Return the memory of the comparison and of the nodes."""
+    """Return the memory of the comparison and of the nodes, and the cold starts on one axis."""
     shown: list[Card] = []
     result = state.result
     if result is not None:
-        table = partial(resident, result)
-        shown.append(Card("resident memory and load", "result.to_frame()", str(result), None, table))
-    by_label = state.held_parts("memory")
-    if by_label:
-        both = Memory.of({label: memory.record for label, memory in by_label.items()})
-        title, part = f"memory by node, {' and '.join(by_label)}", f"memory/{max(by_label)}"
-        shown.append(Card(title, "result.memory()", str(both), both.figure, both.to_frame, "node", part=part))
+        draw, table = result.resources_figure, partial(resident, result)
+        shown.append(Card("peak and load", "result.resources_figure()", str(result), draw, table))
+    for title, code, kind in (
+        ("by node", "result.memory()", Memory),
+        ("cold start", "result.cold_start()", ColdStarts),
+    ):
+        if by_label := state.held_parts(kind.kind):
+            both = kind.of({label: part.record for label, part in by_label.items()})
+            part = f"{kind.kind}/{max(by_label)}"
+            shown.append(Card(title, code, str(both), both.figure, both.to_frame, "node", part=part))
     return shown
 
 
@@ -39,5 +43,5 @@ MEMORY = Tab(
     "Peak memory and load time come with Compare, the memory of each node with Memory by node, the steps of "
     "a start with Cold start.",
     cards,
-    ("memory",),
+    ("memory", "cold start"),
 )

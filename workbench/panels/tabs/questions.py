@@ -45,7 +45,7 @@ class Questions:
         self._ask("why slower" if self.state.result.verdict.kind == "slower" else "explanation")
 
     def _ask(self, kind: str) -> None:
-        """Turn to the answer; make it first where there is none."""
+        """Turn to the answer; make it where there is none."""
+        self.turn(KINDS.named(kind).tabs[0])
         if not self.state.has_part(kind):
             self.bench.run(kind)
-        self.turn(KINDS.named(kind).tabs[0])

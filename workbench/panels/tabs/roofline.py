@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
+from workbench.panels.tabs.thread_choice import ThreadChoice
 from workbench.results.roofline import Roofline
 
 
@@ -14,8 +15,8 @@ def cards(state: BenchState) -> list[Card]:
     if not by_label:
         return []
     both = Roofline.of({label: roofline.record for label, roofline in by_label.items()})
-    title, part = f"roofline, {' and '.join(by_label)}", f"roofline/{max(by_label)}"
-    return [Card(title, "result.roofline()", str(both), both.figure, both.to_frame, "node", part=part)]
+    part = f"roofline/{max(by_label)}"
+    return [Card("roofline", "result.roofline()", str(both), both.figure, both.to_frame, "node", part=part)]
 
 
 ROOFLINE_TAB = Tab(
@@ -27,4 +28,5 @@ ROOFLINE_TAB = Tab(
 THREADS_TAB = Tab(
     "threads",
     "Latency and processor time of 1, 2, 4… threads, with and without spinning.",
+    tools=ThreadChoice,
 )

@@ -1,0 +1,51 @@
+"""Paired bars of memory and start, and marks of how near the outputs are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
+from workbench.figures.agreement import agreement_chart, agreement_figure, agreement_scene
+from workbench.figures.chart import Value, run_look
+from workbench.figures.palette import LOSS
+from workbench.figures.resources import resources_chart, resources_figure, resources_scene
+from workbench.records.comparison import ComparisonRecord, OutputAgreement
+
+
+def test_each_config_has_a_bar_on_each_axis_in_its_colour() -> None:
+    chart = resources_chart(ordinary())
+    assert [axis.title for axis in chart.axes] == ["peak memory (MiB)", "load (ms)", "first run (ms)"]
+    assert [row.label[:1] for row in chart.rows] == ["A", "B"]
+    assert chart.rows[1].values == (
+        (Value(61.0, "61.0 MiB", run_look(1)),),
+        (Value(250.0, "250 ms", run_look(1)),),
+        (Value(4.0, "4 ms", run_look(1)),),
+    )
+    assert len(resources_figure(ordinary()).data) == 6 / 2
+    assert resources_scene(ordinary()).shapes
+
+
+def test_a_failed_config_has_no_bars() -> None:
+    chart = resources_chart(comparison(drawn_run("A", 0.002), failed("B")))
+    assert [value.text for values in chart.rows[1].values for value in values] == ["not known"] * 3
+
+
+def with_outputs(*outputs: OutputAgreement) -> ComparisonRecord:
+    return replace(ordinary(), agreement=outputs)
+
+
+def test_an_output_is_a_mark_and_one_that_differs_has_the_colour_of_a_loss() -> None:
+    near = OutputAgreement("B", "y", True, "", 0.0, 0.0, 31.0, 0, 0, 20.0)
+    far = OutputAgreement("B", "z", False, "SQNR 3 dB", 1.0, 1.0, 3.0, 0, 0, 20.0)
+    unknown = OutputAgreement("B", "w", None, "not numbers", None, None, None, None, None)
+    equal = OutputAgreement("B", "e", True, "", 0.0, 0.0, None, 0, 0)
+    record = with_outputs(near, far, unknown, equal)
+    chart = agreement_chart(record)
+    marks = [row.values[0][0] for row in chart.rows]
+    assert [mark.value for mark in marks] == [31.0, 3.0, None, 160.0]
+    assert marks[1].look.color == LOSS
+    assert marks[2].text == "not numbers"
+    assert chart.axes[0].lines[0].value == 20.0
+    assert chart.sentences == ("2 of 4 outputs agree with the baseline's",)
+    assert agreement_figure(record).data
+    assert agreement_scene(record).shapes

@@ -1,0 +1,109 @@
+"""Tabs: one bar of switches, cards about A and B behind one switch, questions that turn to their answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
+from tests.panels.conftest import settle
+from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
+from workbench.panels.tabs.tab import BOTH, TabPage
+from workbench.panels.tabs.thread_choice import ThreadChoice, knees
+
+
+@pytest.fixture
+def shown() -> wb.Workbench:
+    """Panels with a comparison that holds every kind of result."""
+    bench = wb.Workbench()
+    assert bench.panels
+    bench.show(wb.Comparison(ordinary(), parts=examples.parts()))
+    settle(bench)
+    return bench
+
+
+def turned(bench: wb.Workbench, title: str) -> TabPage:
+    results = bench.panels.results
+    results.turn(title)
+    settle(bench)
+    page: Any = results.pages[results.tabs.selected_index or 0]
+    return page
+
+
+def test_cards_about_a_and_b_share_a_switch(shown: wb.Workbench) -> None:
+    flame = turned(shown, "flame")
+    flame.which.value = "by operator"
+    assert flame.side.options == ("A", "B", BOTH)
+    assert list(flame.content.children) == [flame.cards["by operator, A"].widget]
+    flame.side.value = "B"
+    flame.which.value = "by node"
+    assert list(flame.content.children) == [flame.cards["by node, B"].widget], "the side stays"
+    flame.side.value = BOTH
+    assert len(flame.content.children) == 2
+    assert flame.cards["by node, A"].head in flame.content.children[0].children, "each has its own menu"
+
+
+def test_a_single_card_has_its_menu_in_the_bar(shown: wb.Workbench) -> None:
+    latency = turned(shown, "latency")
+    assert latency.bar.children[-1] is latency.cards["samples"].menu
+    latency.which.value = "over time"
+    assert latency.bar.children[-1] is latency.cards["over time"].menu
+
+
+@pytest.mark.parametrize("title", ["latency", "memory", "accuracy", "roofline", "flame", "fusions"])
+def test_a_tab_opens_on_a_picture(shown: wb.Workbench, title: str) -> None:
+    page = turned(shown, title)
+    first = next(iter(page.cards.values()))
+    assert first.card.draw is not None
+    assert first.widget in page.content.children
+
+
+def test_a_question_that_is_answered_turns_to_its_tab(shown: wb.Workbench) -> None:
+    results = shown.panels.results
+    for link, title in zip(results.questions.links[1:3], ("accuracy", "flame"), strict=True):
+        link.click()
+        assert results.tabs.titles[results.tabs.selected_index] == title
+    results.questions.why.click()
+    assert results.tabs.titles[results.tabs.selected_index] == "graph"
+
+
+def test_share_opens_the_menu_and_closes_it(shown: wb.Workbench) -> None:
+    results = shown.panels.results
+    assert results.row.menu.layout.display == "none"
+    results.questions.share.click()
+    assert results.row.menu.layout.display is None
+    results.questions.share.click()
+    assert results.row.menu.layout.display == "none"
+
+
+def test_before_a_comparison_there_are_no_questions() -> None:
+    questions = wb.Workbench().panels.results.questions
+    assert [link.layout.display for link in questions.links] == ["none"] * 4
+
+
+SCALING = ThreadScalingRecord(
+    tuple(
+        ThreadPoint(count, spinning, latency_s, None, None)
+        for spinning, latencies in ((True, (0.01, 0.005, 0.005)), (False, (0.012, 0.006, 0.004)))
+        for count, latency_s in zip((1, 2, 4), latencies, strict=True)
+    )
+)
+
+
+def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
+    assert [(point.threads, point.spinning) for point in knees(SCALING)] == [(4, False), (2, True)]
+    bench = wb.Workbench()
+    bench.state.parts = {"thread scaling/B": wb.Threads(SCALING)}
+    choice = ThreadChoice(bench)
+    choice.refresh()
+    first, second = choice.row.children
+    assert (first.description, second.description) == (
+        "Use 4 threads, not spinning in B",
+        "Use 2 threads, spinning in B",
+    )
+    second.click()
+    assert (bench.b.intra_op_threads, bench.b.spinning) == (2, True)
+    assert "B has 2 threads" in choice.status.value

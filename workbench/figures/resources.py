@@ -1,0 +1,45 @@
+"""What each config takes beside its latency: peak memory, the time to load, the first run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, run_look
+from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.figures.strips import changes
+from workbench.text import in_mib, in_ms
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.chart import Look
+    from workbench.figures.scene import Scene
+    from workbench.records.comparison import ComparisonRecord
+
+_AXES = (Axis("peak memory (MiB)"), Axis("load (ms)"), Axis("first run (ms)"))
+
+
+def resources_chart(record: ComparisonRecord) -> Chart:
+    """Return a row for each config with a bar on each axis."""
+    rows = []
+    for index, run in enumerate(record.runs):
+        look, peak = run_look(index), run.peak_rss_bytes
+        memory = Value(mebibytes(peak), in_mib(peak) or "not known", look)
+        times = (_time(seconds, look) for seconds in (run.load_s, run.first_run_s))
+        label = f"{run.label} {changes(record.runs[0], run)}"
+        rows.append(ChartRow(label, ((memory,), *((time,) for time in times))))
+    return Chart(("Memory and start of each config",), _AXES, tuple(rows), "", columns=len(_AXES))
+
+
+def resources_figure(record: ComparisonRecord) -> go.Figure:
+    """Draw the chart with plotly."""
+    return chart_figure(resources_chart(record))
+
+
+def resources_scene(record: ComparisonRecord) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(resources_chart(record))
+
+
+def _time(seconds: float | None, look: Look) -> Value:
+    return Value(milliseconds(seconds), in_ms(seconds, 3) or "not known", look)

@@ -1,0 +1,54 @@
+"""Buttons above the thread scaling: take the fewest threads that are enough into B."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import ipywidgets as W
+
+from workbench.panels.bench import Bench
+from workbench.panels.buttons import button
+from workbench.panels.markup import note_html
+from workbench.text import counted
+
+if TYPE_CHECKING:
+    from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
+
+
+HINT = "Put this thread count into B"
+
+
+class ThreadChoice:
+    """A button for each knee of the newest scaling, the fastest first."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.status, self.row = W.HTML(), W.HBox([])
+        self.row.add_class("wbp-tools")
+        self.widget = W.VBox([self.row, self.status])
+
+    def refresh(self) -> None:
+        """Make the buttons of the scaling that there is now."""
+        scalings = list(self.state.held_parts("thread scaling").values())
+        points = knees(scalings[-1].record) if scalings else []
+        self.status.value = ""
+        self.row.children = [
+            button(f"Use {words(point)} in B", HINT, partial(self._use, point), self.status)
+            for point in points
+        ]
+
+    def _use(self, point: ThreadPoint) -> None:
+        self.bench.b = self.bench.b.replace(intra_op_threads=point.threads, spinning=point.spinning)
+        self.status.value = note_html(f"B has {words(point)}. Press Compare to measure it against A.")
+
+
+def knees(record: ThreadScalingRecord) -> list[ThreadPoint]:
+    """Return the fewest threads that are enough, with and without spinning, the fastest first."""
+    points = [record.knee(spinning=spinning) for spinning in (True, False)]
+    return sorted((point for point in points if point is not None), key=lambda point: point.latency_s or 0.0)
+
+
+def words(point: ThreadPoint) -> str:
+    """Return a thread count in words."""
+    return f"{counted(point.threads, 'thread')}, {'spinning' if point.spinning else 'not spinning'}"
