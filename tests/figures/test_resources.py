@@ -9,17 +9,18 @@ from workbench.figures.agreement import agreement_chart, agreement_figure, agree
 from workbench.figures.chart import Value, run_look
 from workbench.figures.palette import LOSS
 from workbench.figures.resources import resources_chart, resources_figure, resources_scene
+from workbench.figures.strips import changes
 from workbench.records.comparison import ComparisonRecord, OutputAgreement
 
 
 def test_each_config_has_a_bar_on_each_axis_in_its_colour() -> None:
     chart = resources_chart(ordinary())
     assert [axis.title for axis in chart.axes] == ["peak memory (MiB)", "load (ms)", "first run (ms)"]
-    assert [row.label[:1] for row in chart.rows] == ["A", "B"]
-    assert chart.rows[1].values == (
-        (Value(61.0, "61.0 MiB", run_look(1)),),
-        (Value(250.0, "250 ms", run_look(1)),),
-        (Value(4.0, "4 ms", run_look(1)),),
+    assert [row.label for row in chart.rows] == ["A", "B"]
+    config = changes(*ordinary().runs)
+    assert chart.rows[1].values == tuple(
+        (Value(number, text, run_look(1), detail=config),)
+        for number, text in ((61.0, "61.0 MiB"), (250.0, "250 ms"), (4.0, "4 ms"))
     )
     assert len(resources_figure(ordinary()).data) == 6 / 2
     assert resources_scene(ordinary()).shapes

@@ -30,7 +30,9 @@ def op_type_chart(profile: Profile) -> Chart:
     for name, own_s, share, calls in list(zip(*columns, strict=True))[:MOST_OPS]:
         look = GREY if name in (BETWEEN_NODES, SCHEDULING) else op_look(str(name))
         text = (
-            f"{in_ms(own_s)} ({share * 100:.1f} %)" if share is not None and share == share else "not known"
+            f"{in_ms(own_s, 3)} ({share * 100:.1f} %)"
+            if share is not None and share == share
+            else "not known"
         )
         value = Value(own_s * 1e3, text, look, detail=f"{calls:.4g} calls a run")
         rows.append(one_value(str(name), value))

@@ -12,7 +12,6 @@ from workbench.text import in_mib, in_ms
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.chart import Look
     from workbench.figures.scene import Scene
     from workbench.records.comparison import ComparisonRecord
 
@@ -23,11 +22,13 @@ def resources_chart(record: ComparisonRecord) -> Chart:
     """Return a row for each config with a bar on each axis."""
     rows = []
     for index, run in enumerate(record.runs):
-        look, peak = run_look(index), run.peak_rss_bytes
-        memory = Value(mebibytes(peak), in_mib(peak) or "not known", look)
-        times = (_time(seconds, look) for seconds in (run.load_s, run.first_run_s))
-        label = f"{run.label} {changes(record.runs[0], run)}"
-        rows.append(ChartRow(label, ((memory,), *((time,) for time in times))))
+        look, peak, config = run_look(index), run.peak_rss_bytes, changes(record.runs[0], run)
+        memory = Value(mebibytes(peak), in_mib(peak) or "not known", look, detail=config)
+        times = [
+            Value(milliseconds(seconds), in_ms(seconds, 3) or "not known", look, detail=config)
+            for seconds in (run.load_s, run.first_run_s)
+        ]
+        rows.append(ChartRow(run.label, ((memory,), *((time,) for time in times))))
     return Chart(("Memory and start of each config",), _AXES, tuple(rows), "", columns=len(_AXES))
 
 
@@ -39,7 +40,3 @@ def resources_figure(record: ComparisonRecord) -> go.Figure:
 def resources_scene(record: ComparisonRecord) -> Scene:
     """Draw the chart as a still picture."""
     return chart_scene(resources_chart(record))
-
-
-def _time(seconds: float | None, look: Look) -> Value:
-    return Value(milliseconds(seconds), in_ms(seconds, 3) or "not known", look)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import ipywidgets as W
-
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
-from workbench.panels.tabs.figure import titled_figure
 from workbench.panels.tabs.tab import Tab, part_code
 
 COLUMNS = (
@@ -46,8 +43,8 @@ def cards(state: BenchState) -> list[Card]:
         ]
     shown += [
         Card(
-            "causes", f"{part_code('why slower', label)}.figure()", str(reasons), partial(causes, reasons),
-            reasons.to_frame, None, reasons.figure, f"why slower/{label}", label,
+            "causes", f"{part_code('why slower', label)}.figure()", str(reasons), reasons.figure,
+            reasons.to_frame, part=f"why slower/{label}", below=partial(causes, reasons), label=label,
         )
         for label, reasons in state.held_parts("why slower").items()
     ]  # fmt: skip
@@ -65,14 +62,13 @@ def accuracy_of(state: BenchState) -> Any:
     return result.accuracy() if held else beside
 
 
-def causes(reasons: Any) -> W.VBox:
-    """Draw a bar for each cause, with its evidence and its fix below."""
+def causes(reasons: Any) -> str:
+    """Return each cause with its evidence and its fix, to stand below their bars."""
     listed = "".join(
         f"<li><b>{text(reason.kind)}:</b> {text(reason.sentence)} <i>Fix:</i> {text(reason.fix)}</li>"
         for reason in reasons.reasons
     )
-    below = f"<ul>{listed}</ul>" if listed else note_html("No cause was found.")
-    return W.VBox([titled_figure(reasons.figure(), str(reasons)), W.HTML(below)])
+    return f"<ul>{listed}</ul>" if listed else note_html("No cause was found.")
 
 
 def outputs(result: Any) -> Any:

@@ -33,6 +33,7 @@ class Card:
     key: str | None = None  # the table's column of node names, for the linked selection
     draw_alone: Callable[[], Any] | None = None  # the figure without the banner above it
     part: str = ""  # the part of the result that it shows, such as "levels/B"; empty: the comparison itself
+    below: Callable[[], str] | None = None  # HTML under the figure
     label: str = ""  # the config that it is about; cards of one title and several labels share a switch
 
     @property
@@ -95,7 +96,10 @@ class CardWidget:
         drawn = self._drawn()
         if drawn is None:  # a result without a figure
             return self._table()
-        return drawn if isinstance(drawn, W.Widget) else titled_figure(drawn, self.card.summary)
+        if isinstance(drawn, W.Widget):
+            return drawn
+        figure = titled_figure(drawn, self.card.summary)
+        return figure if self.card.below is None else W.VBox([figure, W.HTML(self.card.below())])
 
     def _drawn(self) -> Any:
         if self.drawn is None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-import ipywidgets as W
+from typing import TYPE_CHECKING
 
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
-from workbench.panels.tabs.figure import titled_figure
 from workbench.panels.tabs.tab import Tab
 from workbench.report.banner import numbers_html
 
@@ -23,14 +20,15 @@ def cards(state: BenchState) -> list[Card]:
     if result is None:
         return []
     from workbench.figures.ecdf import ecdf_table
-    from workbench.figures.latency import latency_table
+    from workbench.figures.latency import latency_figure, latency_table
     from workbench.figures.timeline import timeline_table
 
     summary, record = str(result), result.record
     return [
         Card(
-            "samples", "result.latency_figure()", summary, partial(samples, record, summary),
-            partial(latency_table, record), draw_alone=result.latency_figure,
+            "samples", "result.latency_figure()", summary,
+            partial(latency_figure, record, titled=False),  # the banner above has the verdict
+            partial(latency_table, record), draw_alone=result.latency_figure, below=partial(numbers, record),
         ),
         Card(
             "cumulative", "result.ecdf_figure()", summary, result.ecdf_figure,
@@ -43,13 +41,11 @@ def cards(state: BenchState) -> list[Card]:
     ]  # fmt: skip
 
 
-def samples(record: ComparisonRecord, summary: str) -> Any:
-    """Draw every sample, with a row of numbers for each config below."""
-    from workbench.figures.latency import latency_figure
+def numbers(record: ComparisonRecord) -> str:
+    """Return a row of numbers for each config."""
     from workbench.figures.numbers import numbers_table
 
-    figure = latency_figure(record, titled=False)  # the banner above has the verdict
-    return W.VBox([titled_figure(figure, summary), W.HTML(numbers_html(numbers_table(record)))])
+    return numbers_html(numbers_table(record))
 
 
 LATENCY = Tab("latency", "Press Compare: every sample of A and B stands here.", cards)
