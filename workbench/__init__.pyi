@@ -27,6 +27,7 @@ from workbench.api.profiling import (
 )
 from workbench.api.serving import load_test as load_test
 from workbench.api.storage import storage as storage
+from workbench.api.sweeping import sweep as sweep
 from workbench.config import (
     BFloat16 as BFloat16,
     Config as Config,
@@ -83,5 +84,6 @@ from workbench.results.profile import Profile as Profile
 from workbench.results.roofline import Roofline as Roofline
 from workbench.results.sensitivity import Proposal as Proposal, Sensitivity as Sensitivity
 from workbench.results.storage import Storage as Storage
+from workbench.results.sweep import Sweep as Sweep
 from workbench.results.thread_scaling import Threads as Threads
 from workbench.results.why_slower import WhySlower as WhySlower

@@ -24,6 +24,8 @@ from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.judge.measurement import MeasurementRecord
+from workbench.judge.sweep import SweepRecord
+from workbench.judge.sweep_points import SweepAxis, SweepPoint, SweepSeries
 from workbench.records.comparison import ComparisonRecord, OutputAgreement
 from workbench.records.deployment import (
     DeployedFile,
@@ -109,6 +111,20 @@ def levels() -> LevelsRecord:
 def measurement() -> MeasurementRecord:
     measured = replace(ordinary(), runs=ordinary().runs[:1], verdicts=(), agreement=())
     return MeasurementRecord((50.0, 99.0), 0.05, True, measured)
+
+
+def sweep() -> SweepRecord:
+    """B is faster at batch 1, slower at 8, and nothing runs at 32."""
+    slower = replace(ordinary(), runs=(drawn_run("A", 0.004), drawn_run("B", 0.006)))
+    verdicts = (replace(slower.verdict, kind="slower", ratio=0.66, low=0.64, high=0.68),)
+    axes = (SweepAxis("batch", "size", ("1", "8", "32")),)
+    series = (SweepSeries("ORT defaults", ()), SweepSeries("intra-op threads 1", ()))
+    points = (
+        SweepPoint((("batch", 1),), ordinary(), None),
+        SweepPoint((("batch", 8),), replace(slower, verdicts=verdicts), None),
+        SweepPoint((("batch", 32),), None, HOSTILE),
+    )
+    return SweepRecord("model", axes, CONFIGS[:2], series, points)
 
 
 def settings() -> MemorySettingsRecord:
@@ -252,6 +268,7 @@ def further() -> dict[str, Any]:
     """Results that are made beside a comparison, by kind; each about B."""
     return {
         "measurement": wb.Measurement(measurement()),
+        "sweep": wb.Sweep(sweep(), about()),
         "levels": wb.Levels(levels()),
         "ablation": wb.Ablation(ablation()),
         "why slower": wb.WhySlower(why_slower(), about()),

@@ -20,6 +20,7 @@ from workbench.cli import (
     measuring,
     reporting,
     showing,
+    sweeping,
 )
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import printable
@@ -61,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     comparing.add_to(commands)
     measuring.add_to(commands)
     load_testing.add_to(commands)
+    sweeping.add_to(commands)
     advising.add_to(commands)
     deploying.add_to(commands)
     showing.add_to(commands)

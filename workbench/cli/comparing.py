@@ -125,13 +125,19 @@ def report(arguments: argparse.Namespace, result: Comparison) -> int:
 
 
 def read_configs(arguments: argparse.Namespace) -> list[Config]:
+    """Return the baseline and every candidate with at least one setting; refuse a lone baseline."""
+    configs = read_candidates(arguments)
+    if len(configs) < 2:
+        raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {EXAMPLE}")
+    return configs
+
+
+def read_candidates(arguments: argparse.Namespace) -> list[Config]:
     """Return the baseline and every candidate with at least one setting."""
     from workbench.config import Config
 
     texts = {label: getattr(arguments, label) for label in LABELS}
     given = [label for label in CANDIDATES if texts[label]]
-    if not given:
-        raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {EXAMPLE}")
     for left_out, label in zip(CANDIDATES, given, strict=False):
         if label != left_out:
             raise ConfigError(

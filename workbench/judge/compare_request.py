@@ -58,8 +58,13 @@ class CompareRequest:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the labels A, B, … Z, A1, B1, …"""
-        return tuple(f"{chr(ord('A') + index % 26)}{index // 26 or ''}" for index in range(len(self.configs)))
+        """Return the label of each config."""
+        return labels_of(len(self.configs))
+
+
+def labels_of(count: int) -> tuple[str, ...]:
+    """Return the labels of this many configs: A, B, … Z, A1, B1, …"""
+    return tuple(f"{chr(ord('A') + index % 26)}{index // 26 or ''}" for index in range(count))
 
 
 def check(request: CompareRequest) -> None:

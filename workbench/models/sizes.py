@@ -50,6 +50,11 @@ _MAX_EXPRESSION = 200  # characters; a longer dim is a plain name
 _MAX_DIM = 2**40  # keeps products of hostile expressions small; nothing this large fits in memory
 
 
+def is_batch(name: str) -> bool:
+    """Return whether a dim of this name counts the items of a run."""
+    return _BATCH.search(folded(name)) is not None
+
+
 class Sizes:
     """Sizes for the free dims of a model's inputs, one per symbol; `guesses` lists them in words."""
 

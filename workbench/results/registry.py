@@ -23,6 +23,7 @@ Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progres
 MODULES = {  # in the order of sections and buttons
     "comparison": "workbench.results.comparison",
     "measurement": "workbench.results.measurement",
+    "sweep": "workbench.results.sweep",
     "explanation": "workbench.results.explanation",
     "profile": "workbench.results.profile",
     "levels": "workbench.results.levels",

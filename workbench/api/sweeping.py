@@ -1,0 +1,123 @@
+"""`wb.sweep`: configs at several sizes, or at several values of a knob."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.api.in_turn import Part, measured_in_turn
+from workbench.api.running import check_config, inputs_of, measure_runs
+from workbench.api.sweep_axes import Sizes, axes_of
+from workbench.config import Config
+from workbench.errors import InputError
+from workbench.judge.compare_request import check_seed
+from workbench.judge.goal import Goal
+from workbench.judge.size_check import check_sizes
+from workbench.judge.sweep import SweepRecord
+from workbench.judge.sweep_points import SweepPoint, size_text
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, OnProgress, Progress
+from workbench.models.fit import check_fit
+from workbench.models.generate import random_inputs
+from workbench.preparation.replayed import replayed
+from workbench.records.comparison import ComparisonRecord
+from workbench.results.result import origin_of
+from workbench.results.sweep import Sweep
+
+if TYPE_CHECKING:
+    from workbench.api.running import Feeds
+    from workbench.models import Inputs, Model
+
+__all__ = ["Sweep", "sweep"]
+
+EXAMPLE = "wb.sweep(model, wb.Config(…), batch=(1, 8, 32))"
+PRECISION = 0.05  # of the median, where one config is swept alone
+
+
+def sweep(
+    model: Model | Any,
+    *configs: Config,
+    sizes: Mapping[str, Any] | None = None,
+    inputs: Feeds = None,
+    budget_s: float | None = None,
+    smallest_effect: float = 0.01,
+    pacing_s: float | None = None,
+    calibration: Any = None,
+    seed: int = 0,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+    **axes: Any,
+) -> Sweep:
+    """Measure configs at each combination of sizes, and at each value of knobs.
+
+    An axis is a free dimension of the model by its name, or the only one that begins with it
+    (`batch=(1, 8, 32)`), or a field of `wb.Config` (`threads=(1, 2, 4)`, `level=("basic", "all")`); without
+    any, the batch. Names that are no names of Python stand in `sizes={"x.0": (1, 8)}`. At each point all
+    configs are compared, interleaved, and the first one is the baseline; one config alone is measured until
+    its median is known. Every size is tried once before anything is measured. `budget_s` bounds the time of
+    all points together; by default each takes what a comparison would. A point that fails keeps its reason.
+
+    >>> import workbench as wb
+    >>> wb.sweep.__name__
+    'sweep'
+    """
+    from workbench.models import Model, load
+
+    check_seed(seed)
+    chosen = configs or (Config(),)
+    for config in chosen:
+        check_config(config, EXAMPLE)
+    loaded = model if isinstance(model, Model) else load(model)
+    for config in chosen:
+        check_fit(loaded, config)
+    swept = axes_of(loaded, chosen, {**(sizes or {}), **axes})
+    has_sizes = swept.sizes != ((),)
+    if inputs is not None and has_sizes:
+        raise InputError(
+            "inputs were given, and they have their own sizes",
+            "leave inputs out: random ones are made at each size; or sweep knobs alone",
+        )
+    calibration = replayed(calibration)
+    options: dict[str, Any] = {"pacing_s": pacing_s, "smallest_effect": smallest_effect, "seed": seed}
+    options |= {"limits": limits, "calibration": calibration}
+    if len(swept.configs) == 1:
+        options["goal"] = Goal((50.0,), PRECISION)
+
+    def inputs_at(point: Sizes) -> Inputs:
+        if point:
+            return random_inputs(loaded.structure, loaded.name, seed, dict(point), loaded.usual_dims)
+        return inputs_of(loaded, inputs, seed, swept.configs, calibration)
+
+    def part_at(point: Sizes) -> Part:
+        def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
+            return measure_runs(
+                loaded, swept.configs, inputs_at(point), budget_s=budget_s, progress=on_progress,
+                cancel=cancel, **options,
+            )  # fmt: skip
+
+        return Part(size_text(point), measure)
+
+    with bar(progress) as on_progress:
+        if has_sizes:
+            check_sizes(
+                loaded,
+                swept.configs[0],
+                ((size_text(point), inputs_at(point).feeds) for point in swept.sizes),
+                limits=limits or Limits(),
+                calibration=calibration,
+                cancel=cancel,
+                on_step=lambda step: on_progress(Progress(step, 0, 0.0, 0.0, None, None)),
+            )
+        measured = measured_in_turn([part_at(point) for point in swept.sizes], on_progress, budget_s)
+        points = tuple(
+            SweepPoint(point, *outcome) for point, outcome in zip(swept.sizes, measured, strict=True)
+        )
+    record = SweepRecord(loaded.name, swept.axes, chosen, swept.series, points)
+    about = origin_of(loaded, chosen[0], cancel=cancel)
+    result = Sweep(record, about, structure=loaded.structure.SerializeToString())
+    if keep:
+        result.keep()
+    return result

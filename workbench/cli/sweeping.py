@@ -1,0 +1,93 @@
+"""`workbench sweep`: configs at several sizes or at several values of a knob."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.comparing import LABELS, read_candidates
+from workbench.cli.subject import save
+from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    from workbench.cli.commands import Commands
+
+EXAMPLE = "workbench sweep bert-base --over batch=1,8,32 --over threads=1,2"
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    sweep = commands.add_parser(
+        "sweep", help="measure configs at several sizes or values of a knob", epilog=f"Example: {EXAMPLE}"
+    )
+    sweep.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
+    sweep.add_argument(
+        "--over",
+        action="append",
+        default=[],
+        metavar="NAME=V,V",
+        help="a free dimension or a setting, and its values; may be repeated; by default the batch",
+    )
+    for label in LABELS:
+        role = "the baseline, by default ORT's defaults" if label == "a" else "a further config"
+        sweep.add_argument(
+            f"--{label}",
+            action="append",
+            metavar="KEY=VALUE",
+            help=f"a setting of {label.upper()}, {role}; may be repeated",
+        )
+    sweep.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
+    sweep.add_argument("--budget", type=float, metavar="S", help="seconds that all points may take")
+    sweep.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
+    sweep.add_argument("--no-history", action="store_true", help="do not keep it in the history")
+    sweep.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
+    sweep.add_argument("--quiet", action="store_true", help="no progress bar")
+    sweep.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure every point and print the answer and the table."""
+    from workbench.api.sweeping import sweep
+    from workbench.cli.showing import table
+    from workbench.text import printable
+
+    result = sweep(
+        arguments.model,
+        *read_candidates(arguments),
+        sizes=read_axes(arguments.over),
+        budget_s=arguments.budget,
+        seed=arguments.seed,
+        progress=sys.stderr.isatty() and not arguments.quiet,
+        keep=not arguments.no_history,
+    )
+    if arguments.csv:
+        print(result.to_frame().to_csv(index=False), end="")
+    else:
+        print(printable(str(result), keep="\n"))
+        print(table(result.to_frame()))
+    return save(result, arguments)
+
+
+def read_axes(texts: list[str]) -> dict[str, list[Any]]:
+    """Return the values of each axis: whole numbers where all are, else values of a setting."""
+    axes: dict[str, list[Any]] = {}
+    for text in texts:
+        name, equals, listed = text.rpartition("=")
+        values = listed.split(",")
+        if not equals or not name or not all(values):
+            raise InputError(
+                f"--over {text!r} is not NAME=V,V", "write the name and its values: --over batch=1,8,32"
+            )
+        if name in axes:
+            raise InputError(
+                f"--over {name!r} was given twice", f"write all its values at once: --over {text}"
+            )
+        is_whole = all(value.isascii() and value.isdecimal() for value in values)
+        axes[name] = [int(value) for value in values] if is_whole else [_setting(value) for value in values]
+    return axes
+
+
+def _setting(text: str) -> Any:
+    """Return a value of a setting: true, false and none as Python's."""
+    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)

@@ -1,0 +1,198 @@
+"""Lines of values with their intervals over the same positions: drawn by plotly and as a still picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.figures.chart import DRAWABLE, Value
+from workbench.figures.chart_scene import (
+    LEGEND_ROOM,
+    MARGIN,
+    ROOM,
+    SMALL,
+    SMALL_LINE,
+    TITLE,
+    TITLE_LINE,
+    WIDTH,
+    dot,
+    ticks,
+)
+from workbench.figures.lettering import broken, text_width
+from workbench.figures.palette import TEXT
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Line, Polyline, Shape, Text
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT, BETWEEN, LEFT = 220.0, 24.0, 52.0  # of a panel of the still picture, between two, for its numbers
+PLOT_PIXELS = 300
+NO_POINTS = "nothing was measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One value for each position; the look is the same in every panel."""
+
+    values: tuple[Value, ...]
+
+    @property
+    def name(self) -> str:
+        return self.values[0].look.name if self.values else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Curves on one scale, which begins at zero."""
+
+    title: str  # names the unit
+    curves: tuple[Curve, ...]
+
+    @property
+    def most(self) -> float:
+        """Return the end of the scale."""
+        values = [value for curve in self.curves for value in curve.values]
+        numbers = [number for value in values for number in (value.value, value.high) if number is not None]
+        return min(max(numbers, default=1.0), DRAWABLE) * 1.05 or 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """Panels side by side over the same positions. All texts are untrusted."""
+
+    sentences: tuple[str, ...]
+    position_title: str
+    positions: tuple[tuple[float, str], ...]  # where, and the text of its tick
+    panels: tuple[Panel, ...]
+    note: str = ""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Return the first and the last position, with room beside them."""
+        places = [place for place, _ in self.positions] or [0.0]
+        room = 0.08 * (max(places) - min(places)) or 1.0
+        return min(places) - room, max(places) + room
+
+
+def line_figure(chart: LineChart) -> go.Figure:
+    """Draw the chart with plotly; the legend names each curve once."""
+    from plotly.subplots import make_subplots
+
+    from workbench.figures.palette import style_of_run
+    from workbench.figures.template import apply, set_title
+    from workbench.figures.words import plain
+
+    figure = apply(make_subplots(cols=len(chart.panels), horizontal_spacing=0.12))
+    for column, panel in enumerate(chart.panels, 1):
+        for index, curve in enumerate(panel.curves):
+            style = style_of_run(index)
+            points = list(zip(chart.positions, curve.values, strict=True))
+            errors = {
+                "array": [(value.high or value.value or 0) - (value.value or 0) for value in curve.values],
+                "arrayminus": [
+                    (value.value or 0) - (value.low or value.value or 0) for value in curve.values
+                ],
+            }
+            figure.add_scatter(
+                x=[place for (place, _), _ in points],
+                y=[value.value for _, value in points],
+                error_y={"type": "data", "symmetric": False, "thickness": 1, **errors},
+                mode="lines+markers",
+                name=plain(curve.name),
+                legendgroup=str(index),
+                showlegend=column == 1 and len(panel.curves) > 1,
+                line={"color": style.color, "dash": style.dash},
+                marker={"symbol": style.symbol, "size": 8},
+                hovertext=[plain(f"{curve.name}, {where}: {value.text}") for (_, where), value in points],
+                hoverinfo="text",
+                row=1,
+                col=column,
+            )
+        figure.update_yaxes(title_text=plain(panel.title), range=[0, panel.most], row=1, col=column)
+    figure.update_xaxes(
+        title_text=plain(chart.position_title),
+        tickvals=[place for place, _ in chart.positions],
+        ticktext=[plain(text) for _, text in chart.positions],
+        range=list(chart.span),
+    )
+    return set_title(figure, chart.sentences, chart.note, PLOT_PIXELS)
+
+
+def line_scene(chart: LineChart) -> Scene:
+    """Draw the chart as a still picture: sentences, legend, panels, note."""
+    shapes: list[Shape] = []
+    y = float(MARGIN)
+    for sentence in chart.sentences:
+        head, _, rest = sentence.partition("; ")
+        for text, size, bold in ((head, TITLE, True), (rest, SMALL, False)):
+            for line in broken(text, size, ROOM, bold=bold, most=4) if text else ():
+                y += TITLE_LINE if bold else SMALL_LINE
+                shapes.append(Text(MARGIN, y, line, size, bold, room=ROOM))
+    curves = chart.panels[0].curves
+    if len(curves) > 1:
+        x, y = float(MARGIN), y + TITLE_LINE + 2
+        for curve in curves:
+            width = min(LEGEND_ROOM, text_width(curve.name, SMALL))
+            if x + width + 18 > WIDTH - MARGIN and x > MARGIN:
+                x, y = float(MARGIN), y + TITLE_LINE
+            shapes += (
+                dot(x + 6, y - 4, curve.values[0].look),
+                Text(x + 18, y, curve.name, SMALL, room=LEGEND_ROOM),
+            )
+            x += width + 36
+    y += 2 * SMALL_LINE
+    width = (ROOM - BETWEEN * (len(chart.panels) - 1)) / len(chart.panels)
+    for number, panel in enumerate(chart.panels):
+        shapes += _panel(chart, panel, MARGIN + number * (width + BETWEEN) + LEFT, y, width - LEFT)
+    y += HEIGHT + 2 * SMALL_LINE + 4
+    for line in broken(chart.note, SMALL, ROOM, most=4) if chart.note else ():
+        y += SMALL_LINE
+        shapes.append(Text(MARGIN, y, line, SMALL, room=ROOM))
+    return Scene(WIDTH, y + MARGIN, " ".join(chart.sentences), tuple(shapes))
+
+
+def _panel(chart: LineChart, panel: Panel, left: float, top: float, width: float) -> Iterator[Shape]:
+    least, end = chart.span
+    bottom = top + HEIGHT
+
+    def x(place: float) -> float:
+        return left + (place - least) / (end - least) * width
+
+    def y(value: float) -> float:
+        return bottom - value / panel.most * HEIGHT
+
+    yield Text(left - LEFT, top - 8, panel.title, SMALL, room=width + LEFT)
+    for tick in ticks(0.0, panel.most):
+        yield Line(left, y(tick), left + width, y(tick), TEXT, 0.5, opacity=0.4)
+        yield Text(left - 6, y(tick) + 4, f"{tick:,.6g}", 10, anchor="end", room=LEFT - 6)
+    room = width / max(1, len(chart.positions))
+    for place, text in chart.positions:
+        yield Text(x(place), bottom + 14, text, 10, anchor="middle", room=room)
+    yield Text(left + width / 2, bottom + 30, chart.position_title, SMALL, anchor="middle", room=width)
+    if all(value.value is None for curve in panel.curves for value in curve.values):
+        yield Text(left + 8, top + HEIGHT / 2, NO_POINTS, SMALL, room=width)
+    for curve in panel.curves:
+        for part in _parts(chart, curve):
+            points = tuple((x(place), y(value.value or 0.0)) for place, value in part)
+            if len(points) > 1:
+                yield Polyline(points, part[0][1].look.color, 1.5)
+            for (place, value), (across, down) in zip(part, points, strict=True):
+                if value.interval is not None:
+                    low, high = (y(number) for number in value.interval)
+                    yield Line(x(place), low, x(place), high, value.look.color, 2)
+                yield dot(across, down, value.look)
+
+
+def _parts(chart: LineChart, curve: Curve) -> Iterator[list[tuple[float, Value]]]:
+    """Yield the stretches of a curve without an absent value: a gap is left where nothing was measured."""
+    part: list[tuple[float, Value]] = []
+    for (place, _), value in zip(chart.positions, curve.values, strict=True):
+        if value.value is not None:
+            part.append((place, value))
+        elif part:
+            yield part
+            part = []
+    if part:
+        yield part
