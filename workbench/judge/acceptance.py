@@ -38,7 +38,12 @@ class Check:
 
 def checks(verdict: Verdict, accuracy: AccuracyRecord, label: str, budget: Budget) -> tuple[Check, ...]:
     """Check the speed, which includes output agreement, then error and accuracy if required."""
-    results = [speed(verdict, budget.min_speedup)]
+    return (speed(verdict, budget.min_speedup), *accuracy_checks(accuracy, label, budget))
+
+
+def accuracy_checks(accuracy: AccuracyRecord, label: str, budget: Budget) -> tuple[Check, ...]:
+    """Check error and accuracy if required."""
+    results = []
     if budget.max_error is not None:
         results.append(_error(accuracy, label, budget.max_error))
     if budget.max_drop is not None:

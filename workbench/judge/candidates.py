@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from workbench.config import Config
 from workbench.errors import Cancelled, StorageError, WorkbenchError
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.tolerance import least_sqnr_db
@@ -26,18 +27,24 @@ def make_candidates(
     """Return one candidate per config in the same order, the baseline first."""
     feeds = folder / "feeds"
     write_values(feeds, request.feeds)
-    return tuple(_candidate(request, index, feeds, on_step, cancel) for index in range(len(request.configs)))
+    slow_downs = request.slow_downs or (0.0,) * len(request.configs)
+    return tuple(
+        make_candidate(request, label, config, feeds, slow_down=slow_down, on_step=on_step, cancel=cancel)
+        for label, config, slow_down in zip(request.labels, request.configs, slow_downs, strict=True)
+    )
 
 
-def _candidate(
+def make_candidate(
     request: CompareRequest,
-    index: int,
+    label: str,
+    config: Config,
     feeds: Path,
-    on_step: Callable[[str], None],
-    cancel: threading.Event | None,
+    *,
+    slow_down: float = 0.0,
+    on_step: Callable[[str], None] = lambda _: None,
+    cancel: threading.Event | None = None,
 ) -> Candidate:
-    label, config = request.labels[index], request.configs[index]
-    slow_down = request.slow_downs[index] if request.slow_downs else 0.0
+    """Return one config ready to measure; `feeds` is where the request's feeds were written."""
     model, left, preparation, failure = request.model, config, None, None
     file = request.source
     if file is not None or config.changes_model:

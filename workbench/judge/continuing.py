@@ -16,6 +16,7 @@ from workbench.models.model import Model
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.limits import INTEGER
 from workbench.records.machine import Machine, Versions
+from workbench.records.preparation import Preparation
 
 ANEW = "compare anew: wb.compare(model, a, b)"
 _OF_THE_DAY = frozenset({"memory_bytes", "memory_limit_bytes", "platform"})  # a kernel update changes these
@@ -47,17 +48,23 @@ def check_same_files(earlier: ComparisonRecord, candidates: Sequence[Candidate])
             raise ConfigError(
                 f"{run.label} failed in this comparison: {run.failure.problem}", run.failure.fix
             )
-        before = None if run.preparation is None else run.preparation.sha256
-        after = None if candidate.preparation is None else candidate.preparation.sha256
-        if candidate.failure is None and before != after:
-            raise ConfigError(
-                f"the model file prepared for {run.label} is not the one that was measured",
-                f"give the same calibration data with result.attach(model, calibration=…), or {ANEW}",
-            )
+        if candidate.failure is None:
+            check_same_file(run.label, run.preparation, candidate.preparation)
     if len({len(run.processes) for run in earlier.runs[1:]}) > 1:
         raise ConfigError(
             "this comparison was a race: its winner was selected on the earlier rounds",
             "compare the winner with the baseline anew: wb.compare(model, a, winner)",
+        )
+
+
+def check_same_file(label: str, earlier: Preparation | None, now: Preparation | None) -> None:
+    """Refuse a prepared model file that differs from the measured one."""
+    before = None if earlier is None else earlier.sha256
+    after = None if now is None else now.sha256
+    if before != after:
+        raise ConfigError(
+            f"the model file prepared for {label} is not the one that was measured",
+            f"give the same calibration data with result.attach(model, calibration=…), or {ANEW}",
         )
 
 

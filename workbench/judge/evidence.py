@@ -44,6 +44,15 @@ class Evidence:
         if self._request.earlier is not None and self.software().get("A"):
             check_same_software(self._request.earlier.versions, self.versions())
 
+    def admit(self, candidate: Candidate) -> None:
+        """Let a further config take part from now on."""
+        self._candidates[candidate.label] = candidate
+        self._outcomes.setdefault(candidate.label, [])
+
+    def has(self, label: str) -> bool:
+        """Return whether the config takes part."""
+        return label in self._candidates
+
     def failure(self, label: str) -> Failure | None:
         """Return the reason why a config has no (more) samples."""
         if (failure := self._candidates[label].failure) is not None:
@@ -82,9 +91,11 @@ class Evidence:
     def run(self, label: str, population: Population = "undisturbed") -> Run:
         """Return the record of one config."""
         outcomes = self._outcomes[label]
+        earlier = self._earlier.get(label)
+        if earlier is not None and not outcomes:
+            return replace(earlier, population=population)
         last = next((outcome for outcome in reversed(outcomes) if outcome.providers), None)
         lines = log.parse(outcomes[0].log_text) if outcomes else []
-        earlier = self._earlier.get(label)
         before = earlier.processes if earlier is not None else ()
         return Run(
             label=label,

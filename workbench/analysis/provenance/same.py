@@ -28,3 +28,10 @@ def _shape(graph: Graph) -> Counter[str]:
         for index, name in enumerate(node.outputs):
             marks[name] = f"{mark}.{index}"
     return counts
+
+
+def graph_signature(graph: Graph) -> str:
+    """Return a hash that two graphs share exactly if they are the same up to generated names."""
+    counts = sorted(_shape(graph).items())
+    text = repr((len(graph.nodes), graph.outputs, counts))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

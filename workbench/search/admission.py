@@ -1,0 +1,149 @@
+"""The admission of candidates: prepared, not the same to ORT as another, and accurate enough."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench.analysis.fidelity.accuracy import accuracy
+from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.provenance.same import graph_signature
+from workbench.config import Config
+from workbench.errors import Cancelled, ConfigError, StorageError, WorkbenchError
+from workbench.judge.acceptance import Budget, accuracy_checks
+from workbench.measure.candidate import Candidate
+from workbench.models.fit import check_fit
+from workbench.search.request import StudyRequest
+
+GRAPH_PLAN = ("graph_optimization_level", "disabled_optimizers", "free_dimensions")
+MOST_OBSERVED_BYTES = 1 << 30  # a larger model is loaded too slowly to look at each graph
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """What the evaluation showed of one arithmetic; `broken` is the limit that it breaks."""
+
+    value: float | None = None
+    change: float | None = None
+    error: float | None = None
+    broken: str | None = None
+
+
+class Admission:
+    """The checks before a candidate may race; what they found is kept for the next ones."""
+
+    def __init__(
+        self,
+        request: StudyRequest,
+        *,
+        cancel: threading.Event | None = None,
+        on_step: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._request = request
+        self._cancel = cancel
+        self._on_step = on_step
+        self._accuracy: dict[str, Accuracy] = {}
+        self._by_plan: dict[str, str] = {}
+        self._without_graph_settings: dict[str, Candidate] = {}  # by family: same file, same other settings
+        self._graphs: dict[str, dict[str, str]] = {}  # family → signature of the optimized graph → label
+
+    def refused(self, config: Config) -> str | None:
+        """Return why a config may not take part, before anything is prepared."""
+        try:
+            check_fit(self._request.model, config)
+        except ConfigError as error:
+            return error.problem
+        other = config.precision is not None and config.precision != self._request.base.precision
+        if other and not self._request.goal.allows_other_arithmetic:
+            return "its arithmetic differs; give max_accuracy_drop or max_error to let it take part"
+        return None
+
+    def same_as(self, candidate: Candidate) -> str | None:
+        """Return the label of an earlier candidate that is the same to ORT: equal plan or equal graph."""
+        plan = dict(candidate.plan)
+        whole = self._key(candidate, plan)
+        if whole in self._by_plan:
+            return self._by_plan[whole]
+        self._by_plan[whole] = candidate.label
+        attributes = {
+            name: value for name, value in plan.pop("attributes", {}).items() if name not in GRAPH_PLAN
+        }
+        rest = {name: value for name, value in plan.items() if name not in GRAPH_PLAN}
+        family = self._key(candidate, {**rest, "attributes": attributes})
+        config = candidate.config
+        if config.level is None and not config.disabled_passes and not config.free_dimensions:
+            self._without_graph_settings[family] = candidate
+            return None
+        return self._same_graph(candidate, family)
+
+    def accuracy(self, config: Config) -> Accuracy:
+        """Return the accuracy of the config's arithmetic; nothing is evaluated where it is the default's."""
+        goal, base = self._request.goal, self._request.base
+        own = (config.precision, config.fusion, config.rewrites)
+        if own == (base.precision, base.fusion, base.rewrites) or not goal.allows_other_arithmetic:
+            return Accuracy()
+        key = repr(own)
+        if key not in self._accuracy:
+            self._on_step("accuracy")
+            self._accuracy[key] = self._evaluated(config)
+        return self._accuracy[key]
+
+    def _evaluated(self, config: Config) -> Accuracy:
+        request = self._request
+        record = accuracy(
+            request.model,
+            [request.base, config],
+            data=request.data,
+            calibration=request.calibration,
+            labels=["A", "B"],
+            seed=request.seed,
+            limits=request.limits,
+            cancel=self._cancel,
+        )
+        score = record.score("B")
+        budget = Budget(max_error=request.goal.max_error, max_drop=request.goal.max_accuracy_drop)
+        failed = [check for check in accuracy_checks(record, "B", budget) if check.passed is not True]
+        return Accuracy(
+            value=score.score.value if score is not None and score.score is not None else None,
+            change=score.against.value if score is not None and score.against is not None else None,
+            error=record.error("B"),
+            broken="; ".join(check.reason for check in failed) or None,
+        )
+
+    def _same_graph(self, candidate: Candidate, family: str) -> str | None:
+        signature = self._signature(candidate.config)
+        if signature is None:
+            return None
+        known = self._graphs.setdefault(family, {})
+        plain = self._without_graph_settings.get(family)
+        if plain is not None and plain.label not in known.values():
+            plain_signature = self._signature(plain.config)
+            if plain_signature is not None:
+                known.setdefault(plain_signature, plain.label)
+        return None if known.setdefault(signature, candidate.label) == candidate.label else known[signature]
+
+    def _signature(self, config: Config) -> str | None:
+        """Return the signature of the optimized graph; None if it cannot be looked at."""
+        if self._request.file_bytes > MOST_OBSERVED_BYTES:
+            return None
+        self._on_step("optimized graph")
+        try:
+            observation = observe_prepared(
+                self._request.model,
+                config,
+                passes=False,
+                calibration=self._request.calibration,
+                cancel=self._cancel,
+            )
+        except (Cancelled, StorageError):
+            raise
+        except WorkbenchError:  # the session fails when it is measured, with its reason in the table
+            return None
+        return graph_signature(observation.final) if observation.final_saved else None
+
+    def _key(self, candidate: Candidate, plan: dict[str, object]) -> str:
+        prepared = candidate.preparation
+        file = (prepared.sha256 if prepared is not None else None) or "source"
+        return json.dumps([file, candidate.interpreter, plan], sort_keys=True, default=str)

@@ -1,0 +1,324 @@
+"""The bench of a study on this machine: candidates in interleaved rounds, each in a fresh process."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from statistics import median
+
+from workbench.background import check_cancel
+from workbench.config import Config
+from workbench.errors import ModelError, RunFailed
+from workbench.judge.candidates import make_candidate
+from workbench.judge.continuing import check_same_file, check_same_machine, last_round
+from workbench.judge.evidence import Evidence
+from workbench.judge.measuring import (
+    MEMORY_PER_MODEL_BYTE,
+    MEMORY_SHARE,
+    SAMPLING_S,
+    Surroundings,
+)
+from workbench.measure.candidate import Candidate
+from workbench.measure.limits import Limits, OnProgress, Progress
+from workbench.measure.rounds import Round, Setup
+from workbench.records.display import config_in_words
+from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
+from workbench.search.admission import Admission
+from workbench.search.entries import Entry, entries_of, label_of
+from workbench.search.objectives import broken_limit, gains_of
+from workbench.search.request import StudyRequest
+from workbench.search.standings import BASELINE, Gains, Standings
+from workbench.text import shorten
+from workbench.worker.values import write_values
+
+SELECTION_SHARE = 0.7  # of the budget; the rest confirms
+PATIENCE = 20.0  # times the default's own time, after which a candidate counts as hanging
+LEAST_PATIENCE_S = 30.0
+
+
+class LocalBench:
+    """Candidates of one study, measured on this machine."""
+
+    def __init__(
+        self,
+        request: StudyRequest,
+        surroundings: Surroundings,
+        *,
+        on_progress: OnProgress = lambda _: None,
+        on_measured: Callable[[LocalBench], None] = lambda _: None,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.rounds = 0
+        self._request = request
+        self._surroundings = surroundings
+        self._on_progress = on_progress
+        self._on_measured = on_measured
+        self._cancel = cancel
+        self._began = surroundings.clock()
+        self._rng = random.Random(request.seed)
+        self._costs_s: list[float] = []  # of a round, per process
+        self._gains: dict[str, dict[int, float]] = {}
+        self._file_state = _file_state(request)
+        self._comparison = request.comparison(request.base, request.base)
+        self._feeds = surroundings.folder / "feeds"
+        write_values(self._feeds, request.inputs.feeds)
+        self._admission = Admission(request, cancel=cancel, on_step=self.report)
+        self._limits = request.limits
+        self._candidates: dict[str, Candidate] = {}
+        if request.earlier is not None:
+            self.evidence = self._recall(request.earlier)
+        else:
+            self.admit(request.base, "default")
+            self.evidence = Evidence(self._comparison, [self._candidates[BASELINE]])
+
+    @property
+    def elapsed_s(self) -> float:
+        """Return the seconds of this study, those before it was continued included."""
+        earlier = self._request.earlier
+        return self._surroundings.clock() - self._began + (0.0 if earlier is None else earlier.elapsed_s)
+
+    @property
+    def budget_s(self) -> float:
+        """Return the whole budget, what was spent before it was continued included."""
+        earlier = self._request.earlier
+        return self._request.budget_s + (0.0 if earlier is None else earlier.elapsed_s)
+
+    def start(self) -> None:
+        """Measure the default alone: without it nothing can be judged."""
+        self._round([])
+        failure = self.evidence.failure(BASELINE)
+        if failure is not None:
+            raise RunFailed(f"the default config does not run: {failure.problem}", failure.fix)
+        run = self.evidence.run(BASELINE)
+        patience_s = PATIENCE * max(run.load_s or 0.0, run.first_run_s or 0.0)
+        limits = self._request.limits
+        self._limits = Limits(
+            start_s=limits.start_s,
+            load_s=min(limits.load_s, max(LEAST_PATIENCE_S, patience_s)),
+            run_s=min(limits.run_s, max(LEAST_PATIENCE_S, patience_s)),
+            memory_bytes=limits.memory_bytes,
+        )
+
+    def admit(self, config: Config, stage: Stage) -> str | None:
+        """Prepare a config and check it; return its label, or None with the reason in its entry."""
+        check_cancel(self._cancel)
+        self._check_model()
+        known = next((entry for entry in self.entries.values() if entry.config == config), None)
+        if known is not None:
+            return known.label if known.label in self._gains else None
+        entry = Entry(label_of(len(self.entries)), config, stage)
+        self.entries[entry.label] = entry
+        refusal = self._admission.refused(config)
+        if refusal is not None:
+            return self._out(entry, "refused", refusal)
+        self.report(f"preparing {config_in_words(config)}")
+        candidate = make_candidate(
+            self._comparison, entry.label, config, self._feeds, on_step=self.report, cancel=self._cancel
+        )
+        if candidate.preparation is not None:
+            entry.prepare_s, entry.file_bytes = (
+                candidate.preparation.elapsed_s,
+                candidate.preparation.file_bytes,
+            )
+        if candidate.failure is not None:
+            return self._out(entry, "failed", candidate.failure.problem)
+        entry.same_as = self._admission.same_as(candidate)
+        if entry.same_as is not None:
+            return self._out(entry, "same", f"the same to ONNX Runtime as {entry.same_as}")
+        entry.accuracy = self._admission.accuracy(config)
+        if entry.accuracy.broken is not None:
+            return self._out(entry, "limit", entry.accuracy.broken)
+        most_bytes = self._request.goal.max_file_bytes
+        if most_bytes is not None and (entry.file_bytes or 0) > most_bytes:
+            return self._out(entry, "limit", f"its file is larger than {most_bytes:,} bytes")
+        self._candidates[entry.label] = candidate
+        if entry.label != BASELINE:
+            self.evidence.admit(candidate)
+        self._gains[entry.label] = {}
+        return entry.label
+
+    def measure(self, labels: Sequence[str]) -> None:
+        """Measure one round of the default and these candidates, in groups that fit into memory."""
+        machine = self._surroundings.machine
+        limit = machine.memory_limit_bytes or machine.memory_bytes
+        needed = (len(labels) + 1) * MEMORY_PER_MODEL_BYTE * self._request.file_bytes
+        groups = [list(labels)] if needed <= MEMORY_SHARE * limit else [[label] for label in labels]
+        for group in groups:
+            self._round(group)
+
+    def gains(self) -> Gains:
+        """Return the gains of the candidates that are still in; those not measured yet have none."""
+        return self._gains
+
+    def affords(self, count: int, share: float = 1.0) -> bool:
+        """Return whether a round of so many candidates fits this share of the time to select."""
+        cost_s = median(self._costs_s) * (count + 1) if self._costs_s else 0.0
+        return self.elapsed_s + cost_s <= share * SELECTION_SHARE * self.budget_s
+
+    def report(self, doing: str) -> None:
+        """Report the current step, the best so far, and the time that is left at most."""
+        elapsed_s = self.elapsed_s
+        best = self.best_so_far()
+        self._on_progress(
+            Progress(
+                doing=doing if best is None else f"{doing}; best so far {best}",
+                round=self.rounds,
+                elapsed_s=elapsed_s,
+                budget_s=self.budget_s,
+                fraction=min(1.0, elapsed_s / self.budget_s),
+                remaining_s=max(0.0, self.budget_s - elapsed_s),
+            )
+        )
+
+    def best_so_far(self) -> str | None:
+        """Return the leader with its interval, in words."""
+        standings = Standings(self._gains)
+        label = standings.leader([label for label, rounds in self._gains.items() if rounds])
+        if label == BASELINE:
+            return None
+        row = self.entries[label].record(standings, 0)
+        return f"{row.ratio:.2f}× ({row.low:.2f} to {row.high:.2f}) {config_in_words(row.config)}"
+
+    def candidates(self) -> tuple[StudyCandidate, ...]:
+        """Return the record of every candidate, the default first."""
+        standings = Standings(self._gains)
+        return tuple(
+            entry.record(standings, len(self.evidence.run(entry.label).processes))
+            if self.evidence.has(entry.label)
+            else entry.record(standings, 0)
+            for entry in self.entries.values()
+        )
+
+    def _round(self, labels: Sequence[str]) -> None:
+        self._check_model()
+        self.rounds += 1
+        began_s = self.elapsed_s
+        group = [self._ready(label) for label in (BASELINE, *labels)]
+        names = f"{len(labels)} candidates" if labels else "the default"
+
+        def report_step(step: str) -> None:
+            self.report(f"{names}, {step}")
+
+        outcomes = Round(
+            Setup(
+                folder=self._surroundings.folder,
+                usable_cores=self._surroundings.machine.usable_cores,
+                pacing_s=self._request.pacing_s,
+                sampling_s=SAMPLING_S * len(group),
+                waits_for_clean=self.evidence.population() == "undisturbed",
+                limits=self._limits,
+            ),
+            self.rounds,
+            rng=self._rng,
+            watch=self._surroundings.watch,
+            began=self._began,
+            cancel=self._cancel,
+            on_step=report_step,
+            clock=self._surroundings.clock,
+            start_worker=self._surroundings.start_worker,
+        ).run(group, with_outputs=any(not self._gains.get(label) for label in (BASELINE, *labels)))
+        self.evidence.add(outcomes)
+        self._costs_s.append((self.elapsed_s - began_s) / len(group))
+        for label in (BASELINE, *labels):
+            self._judge(self.entries[label])
+        self._on_measured(self)
+
+    def _judge(self, entry: Entry) -> None:
+        """Take what the round showed of one candidate: its gain, or why it is out."""
+        label = entry.label
+        entry.state = "measured"
+        failure = self.evidence.failure(label)
+        if failure is not None:
+            self._out(entry, "failed", f"{failure.stage}: {failure.problem.splitlines()[0]}")
+            return
+        differing = [row for row in self.evidence.agreement if row.label == label and row.agrees is False]
+        if differing:
+            self._out(entry, "outputs differ", f"{differing[0].output}: {differing[0].reason}")
+            return
+        run = self.evidence.run(label, "all")
+        broken = broken_limit(self._request.goal, run, entry.file_bytes)
+        if broken is not None:
+            self._out(entry, "limit", broken)
+        elif label == BASELINE:
+            self._gains.setdefault(label, {})
+        elif label in self._gains:
+            sizes = self.sizes(label)
+            default = self.evidence.run(BASELINE, "all")
+            self._gains[label] = gains_of(self._request.objective, default, run, sizes)
+
+    def sizes(self, label: str) -> tuple[int, int]:
+        """Return the file sizes of the default and of this candidate."""
+        own = self._request.file_bytes
+        default, entry = self.entries[BASELINE], self.entries[label]
+        return default.file_bytes or own, entry.file_bytes or own
+
+    def _out(self, entry: Entry, state: State, reason: str) -> None:
+        entry.state, entry.reason = state, reason
+        self._gains.pop(entry.label, None)
+
+    def _ready(self, label: str) -> Candidate:
+        """Return the candidate, prepared again if it was measured before the study was continued."""
+        candidate = self._candidates.get(label)
+        if candidate is None:
+            candidate = make_candidate(
+                self._comparison,
+                label,
+                self.entries[label].config,
+                self._feeds,
+                on_step=self.report,
+                cancel=self._cancel,
+            )
+            before = self.evidence.run(label).preparation
+            if before is not None and candidate.preparation is not None:
+                check_same_file(label, before, candidate.preparation)
+            self._candidates[label] = candidate
+            self.evidence.admit(candidate)
+        return candidate
+
+    def _recall(self, earlier: StudyRecord) -> Evidence:
+        """Return the evidence of the rounds before the study was continued."""
+        check_same_machine(earlier.selection.machine, self._surroundings.machine)
+        self.entries = entries_of(earlier.candidates)
+        self.rounds = last_round(earlier.selection)
+        evidence = Evidence(
+            replace(self._comparison, earlier=earlier.selection),
+            [
+                Candidate(
+                    label=run.label,
+                    config=run.config,
+                    model=self._request.model.path,
+                    plan={},
+                    feeds=self._feeds,
+                    preparation=run.preparation,
+                    failure=run.failure,
+                )
+                for run in earlier.selection.runs
+            ],
+        )
+        self.evidence = evidence
+        for entry in self.entries.values():
+            if entry.state == "measured":
+                self._gains[entry.label] = {}
+                self._judge(entry)
+        return evidence
+
+    def _check_model(self) -> None:
+        """Refuse to go on with a file that changed: its rounds would be of two models."""
+        if _file_state(self._request) != self._file_state:
+            raise ModelError(
+                f"{shorten(self._request.model.name)} changed while it was tuned",
+                "start again with the file as it is now; what was measured before is kept",
+            )
+
+
+def _file_state(request: StudyRequest) -> tuple[tuple[int, int], ...] | None:
+    """Return sizes and times of the model's files; None if one is gone."""
+    model = request.model
+    files = (model.path, *(model.path.parent / file.name for file in model.external))
+    try:
+        return tuple((status.st_size, status.st_mtime_ns) for status in (file.stat() for file in files))
+    except OSError:
+        return None

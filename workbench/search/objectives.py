@@ -1,0 +1,96 @@
+"""What a study minimizes: one gain a round, the verdict on fresh rounds, and the limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import quantiles
+
+from workbench.judge.pairs import Pair, pairs_of
+from workbench.judge.verdict import Criteria, judge
+from workbench.records.comparison import ComparisonRecord, Verdict
+from workbench.records.goal import Goal, Objective
+from workbench.records.run import ProcessRecord, Run
+from workbench.text import in_mib, in_ms
+
+LEAST_SAMPLES = 100  # fewer have no 99th percentile
+
+
+def gains_of(objective: Objective, default: Run, candidate: Run, sizes: tuple[int, int]) -> dict[int, float]:
+    """Return log(the default's value / the candidate's) by round; `sizes` are those of both files."""
+    if objective == "latency":
+        return {
+            pair.round: pair.log_ratio_all if pair.log_ratio is None else pair.log_ratio
+            for pair in pairs_of(default, candidate)
+        }
+    return {pair.round: pair.log_ratio_all for pair in _pairs(objective, default, candidate, sizes)}
+
+
+def verdict_on(
+    objective: Objective, record: ComparisonRecord, sizes: tuple[int, int], smallest_effect: float
+) -> Verdict:
+    """Return the verdict of a fresh comparison of two configs on the objective."""
+    verdict = record.verdict
+    if objective == "latency" or verdict.kind == "outputs differ":
+        return verdict
+    default, candidate = record.runs[0], record.runs[1]
+    pairs = _pairs(objective, default, candidate, sizes)
+    if objective == "file size":  # known exactly
+        gain = math.log(sizes[0] / sizes[1])
+        kind = "faster" if gain > 0 else "slower" if gain < 0 else "tie"
+        return replace(verdict, kind=kind, reason="the sizes of both files are known")
+    return judge(candidate.label, pairs, record.agreement, Criteria(smallest_effect), final=True)
+
+
+def broken_limit(goal: Goal, run: Run, file_bytes: int | None) -> str | None:
+    """Return which limit a measured run breaks, in words."""
+    peak, load_s, p99_s = run.peak_rss_bytes, run.load_s, p99_of(run)
+    if goal.max_file_bytes is not None and file_bytes is not None and file_bytes > goal.max_file_bytes:
+        return f"its file has {in_mib(file_bytes)}, at most {in_mib(goal.max_file_bytes)} are allowed"
+    if goal.max_memory_bytes is not None and peak is not None and peak > goal.max_memory_bytes:
+        return f"it takes {in_mib(peak)} of memory, at most {in_mib(goal.max_memory_bytes)} are allowed"
+    if goal.max_load_s is not None and load_s is not None and load_s > goal.max_load_s:
+        return f"it loads in {in_ms(load_s)}, at most {in_ms(goal.max_load_s)} are allowed"
+    if goal.max_p99_s is not None and p99_s is not None and p99_s > goal.max_p99_s:
+        return f"its p99 is {in_ms(p99_s)}, at most {in_ms(goal.max_p99_s)} are allowed"
+    return None
+
+
+def p99_of(run: Run) -> float | None:
+    """Return the 99th percentile of the latency; None of too few samples."""
+    samples_s = run.latency.samples_s
+    return None if len(samples_s) < LEAST_SAMPLES else quantiles(samples_s, n=100)[98]
+
+
+def _p99(process: ProcessRecord) -> float | None:
+    samples_s = [sample for block in process.blocks for sample in block.samples_s]
+    return quantiles(samples_s, n=100)[98] if len(samples_s) > 1 else None
+
+
+_VALUES: dict[Objective, Callable[[ProcessRecord], float | None]] = {
+    "p99": _p99,
+    "memory": lambda process: process.peak_rss_bytes,
+    "load": lambda process: process.load_s,
+}
+
+
+def _pairs(
+    objective: Objective, default: Run, candidate: Run, sizes: tuple[int, int]
+) -> tuple[Pair, ...]:
+    """Return one pair for every round in which both have a value."""
+    partners = {process.round: process for process in candidate.processes}
+    pairs = []
+    for process in default.processes:
+        partner = partners.get(process.round)
+        if partner is None:
+            continue
+        if objective == "file size":
+            first, second = map(float, sizes)
+        else:
+            value = _VALUES[objective]
+            first, second = value(process) or 0.0, value(partner) or 0.0
+        if first > 0 and second > 0:
+            gain = math.log(first / second)
+            pairs.append(Pair(process.round, gain, gain, len(process.blocks) // 2, len(process.blocks) // 2))
+    return tuple(pairs)

@@ -1,0 +1,85 @@
+"""A study as the user asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.config import Config
+from workbench.errors import ConfigError
+from workbench.judge.agreement import TOLERANCE
+from workbench.judge.compare_request import CompareRequest, check_seed
+from workbench.measure.limits import Limits
+from workbench.models import Inputs, Model
+from workbench.records.goal import OBJECTIVES, Goal, Objective
+from workbench.records.space import Space
+from workbench.records.study import StudyRecord
+from workbench.text import listed, quoted
+
+LEAST_BUDGET_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRequest:
+    """The model, what may vary, what to minimize, and how long it may take."""
+
+    model: Model
+    inputs: Inputs
+    space: Space
+    base: Config = field(default_factory=Config)
+    objective: Objective = "latency"
+    goal: Goal = field(default_factory=Goal)
+    budget_s: float = 300.0
+    smallest_effect: float = 0.01
+    pacing_s: float | None = None
+    tolerance: float = TOLERANCE
+    calibration: Any = None
+    data: Any = None  # labelled examples, as for `wb.accuracy`
+    seed: int = 0
+    limits: Limits = field(default_factory=Limits)
+    earlier: StudyRecord | None = None  # the study goes on from its rounds
+
+    def check(self) -> None:
+        """Refuse an invalid request before anything is measured."""
+        if self.objective not in OBJECTIVES:
+            raise ConfigError(
+                f"objective={quoted(self.objective)} is nothing that a study minimizes",
+                f"give one of {listed(OBJECTIVES)}",
+            )
+        self.goal.check()
+        check_seed(self.seed)
+        if not isinstance(self.budget_s, int | float) or not LEAST_BUDGET_S <= self.budget_s < float("inf"):
+            raise ConfigError(
+                f"budget_s={quoted(self.budget_s)} is too short for a study",
+                f"give {LEAST_BUDGET_S:.0f} seconds or more; 60 to 300 suit most models",
+            )
+        if not self.space.axes and not self.space.starts:
+            raise ConfigError(
+                "the space is empty: nothing may vary",
+                "give a space, like wb.Space.of(intra_op_threads=(1, 2)), or leave it out for the default one",
+            )
+
+    def comparison(self, *configs: Config, budget_s: float | None = None, seed: int = 0) -> CompareRequest:
+        """Return the request to compare configs as this study measures them."""
+        return CompareRequest(
+            model=self.model.path,
+            source=self.model,
+            model_name=self.model.name,
+            model_bytes=self.file_bytes,
+            model_record=self.model.record,
+            configs=configs,
+            feeds=self.inputs.feeds,
+            inputs=self.inputs.record(),
+            budget_s=budget_s,
+            smallest_effect=self.smallest_effect,
+            pacing_s=self.pacing_s,
+            tolerance=self.tolerance,
+            calibration=self.calibration,
+            seed=seed,
+            limits=self.limits,
+        )
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of the model with its weights."""
+        return self.model.graph_bytes + sum(file.size_bytes for file in self.model.external)
