@@ -28,6 +28,7 @@ from workbench.api.profiling import (
 from workbench.api.serving import load_test as load_test
 from workbench.api.storage import storage as storage
 from workbench.api.sweeping import sweep as sweep
+from workbench.api.tuning import default_space as default_space, tune as tune
 from workbench.config import (
     BFloat16 as BFloat16,
     Config as Config,
@@ -63,6 +64,8 @@ from workbench.models.samples import samples as samples
 from workbench.panels.app import Workbench as Workbench
 from workbench.preparation.pictures import Pictures as Pictures
 from workbench.preparation.preparing import Prepared as Prepared, prepare as prepare
+from workbench.records.goal import Goal as Goal
+from workbench.records.space import Space as Space
 from workbench.results.ablation import Ablation as Ablation
 from workbench.results.accuracy import AccuracyTable as AccuracyTable
 from workbench.results.cold_start import ColdStarts as ColdStarts
@@ -85,5 +88,6 @@ from workbench.results.roofline import Roofline as Roofline
 from workbench.results.sensitivity import Proposal as Proposal, Sensitivity as Sensitivity
 from workbench.results.storage import Storage as Storage
 from workbench.results.sweep import Sweep as Sweep
+from workbench.results.study import Study as Study
 from workbench.results.thread_scaling import Threads as Threads
 from workbench.results.why_slower import WhySlower as WhySlower

@@ -36,6 +36,7 @@ from workbench.records.deployment import (
 )
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
+from workbench.records.goal import Goal
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
 from workbench.records.kinds import Part, about_comparison
 from workbench.records.layers import LayerError, LayerErrorsRecord, TensorError, WeightError
@@ -43,6 +44,8 @@ from workbench.records.load_test import LoadPoint, LoadRun, LoadSlice, LoadTestR
 from workbench.records.origin import Origin
 from workbench.records.reasons import Reason, WhySlowerRecord
 from workbench.records.sensitivity import LayerSensitivity, SensitivityRecord
+from workbench.records.space import Space
+from workbench.records.study import StudyCandidate, StudyRecord
 
 
 def about() -> Origin:
@@ -262,6 +265,25 @@ def deployment() -> DeploymentRecord:
     return DeploymentRecord(
         "tiny", "python", CONFIGS[1], ("CPUExecutionProvider",), True, 1, files, (HOSTILE,), check
     )
+def study() -> StudyRecord:
+    """Three candidates with hostile texts; the second was confirmed."""
+    default = StudyCandidate(
+        "A", CONFIGS[0], "default", "measured", "", None, None, None, None, 5, None, None, None, None, None
+    )
+    winner = replace(
+        default, label="B", config=CONFIGS[1], stage="one change", ratio=1.3, low=1.2, high=1.4,
+        file_bytes=1 << 20, prepare_s=0.5, accuracy=0.97, accuracy_change=-0.01, error=0.02,
+    )  # fmt: skip
+    out = replace(default, label="C", config=CONFIGS[0].replace(level="basic"), state="limit", rounds=0,
+                  stage="one change", reason=HOSTILE)  # fmt: skip
+    selection = ordinary()
+    runs = tuple(replace(run, config=chosen) for run, chosen in zip(selection.runs, CONFIGS, strict=False))
+    measured = replace(selection, runs=runs)
+    return StudyRecord(
+        "20261121-090000-abcdef", "2026-11-21T09:00:00+00:00", "latency", Goal(max_accuracy_drop=0.01),
+        Space.of(level=("basic",)), 60.0, 55.0, (default, winner, out), measured, (measured,), "B", "B",
+        "confirmed on fresh rounds",
+    )  # fmt: skip
 
 
 def further() -> dict[str, Any]:

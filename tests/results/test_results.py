@@ -51,6 +51,7 @@ def made() -> dict[str, Any]:
         "findings": wb.Findings(examples.findings(), about),
         "improvement": wb.Improvement(examples.improvement(), about),
         "deployment": wb.Deployment(examples.deployment(), about),
+        "study": wb.Study(examples.study()),
     }
 
 

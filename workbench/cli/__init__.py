@@ -22,6 +22,7 @@ from workbench.cli import (
     showing,
     sweeping,
 )
+from workbench.cli import advising, cleaning, comparing, lab, measuring, reporting, showing, tuning
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import printable
 
@@ -65,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     sweeping.add_to(commands)
     advising.add_to(commands)
     deploying.add_to(commands)
+    tuning.add_to(commands)
     showing.add_to(commands)
     reporting.add_to(commands)
     cleaning.add_to(commands)

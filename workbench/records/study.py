@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Stage = Literal["default", "one change", "combined", "on the leader", "sampled"]
 State = Literal["measured", "same", "refused", "failed", "outputs differ", "limit", "not tried"]
-LATENCY: dict[Objective, str] = {
+OBJECTIVE_WORDS: dict[Objective, str] = {
     "latency": "latency",
     "p99": "99th percentile of the latency",
     "memory": "peak memory",
@@ -113,7 +113,8 @@ class StudyRecord:
         tried = f"{self.count('measured', 'limit', 'outputs differ', 'failed')} configs measured"
         name, verdict = self.selection.model.name, self.verdict
         if self.best == self.candidates[0].label:
-            return f"{name}: the defaults are best ({tried}); {self.ended}"
+            proven = "the defaults are best" if self.winner == self.best else "nothing is proven to be better"
+            return f"{name}: {proven} ({tried}); {self.ended}"
         config = config_in_words(self.best_config)
         if verdict is None or verdict.ratio is None:
             return f"{name}: {config} is best ({tried}); {self.ended}"
@@ -122,8 +123,8 @@ class StudyRecord:
             interval = f" ({verdict.confidence * 100:.0f} % CI {verdict.low:.2f} to {verdict.high:.2f})"
         if self.objective == "latency":
             return f"{name}: {config} is {verdict.ratio:.2f}× faster{interval}; {tried}; {self.ended}"
-        side = f"{verdict.ratio:.2f}×{interval} the speed"
-        return f"{name}: {config} is best for {LATENCY[self.objective]}, at {side}; {tried}; {self.ended}"
+        goal = f"best for {OBJECTIVE_WORDS[self.objective]}, at {verdict.ratio:.2f}×{interval} the speed"
+        return f"{name}: {config} is {goal}; {tried}; {self.ended}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the best first."""

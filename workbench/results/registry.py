@@ -42,6 +42,7 @@ MODULES = {  # in the order of sections and buttons
     "findings": "workbench.results.findings",
     "improvement": "workbench.results.improvement",
     "deployment": "workbench.results.deployment",
+    "study": "workbench.results.study",
 }
 
 

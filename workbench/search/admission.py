@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 
 from workbench.analysis.fidelity.accuracy import accuracy
 from workbench.analysis.preparation import observe_prepared
@@ -13,22 +13,17 @@ from workbench.analysis.provenance.same import graph_signature
 from workbench.config import Config
 from workbench.errors import Cancelled, ConfigError, StorageError, WorkbenchError
 from workbench.judge.acceptance import Budget, accuracy_checks
-from workbench.measure.candidate import Candidate
+from workbench.judge.candidates import make_candidate
+from workbench.measurement.candidate import Candidate
 from workbench.models.fit import check_fit
+from workbench.records.display import config_in_words
+from workbench.records.study import State
+from workbench.search.entries import Accuracy, Entry
 from workbench.search.request import StudyRequest
+from workbench.text import in_mib
 
 GRAPH_PLAN = ("graph_optimization_level", "disabled_optimizers", "free_dimensions")
 MOST_OBSERVED_BYTES = 1 << 30  # a larger model is loaded too slowly to look at each graph
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """What the evaluation showed of one arithmetic; `broken` is the limit that it breaks."""
-
-    value: float | None = None
-    change: float | None = None
-    error: float | None = None
-    broken: str | None = None
 
 
 class Admission:
@@ -37,11 +32,15 @@ class Admission:
     def __init__(
         self,
         request: StudyRequest,
+        feeds: Path,
         *,
         cancel: threading.Event | None = None,
         on_step: Callable[[str], None] = lambda _: None,
     ) -> None:
+        self.candidates: dict[str, Candidate] = {}  # prepared, by label
         self._request = request
+        self._comparison = request.comparison(request.base, request.base)
+        self._feeds = feeds
         self._cancel = cancel
         self._on_step = on_step
         self._accuracy: dict[str, Accuracy] = {}
@@ -49,18 +48,54 @@ class Admission:
         self._without_graph_settings: dict[str, Candidate] = {}  # by family: same file, same other settings
         self._graphs: dict[str, dict[str, str]] = {}  # family → signature of the optimized graph → label
 
-    def refused(self, config: Config) -> str | None:
-        """Return why a config may not take part, before anything is prepared."""
+    def refusal(self, entry: Entry) -> tuple[State, str] | None:
+        """Prepare and check a config; return why it may not take part, or None."""
+        request, config = self._request, entry.config
         try:
-            check_fit(self._request.model, config)
+            check_fit(request.model, config)
         except ConfigError as error:
-            return error.problem
-        other = config.precision is not None and config.precision != self._request.base.precision
-        if other and not self._request.goal.allows_other_arithmetic:
-            return "its arithmetic differs; give max_accuracy_drop or max_error to let it take part"
+            return "refused", error.problem
+        other = config.precision is not None and config.precision != request.base.precision
+        if other and not request.goal.allows_other_arithmetic:
+            return (
+                "refused",
+                "its arithmetic differs; give max_accuracy_drop or max_error to let it take part",
+            )
+        self._on_step(f"preparing {config_in_words(config)}")
+        candidate = self.prepared(entry)
+        if candidate.preparation is not None:
+            entry.prepare_s = candidate.preparation.elapsed_s
+            entry.file_bytes = candidate.preparation.file_bytes
+        if candidate.failure is not None:
+            return "failed", candidate.failure.problem
+        entry.same_as = self._same_as(candidate)
+        if entry.same_as is not None:
+            return "same", f"the same to ONNX Runtime as {entry.same_as}"
+        entry.accuracy = self._accuracy_of(config)
+        if entry.accuracy.broken is not None:
+            return "limit", entry.accuracy.broken
+        most_bytes = request.goal.max_file_bytes
+        if most_bytes is not None and (entry.file_bytes or 0) > most_bytes:
+            return (
+                "limit",
+                f"its file has {in_mib(entry.file_bytes)}, at most {in_mib(most_bytes)} are allowed",
+            )
         return None
 
-    def same_as(self, candidate: Candidate) -> str | None:
+    def prepared(self, entry: Entry) -> Candidate:
+        """Return the candidate, ready to measure."""
+        candidate = make_candidate(
+            self._comparison,
+            entry.label,
+            entry.config,
+            self._feeds,
+            on_step=self._on_step,
+            cancel=self._cancel,
+        )
+        self.candidates[entry.label] = candidate
+        return candidate
+
+    def _same_as(self, candidate: Candidate) -> str | None:
         """Return the label of an earlier candidate that is the same to ORT: equal plan or equal graph."""
         plan = dict(candidate.plan)
         whole = self._key(candidate, plan)
@@ -78,7 +113,7 @@ class Admission:
             return None
         return self._same_graph(candidate, family)
 
-    def accuracy(self, config: Config) -> Accuracy:
+    def _accuracy_of(self, config: Config) -> Accuracy:
         """Return the accuracy of the config's arithmetic; nothing is evaluated where it is the default's."""
         goal, base = self._request.goal, self._request.base
         own = (config.precision, config.fusion, config.rewrites)

@@ -10,30 +10,25 @@ from statistics import median
 
 from workbench.background import check_cancel
 from workbench.config import Config
-from workbench.errors import ModelError, RunFailed
-from workbench.judge.candidates import make_candidate
+from workbench.errors import RunFailed
 from workbench.judge.continuing import check_same_file, check_same_machine, last_round
 from workbench.judge.evidence import Evidence
-from workbench.judge.measuring import (
-    MEMORY_PER_MODEL_BYTE,
-    MEMORY_SHARE,
-    SAMPLING_S,
-    Surroundings,
-)
-from workbench.measure.candidate import Candidate
-from workbench.measure.limits import Limits, OnProgress, Progress
-from workbench.measure.rounds import Round, Setup
+from workbench.judge.measuring import MEMORY_PER_MODEL_BYTE, MEMORY_SHARE, SAMPLING_S, Surroundings
+from workbench.measurement.candidate import Candidate
+from workbench.measurement.limits import Limits, OnProgress, Progress
+from workbench.measurement.rounds import Round, Setup
 from workbench.records.display import config_in_words
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
 from workbench.search.admission import Admission
 from workbench.search.entries import Entry, entries_of, label_of
+from workbench.search.file_watch import FileWatch
 from workbench.search.objectives import broken_limit, gains_of
 from workbench.search.request import StudyRequest
 from workbench.search.standings import BASELINE, Gains, Standings
-from workbench.text import shorten
 from workbench.worker.values import write_values
 
 SELECTION_SHARE = 0.7  # of the budget; the rest confirms
+CONFIRM_ROUNDS = 5  # that the winner gets even if the selection took its time
 PATIENCE = 20.0  # times the default's own time, after which a candidate counts as hanging
 LEAST_PATIENCE_S = 30.0
 
@@ -58,39 +53,41 @@ class LocalBench:
         self._on_measured = on_measured
         self._cancel = cancel
         self._began = surroundings.clock()
+        self._earlier_s = 0.0 if request.earlier is None else request.earlier.elapsed_s
         self._rng = random.Random(request.seed)
         self._costs_s: list[float] = []  # of a round, per process
         self._gains: dict[str, dict[int, float]] = {}
-        self._file_state = _file_state(request)
+        self._files = FileWatch(request.model)
         self._comparison = request.comparison(request.base, request.base)
         self._feeds = surroundings.folder / "feeds"
         write_values(self._feeds, request.inputs.feeds)
-        self._admission = Admission(request, cancel=cancel, on_step=self.report)
+        self._admission = Admission(request, self._feeds, cancel=cancel, on_step=self.report)
         self._limits = request.limits
-        self._candidates: dict[str, Candidate] = {}
         if request.earlier is not None:
             self.evidence = self._recall(request.earlier)
         else:
             self.admit(request.base, "default")
-            self.evidence = Evidence(self._comparison, [self._candidates[BASELINE]])
+            self.evidence = Evidence(self._comparison, [self._admission.candidates[BASELINE]])
 
     @property
     def elapsed_s(self) -> float:
         """Return the seconds of this study, those before it was continued included."""
-        earlier = self._request.earlier
-        return self._surroundings.clock() - self._began + (0.0 if earlier is None else earlier.elapsed_s)
+        return self._surroundings.clock() - self._began + self._earlier_s
 
     @property
     def budget_s(self) -> float:
         """Return the whole budget, what was spent before it was continued included."""
-        earlier = self._request.earlier
-        return self._request.budget_s + (0.0 if earlier is None else earlier.elapsed_s)
+        return self._request.budget_s + self._earlier_s
+
+    @property
+    def configs(self) -> dict[str, Config]:
+        """Return the config of every candidate by label."""
+        return {label: entry.config for label, entry in self.entries.items()}
 
     def start(self) -> None:
         """Measure the default alone: without it nothing can be judged."""
         self._round([])
-        failure = self.evidence.failure(BASELINE)
-        if failure is not None:
+        if (failure := self.evidence.failure(BASELINE)) is not None:
             raise RunFailed(f"the default config does not run: {failure.problem}", failure.fix)
         run = self.evidence.run(BASELINE)
         patience_s = PATIENCE * max(run.load_s or 0.0, run.first_run_s or 0.0)
@@ -105,38 +102,17 @@ class LocalBench:
     def admit(self, config: Config, stage: Stage) -> str | None:
         """Prepare a config and check it; return its label, or None with the reason in its entry."""
         check_cancel(self._cancel)
-        self._check_model()
+        self._files.check()
         known = next((entry for entry in self.entries.values() if entry.config == config), None)
         if known is not None:
             return known.label if known.label in self._gains else None
         entry = Entry(label_of(len(self.entries)), config, stage)
         self.entries[entry.label] = entry
-        refusal = self._admission.refused(config)
-        if refusal is not None:
-            return self._out(entry, "refused", refusal)
-        self.report(f"preparing {config_in_words(config)}")
-        candidate = make_candidate(
-            self._comparison, entry.label, config, self._feeds, on_step=self.report, cancel=self._cancel
-        )
-        if candidate.preparation is not None:
-            entry.prepare_s, entry.file_bytes = (
-                candidate.preparation.elapsed_s,
-                candidate.preparation.file_bytes,
-            )
-        if candidate.failure is not None:
-            return self._out(entry, "failed", candidate.failure.problem)
-        entry.same_as = self._admission.same_as(candidate)
-        if entry.same_as is not None:
-            return self._out(entry, "same", f"the same to ONNX Runtime as {entry.same_as}")
-        entry.accuracy = self._admission.accuracy(config)
-        if entry.accuracy.broken is not None:
-            return self._out(entry, "limit", entry.accuracy.broken)
-        most_bytes = self._request.goal.max_file_bytes
-        if most_bytes is not None and (entry.file_bytes or 0) > most_bytes:
-            return self._out(entry, "limit", f"its file is larger than {most_bytes:,} bytes")
-        self._candidates[entry.label] = candidate
+        if (refusal := self._admission.refusal(entry)) is not None:
+            self._out(entry, *refusal)
+            return None
         if entry.label != BASELINE:
-            self.evidence.admit(candidate)
+            self.evidence.admit(self._admission.candidates[entry.label])
         self._gains[entry.label] = {}
         return entry.label
 
@@ -153,19 +129,40 @@ class LocalBench:
         """Return the gains of the candidates that are still in; those not measured yet have none."""
         return self._gains
 
+    def time_anyway(self, most: int) -> dict[str, float]:
+        """Time some configs beyond a limit of accuracy once; return their log gains."""
+        beyond = [
+            entry
+            for entry in self.entries.values()
+            if entry.accuracy.broken and entry.label in self._admission.candidates
+        ][:most]
+        for entry in beyond:
+            self.evidence.admit(self._admission.candidates[entry.label])
+            self._gains[entry.label] = {}
+        if beyond:
+            self._round([entry.label for entry in beyond])
+        gains = {entry.label: self._gains.get(entry.label, {}).get(self.rounds) for entry in beyond}
+        for entry in beyond:
+            self._out(entry, "limit", entry.accuracy.broken or "")
+        return {label: gain for label, gain in gains.items() if gain is not None}
+
     def affords(self, count: int, share: float = 1.0) -> bool:
         """Return whether a round of so many candidates fits this share of the time to select."""
         cost_s = median(self._costs_s) * (count + 1) if self._costs_s else 0.0
         return self.elapsed_s + cost_s <= share * SELECTION_SHARE * self.budget_s
 
-    def report(self, doing: str) -> None:
+    @property
+    def confirm_s(self) -> float:
+        """Return the time to confirm the winner: what is left, and enough rounds for an interval."""
+        return max(CONFIRM_ROUNDS * 2 * median(self._costs_s), self.budget_s - self.elapsed_s)
+
+    def report(self, doing: str, *, rounds: int | None = None) -> None:
         """Report the current step, the best so far, and the time that is left at most."""
-        elapsed_s = self.elapsed_s
-        best = self.best_so_far()
+        elapsed_s, best = self.elapsed_s, self.best_so_far()
         self._on_progress(
             Progress(
                 doing=doing if best is None else f"{doing}; best so far {best}",
-                round=self.rounds,
+                round=self.rounds if rounds is None else rounds,
                 elapsed_s=elapsed_s,
                 budget_s=self.budget_s,
                 fraction=min(1.0, elapsed_s / self.budget_s),
@@ -176,8 +173,9 @@ class LocalBench:
     def best_so_far(self) -> str | None:
         """Return the leader with its interval, in words."""
         standings = Standings(self._gains)
-        label = standings.leader([label for label, rounds in self._gains.items() if rounds])
-        if label == BASELINE:
+        measured = [label for label, rounds in self._gains.items() if rounds]
+        label = max(measured, key=standings.gain, default=BASELINE)
+        if standings.gain(label) <= 0:
             return None
         row = self.entries[label].record(standings, 0)
         return f"{row.ratio:.2f}× ({row.low:.2f} to {row.high:.2f}) {config_in_words(row.config)}"
@@ -193,7 +191,8 @@ class LocalBench:
         )
 
     def _round(self, labels: Sequence[str]) -> None:
-        self._check_model()
+        check_cancel(self._cancel)
+        self._files.check()
         self.rounds += 1
         began_s = self.elapsed_s
         group = [self._ready(label) for label in (BASELINE, *labels)]
@@ -230,8 +229,7 @@ class LocalBench:
         """Take what the round showed of one candidate: its gain, or why it is out."""
         label = entry.label
         entry.state = "measured"
-        failure = self.evidence.failure(label)
-        if failure is not None:
+        if (failure := self.evidence.failure(label)) is not None:
             self._out(entry, "failed", f"{failure.stage}: {failure.problem.splitlines()[0]}")
             return
         differing = [row for row in self.evidence.agreement if row.label == label and row.agrees is False]
@@ -261,20 +259,12 @@ class LocalBench:
 
     def _ready(self, label: str) -> Candidate:
         """Return the candidate, prepared again if it was measured before the study was continued."""
-        candidate = self._candidates.get(label)
+        candidate = self._admission.candidates.get(label)
         if candidate is None:
-            candidate = make_candidate(
-                self._comparison,
-                label,
-                self.entries[label].config,
-                self._feeds,
-                on_step=self.report,
-                cancel=self._cancel,
-            )
+            candidate = self._admission.prepared(self.entries[label])
             before = self.evidence.run(label).preparation
             if before is not None and candidate.preparation is not None:
                 check_same_file(label, before, candidate.preparation)
-            self._candidates[label] = candidate
             self.evidence.admit(candidate)
         return candidate
 
@@ -304,21 +294,3 @@ class LocalBench:
                 self._gains[entry.label] = {}
                 self._judge(entry)
         return evidence
-
-    def _check_model(self) -> None:
-        """Refuse to go on with a file that changed: its rounds would be of two models."""
-        if _file_state(self._request) != self._file_state:
-            raise ModelError(
-                f"{shorten(self._request.model.name)} changed while it was tuned",
-                "start again with the file as it is now; what was measured before is kept",
-            )
-
-
-def _file_state(request: StudyRequest) -> tuple[tuple[int, int], ...] | None:
-    """Return sizes and times of the model's files; None if one is gone."""
-    model = request.model
-    files = (model.path, *(model.path.parent / file.name for file in model.external))
-    try:
-        return tuple((status.st_size, status.st_mtime_ns) for status in (file.stat() for file in files))
-    except OSError:
-        return None

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp
 
 from workbench.config import Config
 from workbench.records.study import Stage, State, StudyCandidate
-from workbench.search.admission import Accuracy
 from workbench.search.standings import BASELINE, BEYOND, Standings
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """What the evaluation showed of one arithmetic; `broken` is the limit that it breaks."""
+
+    value: float | None = None
+    change: float | None = None
+    error: float | None = None
+    broken: str | None = None
 
 
 @dataclass(slots=True)
@@ -24,7 +33,7 @@ class Entry:
     same_as: str | None = None
     file_bytes: int | None = None
     prepare_s: float | None = None
-    accuracy: Accuracy = Accuracy()
+    accuracy: Accuracy = field(default_factory=Accuracy)
 
     def record(self, standings: Standings, rounds: int) -> StudyCandidate:
         """Return its record; the ratio is of the rounds that select."""

@@ -9,7 +9,7 @@ from statistics import quantiles
 
 from workbench.judge.pairs import Pair, pairs_of
 from workbench.judge.verdict import Criteria, judge
-from workbench.records.comparison import ComparisonRecord, Verdict
+from workbench.records.comparison import ComparisonRecord, Kind, Verdict
 from workbench.records.goal import Goal, Objective
 from workbench.records.run import ProcessRecord, Run
 from workbench.text import in_mib, in_ms
@@ -38,7 +38,7 @@ def verdict_on(
     pairs = _pairs(objective, default, candidate, sizes)
     if objective == "file size":  # known exactly
         gain = math.log(sizes[0] / sizes[1])
-        kind = "faster" if gain > 0 else "slower" if gain < 0 else "tie"
+        kind: Kind = "faster" if gain > 0 else "slower" if gain < 0 else "tie"
         return replace(verdict, kind=kind, reason="the sizes of both files are known")
     return judge(candidate.label, pairs, record.agreement, Criteria(smallest_effect), final=True)
 
@@ -75,9 +75,7 @@ _VALUES: dict[Objective, Callable[[ProcessRecord], float | None]] = {
 }
 
 
-def _pairs(
-    objective: Objective, default: Run, candidate: Run, sizes: tuple[int, int]
-) -> tuple[Pair, ...]:
+def _pairs(objective: Objective, default: Run, candidate: Run, sizes: tuple[int, int]) -> tuple[Pair, ...]:
     """Return one pair for every round in which both have a value."""
     partners = {process.round: process for process in candidate.processes}
     pairs = []

@@ -9,7 +9,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare_request import CompareRequest, check_seed
-from workbench.measure.limits import Limits
+from workbench.measurement.limits import Limits
 from workbench.models import Inputs, Model
 from workbench.records.goal import OBJECTIVES, Goal, Objective
 from workbench.records.space import Space
@@ -56,7 +56,7 @@ class StudyRequest:
         if not self.space.axes and not self.space.starts:
             raise ConfigError(
                 "the space is empty: nothing may vary",
-                "give a space, like wb.Space.of(intra_op_threads=(1, 2)), or leave it out for the default one",
+                "give a space, wb.Space.of(intra_op_threads=(1, 2)), or leave it out for the default",
             )
 
     def comparison(self, *configs: Config, budget_s: float | None = None, seed: int = 0) -> CompareRequest:

@@ -8,8 +8,7 @@ chooses; the study then measures the winner against the default on fresh rounds.
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Literal, Protocol
 
@@ -27,13 +26,18 @@ MOST_FINALISTS = 4
 HOPELESS = -0.45  # log gain: a change this bad alone is not tried on the leader
 FIRST_BEYOND = 3.0  # standard errors: after one round the scatter is a guess
 SCREENING, FINAL = (1, 1), (1, 2, 3, 4)
-SAMPLED_SHARE = 0.85  # of the selection's time, after which sampling ends
+ADMITTED_SHARE = 0.6  # of the selection's time, after which nothing new is prepared: rounds need the rest
+SAMPLED_SHARE = 0.55  # after which sampling ends
 BATCH = 4
 NEAR = 0.01  # log gain: of configs this close the one with the fewest changes is chosen
 
 
 class Bench(Protocol):
     """What admits and measures candidates. The default is "A"."""
+
+    @property
+    def configs(self) -> Mapping[str, Config]:
+        """The configs that were considered, by label; those of a study that is continued too."""
 
     def admit(self, config: Config, stage: Stage) -> str | None:
         """Return the label under which the config races; None if it may not."""
@@ -54,15 +58,11 @@ Suggest = Callable[[Gains, int], Iterable[Config]]  # gains so far, how many →
 class Selection:
     """The selection of one study over a bench."""
 
-    def __init__(
-        self, space: Space, base: Config, bench: Bench, *, seed: int = 0, suggest: Suggest | None = None
-    ) -> None:
+    def __init__(self, space: Space, base: Config, bench: Bench, suggest: Suggest | None = None) -> None:
         self._space = space
         self._base = base
         self._bench = bench
-        self._rng = random.Random(seed)
         self._suggest = suggest
-        self._configs: dict[str, Config] = {BASELINE: base}
 
     def run(self) -> str:
         """Return the label of the winner; "A" if the default wins."""
@@ -86,7 +86,8 @@ class Selection:
 
     def _all(self) -> list[Config]:
         every = (*self._space.configs(self._base), *self._merged(self._base, self._space.starts))
-        return [config for config in dict.fromkeys(every) if config != self._base]
+        others = [config for config in dict.fromkeys(every) if config != self._base]
+        return sorted(others, key=lambda config: changes_of(config, self._base))
 
     def _screen(self) -> list[tuple[str, Config, str]]:
         """Race every change alone; return the axis, the change and the label of each that took part."""
@@ -119,8 +120,13 @@ class Selection:
 
     def _around(self, leader: str) -> Iterator[Config]:
         """Yield the leader with one more change, and with one change fewer."""
-        config, standings = self._configs[leader], Standings(self._bench.gains())
-        alone = {self._configs[label]: label for label in self._configs}
+        config, standings = self._bench.configs[leader], Standings(self._bench.gains())
+        alone = {other: label for label, other in self._bench.configs.items()}
+        within = [change for _, change in self._space.moves if merged(config, change) == config]
+        for left_out in within if len(within) > 1 else ():
+            yield from self._merged(
+                self._base, [self._together([change for change in within if change != left_out])]
+            )
         for _, change in self._space.moves:
             single = alone.get(merged(self._base, change) or self._base)
             hopeless = single is not None and standings.gain(single) < HOPELESS
@@ -134,7 +140,7 @@ class Selection:
             suggested = [
                 config
                 for config in self._suggest(self._bench.gains(), BATCH)
-                if config not in self._configs.values()
+                if config not in self._bench.configs.values()
             ]
             labels = self._admitted(suggested, "sampled")
             if not labels:
@@ -192,16 +198,20 @@ class Selection:
             return leader
         near = [
             label
-            for label in (*self._measured(), BASELINE)
+            for label in (*self._measured(), *([BASELINE] if BASELINE in self._bench.gains() else []))
             if standings.gap(leader, label).middle <= NEAR
             and (label == BASELINE or standings.rounds(label) >= min(3, standings.rounds(leader)))
         ]
         return min(
-            near, key=lambda label: (changes_of(self._configs[label], self._base), -standings.gain(label))
+            near,
+            key=lambda label: (changes_of(self._bench.configs[label], self._base), -standings.gain(label)),
         )
 
     def _leader(self) -> str:
-        return Standings(self._bench.gains()).leader(self._measured())
+        """Return the label with the largest gain; the default only if it keeps the limits."""
+        gains, measured = self._bench.gains(), self._measured()
+        racing = [BASELINE, *measured] if BASELINE in gains or not measured else measured
+        return max(racing, key=Standings(gains).gain)
 
     def _measured(self) -> list[str]:
         return [label for label, rounds in self._bench.gains().items() if rounds and label != BASELINE]
@@ -214,13 +224,12 @@ class Selection:
         return [label for label in labels if label is not None and label != BASELINE]
 
     def _admit(self, config: Config, stage: Stage) -> str | None:
-        known = next((label for label, other in self._configs.items() if other == config), None)
+        known = next((label for label, other in self._bench.configs.items() if other == config), None)
         if known is not None:
             return known if known == BASELINE or self._is_in(known) else None
-        label = self._bench.admit(config, stage)
-        if label is not None:
-            self._configs.setdefault(label, config)
-        return label
+        if not self._bench.affords(1, ADMITTED_SHARE):
+            return None
+        return self._bench.admit(config, stage)
 
     def _together(self, changes: Sequence[Config]) -> Config:
         config: Config | None = Config()

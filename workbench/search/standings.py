@@ -54,14 +54,12 @@ class Standings:
             other = second if first == BASELINE else first
             sign = -1.0 if first == BASELINE else 1.0
             return Gap(sign * self.gain(other), self.error(other))
-        one, two = self._gains.get(first, {}), self._gains.get(second, {})
-        shared = one.keys() & two.keys()
-        if len(shared) * 2 >= max(len(one), len(two)):
-            middle = fmean(one[round] - two[round] for round in shared)
+        ours, theirs = self._gains.get(first, {}), self._gains.get(second, {})
+        shared = ours.keys() & theirs.keys()
+        if len(shared) * 2 >= max(len(ours), len(theirs)):
+            middle = fmean(ours[round] - theirs[round] for round in shared)
             return Gap(middle, self.scatter / math.sqrt(len(shared)))
-        return Gap(
-            self.gain(first) - self.gain(second), math.hypot(self.error(first), self.error(second))
-        )
+        return Gap(self.gain(first) - self.gain(second), math.hypot(self.error(first), self.error(second)))
 
     def is_beaten(self, label: str, leader: str, beyond: float = BEYOND) -> bool:
         """Return whether the leader is ahead beyond doubt."""
@@ -69,7 +67,3 @@ class Standings:
             return False
         gap = self.gap(leader, label)
         return gap.middle > beyond * gap.error
-
-    def leader(self, labels: list[str]) -> str:
-        """Return the label with the largest mean gain; the default if none gains."""
-        return max((BASELINE, *labels), key=self.gain)

@@ -1,0 +1,214 @@
+"""Whole studies, from the request to the record: on fake workers in fake seconds, and once for real."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.judge.fakes import FakeWorker, World
+from tests.models import tiny
+from workbench.errors import Cancelled, RunFailed
+from workbench.records.bundle import pack_record, unpack_record
+from workbench.records.study import StudyRecord
+from workbench.results.registry import KINDS
+from workbench.search.request import StudyRequest
+from workbench.search.study import run_study
+from workbench.worker.protocol import Message
+
+SPACE = wb.Space.of(intra_op_threads=(1, 2, 3), spinning=(False,))
+
+
+class PlanWorld(World):
+    """Workers whose speed follows from their session's plan."""
+
+    def __init__(self, **changes: Any) -> None:
+        super().__init__({}, scatter=0.004, **changes)
+        self.plans: list[dict[str, Any]] = []
+
+    def start(self, folder: Path, *, name: str, **_: Any) -> Any:
+        self.run_s.setdefault(name.split("-")[0], 0.001)
+        return PlanWorker(self, folder, name, name.split("-")[0])
+
+    def run_of(self, plan: dict[str, Any]) -> float:
+        threads = plan["attributes"].get("intra_op_num_threads")
+        if threads == 3:
+            raise RunFailed("three threads are too many", "take two")
+        return 0.001 * {None: 1.0, 1: 0.6, 2: 1.3}[threads]
+
+
+class PlanWorker(FakeWorker):
+    def _load(self, plan: dict[str, Any], **_: Any) -> Message:
+        world: Any = self._world
+        world.plans.append(plan)
+        world.run_s[self._label] = world.run_of(plan)
+        return super()._load()
+
+
+def asked(folder: Path, **changes: Any) -> StudyRequest:
+    model = wb.load(tiny.save(tiny.mlp(), folder))
+    return StudyRequest(
+        **{"model": model, "inputs": model.inputs(), "space": SPACE, "budget_s": 90.0, **changes}
+    )
+
+
+def studied(request: StudyRequest, world: World | None = None, **options: Any) -> StudyRecord:
+    world = world or PlanWorld()
+    return run_study(request, clock=world.clock, start_worker=world.start, **options)
+
+
+def test_the_best_config_is_found_and_confirmed_on_fresh_rounds(tmp_path: Path) -> None:
+    record = studied(asked(tmp_path))
+    assert record.best_config == wb.Config(intra_op_threads=1)
+    assert record.verdict is not None
+    assert record.verdict.kind == "faster"
+    assert record.verdict.ratio == pytest.approx(1 / 0.6, rel=0.02)
+    assert record.confirmation is not None
+    assert record.confirmation.protocol.seed != record.selection.protocol.seed
+    assert "× faster (95 % CI " in record.headline
+
+
+def test_a_failing_config_is_a_row_with_its_error(tmp_path: Path) -> None:
+    record = studied(asked(tmp_path))
+    (failed,) = [c for c in record.candidates if c.config == wb.Config(intra_op_threads=3)]
+    assert failed.state == "failed"
+    assert "three threads are too many" in failed.reason
+
+
+def test_the_defaults_are_a_possible_answer(tmp_path: Path) -> None:
+    record = studied(asked(tmp_path, space=wb.Space.of(intra_op_threads=(2,))))
+    assert record.best_config == wb.Config()
+    assert record.confirmation is None
+    assert "the defaults are best" in record.headline
+
+
+def test_a_record_survives_its_bundle(tmp_path: Path) -> None:
+    record = studied(asked(tmp_path))
+    assert unpack_record(pack_record(record, None, private=True, kinds=KINDS), KINDS).record == record
+
+
+def test_a_config_beyond_a_limit_is_out(tmp_path: Path) -> None:
+    record = studied(asked(tmp_path, goal=wb.Goal(max_load_s=0.001)))
+    assert record.best == "A"
+    assert "no config keeps the limits" in record.ended
+    assert {candidate.state for candidate in record.candidates} == {"limit", "failed"}
+
+
+def test_other_outputs_are_out(tmp_path: Path) -> None:
+    world = PlanWorld(outputs=lambda label, _: 1.0 if label == "A" else 2.0)
+    record = studied(asked(tmp_path), world)
+    assert record.best == "A"
+    assert {candidate.state for candidate in record.candidates[1:]} == {"outputs differ", "failed"}
+
+
+def test_int8_without_a_limit_is_refused_with_the_reason(tmp_path: Path) -> None:
+    space = wb.Space.of(precision=(wb.DynamicInt8(),), intra_op_threads=(1,))
+    record = studied(asked(tmp_path, space=space))
+    refused = [candidate for candidate in record.candidates if candidate.config.precision is not None]
+    assert {candidate.state for candidate in refused} == {"refused"}
+    assert "max_accuracy_drop" in refused[0].reason
+
+
+def test_a_space_of_which_nothing_may_be_tried_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(wb.ConfigError, match=r"nothing of the space may be tried: .*arithmetic"):
+        studied(asked(tmp_path, space=wb.Space.of(precision=(wb.DynamicInt8(),))))
+    with pytest.raises(wb.ConfigError, match="the space is empty"):
+        studied(asked(tmp_path, space=wb.Space()))
+
+
+def test_a_model_that_changes_meanwhile_is_an_error(tmp_path: Path) -> None:
+    request = asked(tmp_path)
+    records: list[StudyRecord] = []
+
+    def change(record: StudyRecord) -> None:
+        records.append(record)
+        request.model.path.write_bytes(request.model.path.read_bytes() + b" ")
+
+    with pytest.raises(wb.ModelError, match="changed while it was tuned"):
+        studied(request, on_measured=change)
+    assert records[0].candidates[1].rounds == 1
+
+
+def stopping_after(
+    rounds: int, cancel: threading.Event, kept: list[StudyRecord]
+) -> Callable[[StudyRecord], None]:
+    def keep(record: StudyRecord) -> None:
+        kept.append(record)
+        if len(kept) == rounds:
+            cancel.set()
+
+    return keep
+
+
+def test_a_stopped_study_goes_on_with_its_rounds(tmp_path: Path) -> None:
+    cancel, kept = threading.Event(), list[StudyRecord]()
+    request = asked(tmp_path)
+    with pytest.raises(Cancelled, match="kept in the history"):
+        studied(request, on_measured=stopping_after(2, cancel, kept), cancel=cancel)
+    stopped = kept[-1]
+    assert "stopped before" in stopped.ended
+    record = studied(asked(tmp_path, earlier=stopped))
+    assert record.id == stopped.id
+    assert record.best_config == wb.Config(intra_op_threads=1)
+    before = stopped.run("B")
+    after = record.run("B")
+    assert before is not None
+    assert after is not None
+    assert after.processes[: len(before.processes)] == before.processes
+    assert record.elapsed_s > stopped.elapsed_s
+
+
+def test_going_on_measures_the_confirmation_further(tmp_path: Path) -> None:
+    first = studied(asked(tmp_path, budget_s=30.0))
+    again = studied(asked(tmp_path, budget_s=30.0, earlier=first))
+    assert len(again.confirmations) == 1
+    assert first.verdict is not None
+    assert again.verdict is not None
+    assert again.verdict.rounds > first.verdict.rounds
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"objective": "speed"}, "objective='speed' is nothing"),
+        ({"budget_s": 1.0}, "budget_s=1.0 is too short"),
+        ({"goal": wb.Goal(max_error=-1.0)}, "max_error=-1.0 is no limit"),
+    ],
+)
+def test_an_invalid_request_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(wb.ConfigError, match=message):
+        studied(asked(tmp_path, **changes))
+
+
+def test_a_goal_out_of_reach_is_said(tmp_path: Path) -> None:
+    record = studied(asked(tmp_path, goal=wb.Goal(min_speedup=3.0)))
+    assert record.best_config == wb.Config(intra_op_threads=1)
+    assert "the goal of 3.00× is not reached: the best within the limits is 1.6" in record.ended
+
+
+@pytest.mark.real
+def test_a_real_study_from_the_call_to_the_reopened_bundle(tmp_path: Path) -> None:
+    model = tiny.save(tiny.mlp(), tmp_path)
+    space = wb.Space.of(level=("disabled",), disabled_passes=("NchwcTransformer",), intra_op_threads=(1,))
+    study = wb.tune(model, space, budget_s=15.0, progress=False)
+    states = {candidate.config: candidate.state for candidate in study.record.candidates}
+    assert states[wb.Config(disabled_passes=("NchwcTransformer",))] == "same"
+    assert [*states.values()].count("measured") >= 2
+    assert wb.history().open(study.record.id).record == study.record
+    again = wb.open(study.save(tmp_path / "study.ortbench"))
+    assert str(again) == str(study)
+    assert again.best == study.best
+    further = again.attach(model).continue_(6.0, progress=False)
+    assert further.record.selection.runs[0].processes[0] == study.record.selection.runs[0].processes[0]
+
+
+@pytest.mark.real
+def test_the_default_space_has_what_fires_and_no_int8_without_a_limit(tmp_path: Path) -> None:
+    space = wb.default_space(tiny.save(tiny.bert_like(), tmp_path))
+    names = [axis.name for axis in space.axes]
+    assert "precision" not in names
+    assert "level" in names

@@ -1,0 +1,71 @@
+"""`workbench tune`: the best config for a goal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from workbench.cli.comparing import percent
+from workbench.cli.subject import add_subject, save, subject_of
+from workbench.records.goal import OBJECTIVES
+
+if TYPE_CHECKING:
+    from workbench.cli.commands import Commands
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    tune = commands.add_parser("tune", help="search the best config for a goal, and prove it")
+    add_subject(tune)
+    tune.add_argument("--budget", type=float, default=300.0, metavar="S", help="seconds that it may take")
+    tune.add_argument("--objective", choices=OBJECTIVES, default="latency", help="what to minimize")
+    tune.add_argument(
+        "--max-accuracy-drop", type=percent, metavar="SHARE", help="try int8 too, with at most this loss"
+    )
+    tune.add_argument(
+        "--max-error", type=percent, metavar="SHARE", help="try int8 too, with at most this error"
+    )
+    tune.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory that it may take")
+    tune.add_argument("--max-load", type=float, metavar="S", help="seconds that loading may take")
+    tune.add_argument("--max-p99", type=float, metavar="MS", help="99th percentile of the latency")
+    tune.add_argument(
+        "--min-speedup", type=float, metavar="TIMES", help="say what keeps it from this speed-up"
+    )
+    tune.add_argument("--data", metavar="FILE", help="labelled examples (.npz) for the accuracy")
+    tune.add_argument("--without", action="append", default=[], metavar="SETTING", help="do not vary it")
+    tune.add_argument("--quiet", action="store_true", help="no progress bar")
+    tune.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Search, then print the answer and the configs that were tried."""
+    from workbench.api.tuning import default_space, tune
+    from workbench.records.goal import Goal
+
+    model, config, inputs = subject_of(arguments)
+    memory, p99 = arguments.max_memory, arguments.max_p99
+    goal = Goal(
+        max_accuracy_drop=arguments.max_accuracy_drop,
+        max_error=arguments.max_error,
+        max_memory_bytes=None if memory is None else round(memory * 2**20),
+        max_load_s=arguments.max_load,
+        max_p99_s=None if p99 is None else p99 / 1e3,
+        min_speedup=arguments.min_speedup,
+    )
+    space = default_space(model, base=config, objective=arguments.objective, limits=goal, inputs=inputs)
+    study = tune(
+        model,
+        space.without(*arguments.without),
+        arguments.objective,
+        goal,
+        arguments.budget,
+        base=config,
+        inputs=inputs,
+        data=arguments.data,
+        seed=arguments.seed,
+        progress=sys.stderr.isatty() and not arguments.quiet,
+    )
+    print(study)
+    print(f"config: {study.best!r}")
+    return save(study, arguments)

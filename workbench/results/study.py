@@ -1,0 +1,228 @@
+"""The search of the best config for a goal, as notebooks hold it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from workbench.config import Config
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, Progress
+from workbench.models import Inputs, Model, load
+from workbench.records.kinds import Part
+from workbench.records.origin import Origin
+from workbench.records.study import StudyRecord, about_study, check_study
+from workbench.results.comparison import Comparison
+from workbench.results.examining import check_same, inputs_again, missing_model
+from workbench.results.history import History
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+from workbench.search.pareto import points_of
+from workbench.search.request import StudyRequest
+from workbench.search.study import run_study
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.report.document import Document
+
+
+class Study(Result):
+    """The best config for a goal, every config that was tried, and the proof. Made by `wb.tune`.
+
+    >>> import workbench as wb
+    >>> wb.Study.__name__
+    'Study'
+    """
+
+    record: StudyRecord
+
+    def __init__(
+        self,
+        record: StudyRecord,
+        about: Origin | None = None,
+        *,
+        structure: bytes | None = None,
+        parts: tuple[Part, ...] = (),
+        request: StudyRequest | None = None,
+    ) -> None:
+        super().__init__(record, about, structure=structure, parts=parts)
+        self._request = request
+
+    @property
+    def best(self) -> Config:
+        """The best config; ORT's defaults if nothing was proven better."""
+        return self.record.best_config
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The defaults against the winner, measured after the choice; None: the defaults won the race."""
+        record = self.record.confirmation
+        if record is None:
+            return None
+        request = self._request
+        model, inputs = (None, None) if request is None else (request.model, request.inputs)
+        calibration = None if request is None else request.calibration
+        return Comparison(record, self.structure, model=model, inputs=inputs, calibration=calibration)
+
+    def pareto(self) -> pd.DataFrame:
+        """Return the configs that no other beats in speed, memory, load time, file size and error at once."""
+        import pandas as pd
+
+        from workbench.records.display import config_in_words
+
+        rows = [
+            {
+                "label": point.label,
+                "config": config_in_words(point.config),
+                "ratio": point.speedup,
+                "low": point.low,
+                "high": point.high,
+                "peak_rss_bytes": point.memory_bytes,
+                "load_s": point.load_s,
+                "file_bytes": point.file_bytes,
+                "error": point.error,
+                "accuracy": point.accuracy,
+                "knee": point.is_knee,
+            }
+            for point in sorted(points_of(self.record), key=lambda point: -point.speedup)
+            if point.on_front
+        ]
+        return pd.DataFrame(rows)
+
+    def config(self, label: str) -> Config:
+        """Return the config of a candidate by its label."""
+        return self.record.candidate(label).config
+
+    def attach(
+        self,
+        model: Model | str | Path | Any,
+        *,
+        inputs: Any = None,
+        calibration: Any = None,
+        data: Any = None,
+    ) -> Self:
+        """Give a reopened study its model, the same one, so that `continue_` can go on."""
+        loaded = model if isinstance(model, Model) else load(model)
+        record = self.record
+        check_same(loaded, record.selection)
+        if inputs is None:
+            fed = inputs_again(loaded, record.selection)
+        else:
+            fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
+        protocol = record.selection.protocol
+        self._request = StudyRequest(
+            model=loaded,
+            inputs=fed,
+            space=record.space,
+            base=record.candidates[0].config,
+            objective=record.objective,
+            goal=record.goal,
+            smallest_effect=protocol.smallest_effect,
+            pacing_s=protocol.pacing_s,
+            tolerance=protocol.tolerance,
+            calibration=calibration,
+            data=data,
+            seed=protocol.seed,
+        )
+        return self
+
+    def continue_(
+        self,
+        budget_s: float = 300.0,
+        *,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        limits: Limits | None = None,
+        keep: bool = True,
+    ) -> Self:
+        """Search on with the earlier rounds kept, also after a kill; return the whole study.
+
+        A reopened study needs its model (`attach`), the same machine and the same versions.
+        """
+        if self._request is None:
+            raise missing_model("the search cannot go on: the model is not at hand", "continue_()")
+        from dataclasses import replace
+
+        request = replace(
+            self._request, budget_s=budget_s, earlier=self.record, limits=limits or self._request.limits
+        )
+        return type(self).searched(request, progress=progress, cancel=cancel, keep=keep)
+
+    @classmethod
+    def searched(
+        cls,
+        request: StudyRequest,
+        *,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        keep: bool = True,
+    ) -> Self:
+        """Run the search; with `keep` its rounds are in the history as soon as they are measured."""
+        structure = request.model.structure.SerializeToString()
+
+        def store(record: StudyRecord) -> None:
+            if keep:
+                _store(record, structure)
+
+        with bar(progress) as on_progress:
+            record = run_study(request, on_progress=on_progress, on_measured=store, cancel=cancel)
+        store(record)
+        return cls(record, structure=structure, request=request)
+
+    def to_python(self, model: Any = "model.onnx") -> str:
+        """Return plain ONNX Runtime code that runs the best config."""
+        return self.best.to_python(model)
+
+    def figure(self) -> go.Figure:
+        """Draw the speed-up, the memory and the error of each config."""
+        from workbench.figures.study import study_figure
+
+        return study_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw the same as a picture."""
+        from workbench.figures.study import study_scene
+
+        return study_scene(self.record)
+
+    def document(self) -> Document:
+        """Return its page, with the proof and everything that was measured."""
+        from workbench.report.comparison import add_measured, add_protocol
+        from workbench.report.document import Document
+        from workbench.report.pieces import figured, paragraph
+
+        page = Document(f"{self.record.selection.model.name}: the best config", paragraph(str(self)))
+        page.add("result", "Result", figured(self))
+        add_measured(page, self.record.confirmation or self.record.selection)
+        add_protocol(page, self.record.confirmation or self.record.selection)
+        return page
+
+
+def _store(record: StudyRecord, structure: bytes) -> None:
+    """Keep the study so far in the history; a history that cannot be written gives a warning."""
+    import warnings
+
+    from workbench.errors import WorkbenchError
+
+    try:
+        history = History()
+        if not history.update(record, structure):
+            history.add(record, structure)
+    except WorkbenchError as error:
+        warnings.warn(f"not added to the history: {error}", stacklevel=4)
+
+
+KIND = ResultKind(
+    "study",
+    StudyRecord,
+    check_study,
+    about_study,
+    result=Study,
+    scope="runs",
+    entry="workbench.api.tuning:tune",
+)

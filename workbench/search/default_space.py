@@ -1,0 +1,144 @@
+"""The default space of a model on this machine: what fires, what applies, what may be lost.
+
+The order is that of importance on CPUs: precision, threads, level, single passes, sizes; the settings of
+memory and of loading take part only where they are the objective.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from workbench.advisor.gather import measured_sizes
+from workbench.analysis.observe import Observation
+from workbench.analysis.preparation import observe_prepared
+from workbench.config import Config, DynamicInt8, Provider, StaticInt8, WeightOnly
+from workbench.config.provider import CPU
+from workbench.diagnosis.environment import survey
+from workbench.measurement.machine import read_machine
+from workbench.models import Inputs, Model
+from workbench.models.examples import trained_sample
+from workbench.preparation.int8_choice import suited_int8
+from workbench.records.goal import Goal, Objective
+from workbench.records.machine import Machine
+from workbench.records.space import Axis, Space
+
+AZURE = "AzureExecutionProvider"  # a remote service
+INTEGER_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "avx2", "asimd", "neon", "dotprod")
+SLOW_ON_CPU = "SkipLayerNormFusion"  # its kernel took 3.4 to 7.2 times as long as the parts it replaces
+LAYOUT = ("NchwcTransformer", "NhwcTransformer", "TransposeOptimizer")
+LARGE_KERNEL = 9  # convolutions from this size on may be faster without the blocked layout
+MOST_PASSES = 4
+FEW_ROWS = 8
+LARGE_WEIGHTS_BYTES = 128 << 20  # about 4 times a last-level cache
+FIRST_EXTENDED = 2  # the level of fusions; basic ones never cost time
+
+
+def default_space(
+    model: Model,
+    inputs: Inputs,
+    *,
+    base: Config | None = None,
+    goal: Goal | None = None,
+    objective: Objective = "latency",
+    pacing_s: float | None = None,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Space:
+    """Return the settings that may pay for this model here. One session is made, nothing is run."""
+    base, goal = base or Config(), goal or Goal()
+    on_step("which passes fire")
+    observation = observe_prepared(model, base, passes=False, calibration=calibration, cancel=cancel)
+    machine = read_machine()
+    axes: dict[str, tuple[Config, ...]] = {}
+    precisions = tuple(_precisions(model, inputs, goal, machine, calibration))
+    axes["precision"] = tuple(Config(precision=precision) for precision in precisions)
+    axes["providers"] = tuple(_providers(machine, on_step))
+    axes["intra_op_threads"] = tuple(
+        Config(intra_op_threads=count) for count in (1, 2, 4, 8, 16, 32) if count < _cores(machine)
+    )
+    axes["level"] = () if _is_convolutional(model) else (Config(level="basic"), Config(level="disabled"))
+    for name in _passes(model, observation):
+        axes[f"disabled_passes.{name}"] = (Config(disabled_passes=(name,)),)
+    starts: tuple[Config, ...] = ()
+    sizes = measured_sizes(model, inputs)
+    if sizes and not inputs.guesses:  # guessed sizes stay free: the config would refuse all others
+        fixed = Config(free_dimensions=sizes)
+        axes["free_dimensions"] = (fixed,)
+        starts = (fixed.replace(disabled_passes=(SLOW_ON_CPU,)),)  # known sizes let that fusion fire
+    if pacing_s is not None:
+        axes["spinning"] = (Config(spinning=False),)
+    if objective in ("memory", "load"):
+        axes["session_entries.session.disable_prepacking"] = (
+            Config(session_entries=(("session.disable_prepacking", "1"),)),
+        )
+    if objective == "memory":
+        axes["cpu_arena"] = (Config(cpu_arena=False),)
+    if objective in ("load", "memory"):
+        axes["saved_graph"] = (Config(saved_graph="onnx"), Config(saved_graph="ort"))
+    return Space(tuple(Axis(name, options) for name, options in axes.items() if options), starts)
+
+
+def _precisions(
+    model: Model, inputs: Inputs, goal: Goal, machine: Machine, calibration: Any
+) -> Iterator[DynamicInt8 | StaticInt8 | WeightOnly]:
+    """Yield other arithmetic that may pay, if a limit guards the outputs."""
+    if not goal.allows_other_arithmetic:
+        return
+    if any(flag in machine.isa_flags for flag in INTEGER_FLAGS):
+        suited = suited_int8(model)
+        has_examples = calibration is not None or trained_sample(model) is not None
+        if isinstance(suited, DynamicInt8) or has_examples:
+            yield suited
+    if _rows(inputs) <= FEW_ROWS and model.description.size_bytes > LARGE_WEIGHTS_BYTES:
+        yield WeightOnly(bits=8)
+        yield WeightOnly(bits=4)
+
+
+def _providers(machine: Machine, on_step: Callable[[str], None]) -> Iterator[Config]:
+    """Yield the providers of a GPU that work here."""
+    if not machine.gpus:
+        return
+    on_step("which providers work here")
+    for provider in survey(machine).providers:
+        if provider.state == "works" and provider.name not in (CPU, AZURE):
+            yield Config(providers=(Provider(provider.name), Provider(CPU)))
+
+
+def _passes(model: Model, observation: Observation) -> Iterator[str]:
+    """Yield fusions that fired, the suspect first; without those that only ever pay."""
+    fired = [step for step in observation.applied if step.fired and step.level >= FIRST_EXTENDED]
+    names = dict.fromkeys(step.name for step in fired)
+    ordered = sorted(names, key=lambda name: name != SLOW_ON_CPU)
+    yield from [name for name in ordered if name not in LAYOUT][:MOST_PASSES]
+    if LAYOUT[0] in names and _has_large_kernel(model):
+        yield LAYOUT[0]
+
+
+def _has_large_kernel(model: Model) -> bool:
+    return any(
+        max(attribute.ints, default=0) >= LARGE_KERNEL
+        for node in model.structure.graph.node
+        if node.op_type == "Conv"
+        for attribute in node.attribute
+        if attribute.name == "kernel_shape"
+    )
+
+
+def _is_convolutional(model: Model) -> bool:
+    """Return whether convolutions dominate: their fast layout needs the highest level."""
+    return isinstance(suited_int8(model), StaticInt8)
+
+
+def _rows(inputs: Inputs) -> int:
+    """Return the number of rows of the largest input: sequences times positions."""
+    rows = [
+        getattr(value, "size", 1) for feed in inputs.feeds[:1] for value in feed.values() if value is not None
+    ]
+    return int(max(rows, default=1))
+
+
+def _cores(machine: Machine) -> int:
+    return machine.usable_cores if machine.quota_cores is None else max(1, int(machine.quota_cores))
