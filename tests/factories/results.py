@@ -265,6 +265,8 @@ def deployment() -> DeploymentRecord:
     return DeploymentRecord(
         "tiny", "python", CONFIGS[1], ("CPUExecutionProvider",), True, 1, files, (HOSTILE,), check
     )
+
+
 def study() -> StudyRecord:
     """Three candidates with hostile texts; the second was confirmed."""
     default = StudyCandidate(

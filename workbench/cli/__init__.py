@@ -21,8 +21,8 @@ from workbench.cli import (
     reporting,
     showing,
     sweeping,
+    tuning,
 )
-from workbench.cli import advising, cleaning, comparing, lab, measuring, reporting, showing, tuning
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.text import printable
 
