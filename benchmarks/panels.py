@@ -20,12 +20,12 @@ from statistics import median
 from typing import Any
 
 import psutil
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
-from tests.browser.harness.panels import SECTIONS, knob
+from tests.browser.harness.panels import SECTIONS, button, knob
 from tests.conftest import is_worker
 
 TIMES = 3  # each click, and each cancel
@@ -84,10 +84,6 @@ def clicks() -> dict[str, tuple[str, str]]:
     for act in ("code on", "code off"):
         acts[act] = (BUTTON.format(name="'Copy as Python'"), box)
     return acts
-
-
-def button(page: Page, name: str) -> Locator:
-    return page.locator(".wbp").get_by_role("button", name=name, exact=True)
 
 
 def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ def shows_something(page: Page, name: str) -> None:
     expect(filled.locator(".wbp-error")).to_have_count(0)
     expect(filled.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
     if name in ("latency", "graph", "fusions", "flame"):
-        expect(filled.locator(".wbp-card").locator("canvas, .js-plotly-plot .main-svg").first).to_be_visible()
+        expect(filled.locator(".wbp-card").locator("canvas, .main-svg, .plot-img").first).to_be_visible()
 
 
 def same_configs(code: str) -> None:

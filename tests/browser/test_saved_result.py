@@ -31,7 +31,7 @@ def test_a_saved_result_is_shown_tab_by_tab_and_its_code_copied(show: Show, lab:
         expect(shown.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
         expect(shown.locator(".wbp-error")).to_have_count(0)
     tab(page, "latency")
-    expect(page.locator(".wbp-page:visible .main-svg").first).to_be_visible()
+    expect(page.locator(".wbp-page:visible").locator(".main-svg, .plot-img").first).to_be_visible()
     pages.picture(page, "saved-result")
     button(page, "Copy as Python").click()
     expect(page.locator(".wbp-code")).to_contain_text("wb.history().open")

@@ -13,6 +13,7 @@ from workbench.judge.continuing import check_same_software
 from workbench.judge.pairs import Pair, pairs_of, population_of
 from workbench.judge.tolerance import required_sqnr_db
 from workbench.measurement.candidate import Candidate
+from workbench.measurement.limits import Samples
 from workbench.measurement.participant import Outcome
 from workbench.records.comparison import OutputAgreement
 from workbench.records.machine import Versions
@@ -21,6 +22,7 @@ from workbench.worker import log
 from workbench.worker.values import read_values
 
 MAX_LOG_LINES = 500
+WATCHED_ROUNDS, WATCHED_SAMPLES = 3, 60  # whose samples a report of the progress holds
 OWN_CHANGES = "A's own output changes from process to process (random operators?)"
 
 
@@ -114,6 +116,15 @@ class Evidence:
         """Return the records of all configs, the baseline first."""
         population = self.population()
         return tuple(self.run(label, population) for label in self._candidates)
+
+    def latest_samples(self) -> Samples:
+        """Return the latest samples of each config, for a reader who watches."""
+        latest = []
+        for label, outcomes in self._outcomes.items():
+            records = [outcome.record for outcome in outcomes[-WATCHED_ROUNDS:] if outcome.record is not None]
+            samples_s = [value for record in records for block in record.blocks for value in block.samples_s]
+            latest.append((label, tuple(samples_s[-WATCHED_SAMPLES:])))
+        return tuple(latest)
 
     def versions(self) -> Versions:
         """Return the software versions that the first worker reported."""

@@ -235,6 +235,7 @@ class Measuring:
                 fraction=min(1.0, elapsed_s / self.budget_s) if known else None,
                 remaining_s=max(0.0, self.budget_s - elapsed_s) if known else None,
                 verdicts=self.verdicts,
+                samples=self.evidence.latest_samples(),
             )
         )
 

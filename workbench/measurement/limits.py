@@ -27,6 +27,9 @@ class Limits:
     memory_bytes: int | None = None
 
 
+Samples: TypeAlias = tuple[tuple[str, tuple[float, ...]], ...]  # the latest ones in seconds, by label
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """The current step; `fraction` and `remaining_s` are estimates, None during the first round."""
@@ -38,6 +41,7 @@ class Progress:
     fraction: float | None
     remaining_s: float | None
     verdicts: tuple[Verdict, ...] = ()
+    samples: Samples = ()
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]

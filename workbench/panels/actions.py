@@ -34,7 +34,8 @@ def action_of(kind: str) -> Action:
     if kind not in offered:
         raise ConfigError(f"{kind!r} is no kind of result", f"choose from: {', '.join(offered)}")
     made = offered[kind]
-    return Action(made.button, partial(make_parts, made), BenchState.show_parts, partial(check, made))
+    store = partial(show_parts, kind)
+    return Action(made.button, partial(make_parts, made), store, partial(check, made))
 
 
 def compare(request: Request, job: Job) -> Comparison:
@@ -52,6 +53,11 @@ def compare(request: Request, job: Job) -> Comparison:
 def show_comparison(state: BenchState, request: Request, comparison: Comparison) -> None:
     """Put a comparison into the results, with the code that makes it."""
     state.show_comparison(comparison, request.subject, compare_code(request))
+
+
+def show_parts(kind: str, state: BenchState, request: Request, parts: Mapping[str, Any]) -> None:
+    """Put further results of a kind into the results."""
+    state.show_parts(request, parts, kind)
 
 
 COMPARE = Action("Compare", compare, show_comparison)

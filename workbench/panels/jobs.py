@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.errors import Cancelled, WorkbenchError
-from workbench.measurement.limits import Progress
+from workbench.measurement.limits import Progress, Samples
 from workbench.panels.task_thread import TaskThread
 
 Failed = Callable[[Exception], None]
@@ -24,7 +24,10 @@ class JobView:
     elapsed_s: float
     fraction: float | None = None
     remaining_s: float | None = None
-    ratio: float | None = None  # of the first candidate, provisional
+    ratio: float | None = None  # of the first candidate, provisional, with its interval
+    low: float | None = None
+    high: float | None = None
+    samples: Samples = ()
     cancelling: bool = False
 
 
@@ -65,6 +68,9 @@ class Job:
             progress.fraction,
             progress.remaining_s,
             first.ratio if first else None,
+            first.low if first else None,
+            first.high if first else None,
+            progress.samples,
             self.cancel.is_set(),
         )
 

@@ -6,9 +6,11 @@ import ipywidgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.configure import Configure
+from workbench.panels.live import Live
 from workbench.panels.markup import bug_html
 from workbench.panels.model_row import ModelRow
 from workbench.panels.run_row import RunRow
+from workbench.panels.stale import Stale
 from workbench.panels.style import STYLE
 from workbench.panels.tabs.results import Results
 
@@ -22,7 +24,9 @@ class Layout:
         self.results = Results(bench)
         self.bug = W.HTML()
         bench.state.observe(self._show_bug, names="bug")
-        body = W.HBox([self.configure.widget, self.results.widget])
+        self.live, self.stale = Live(bench), Stale(bench, self.results.widget)
+        right = W.VBox([self.live.widget, self.stale.widget])
+        body = W.HBox([self.configure.widget, right])
         body.add_class("wbp-body")
         bridge = bench.page.bridge
         self.root = W.VBox([W.HTML(STYLE), self.model_row.widget, body, self.bug, bridge])

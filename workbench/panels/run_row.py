@@ -1,4 +1,4 @@
-"""The run row: buttons to start and cancel, and the progress of what runs."""
+"""The run row: buttons to start and cancel what runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import ipywidgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button, buttons_of
 from workbench.panels.changes import on_change, own_changes
-from workbench.panels.jobs import JobView
-from workbench.panels.markup import text
 from workbench.results.registry import KINDS
 
 LABELS = {"Explain": "explanation", "Profile": "profile", "Levels": "levels", "Ablate": "ablation"}
@@ -19,11 +17,11 @@ MENU = "all that can be made…"
 
 
 class RunRow:
-    """Starts and cancels jobs, and shows their progress."""
+    """Starts and cancels jobs."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        self.progress, self.status = W.HTML(), W.HTML()
+        self.status = W.HTML()
         hint = "Measure all configs side by side and say which is faster"
         self.compare = button("Compare", hint, bench.compare, self.status, kind="")
         self.compare.button_style = "primary"
@@ -43,7 +41,7 @@ class RunRow:
         second, third = W.HBox([*others[: len(leading)], self.menu]), W.HBox(others[len(leading) :])
         for row in (first, second, third):
             row.add_class("wbp-moves")
-        self.widget = W.VBox([first, self.progress, self.status, second, third])
+        self.widget = W.VBox([first, self.status, second, third])
         self.widget.add_class("wbp-run")
         self.state.observe(self._show, names="job")
         self._show()
@@ -63,15 +61,3 @@ class RunRow:
         for started in (*self.buttons.values(), self.menu):
             started.disabled = view is not None
         self.cancel.disabled = view is None or view.cancelling
-        self.progress.value = "" if view is None else progress_html(view)
-
-
-def progress_html(view: JobView) -> str:
-    """Return a bar and a sentence; a bar without an end if nobody knows it."""
-    share = "" if view.fraction is None else f'value="{view.fraction:.3f}"'
-    doing = "cancelling" if view.cancelling else view.doing
-    left = "" if view.remaining_s is None else f", at most {view.remaining_s:.0f} s left"
-    ratio = "" if view.ratio is None else f", so far {view.ratio:.2f}×"
-    sentence = text(f"{view.name}: {doing} · {view.elapsed_s:.0f} s{left}{ratio}")
-    bar = f'<progress class="wbp-progress" max="1" {share} aria-label="progress"></progress>'
-    return f'{bar}<div class="wbp-doing">{sentence}</div>'

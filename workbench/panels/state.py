@@ -55,6 +55,7 @@ class BenchState(HasTraits):
     )
     parts_subject = Any(None, help="the Subject of the parts")
     parts_made = Int(0, help="grows when further results were made")
+    made = Unicode("", help="the kind of the further results that were made last")
     parts_apart = Any(False, help="whether the parts are about other configs than the result")
     tried: Dict[tuple[Anything, Anything], Anything] = Dict(
         help="(the findings, one of them) → the FixResult of its fix"
@@ -144,8 +145,8 @@ class BenchState(HasTraits):
             self.parts_subject = self.result_subject = subject
             self.result_code, self.result = code, result
 
-    def show_parts(self, request: Request, parts: Mapping[str, Anything]) -> None:
-        """Put further results beside the comparison, unless it holds them already."""
+    def show_parts(self, request: Request, parts: Mapping[str, Anything], kind: str = "") -> None:
+        """Put further results of a kind beside the comparison, unless it holds them already."""
         held = request.comparison is not None and request.comparison is self.result
         with self.hold_trait_notifications():
             self.run_error = None
@@ -153,6 +154,7 @@ class BenchState(HasTraits):
             self.parts_subject = request.subject
             self.parts = {} if held else {**before, **parts}
             self.parts_apart = bool(self.parts) and self.result is not None
+            self.made = kind
             self.parts_made += 1
 
     def held_parts(self, kind: str) -> dict[str, Anything]:

@@ -9,8 +9,8 @@ import ipywidgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.fixes import fix_name
+from workbench.panels.live import progress_html
 from workbench.panels.markup import note_html
-from workbench.panels.run_row import progress_html
 from workbench.panels.table import Table
 from workbench.panels.tabs.finding_texts import body_html, fix_html, gain_html, outcome_html
 from workbench.records.findings import FindingRecord, FindingsRecord

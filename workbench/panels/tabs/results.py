@@ -20,7 +20,9 @@ from workbench.panels.tabs.result_row import ResultRow
 from workbench.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
 from workbench.panels.tabs.tab import TabPage
 from workbench.panels.tabs.verdict import Banner
+from workbench.results.registry import KINDS
 
+MARK = " •"  # behind the title of a tab with something new
 TABS = (LATENCY, GRAPH, FUSIONS, FLAME, MEMORY, ACCURACY_TAB, FINDINGS, ROOFLINE_TAB, THREADS_TAB)
 
 
@@ -50,13 +52,42 @@ class Results:
         self.widget = W.VBox([self.banner.widget, self.questions.widget, self.row.widget, self.tabs])
         self.tabs.observe(self._turned, names="selected_index")
         self.state.observe(self._changed, names=["result", "parts", "parts_made"])
+        self.state.observe(self._begun, names="job")
+        self.state.observe(self._made, names="parts_made")
+        self.began_in = 0  # the place of the tab in which the last job was started
         self.pages[0].show()
 
     def turn(self, title: str) -> None:
         """Select a tab by its title."""
-        self.tabs.selected_index = list(self.tabs.titles).index(title)
+        self.tabs.selected_index = self._titles().index(title)
+
+    def _titles(self) -> list[str]:
+        return [title.removesuffix(MARK) for title in self.tabs.titles]
+
+    def _begun(self, change: dict[str, Any]) -> None:
+        if change["old"] is None:
+            self.began_in = self.tabs.selected_index or 0
+
+    def _made(self, _: object) -> None:
+        """Turn to what was made; mark its tab if somebody went elsewhere meanwhile."""
+        kind, titles, now = self.state.made, self._titles(), self.tabs.selected_index or 0
+        places = [titles.index(title) for title in KINDS.named(kind).tabs if title in titles] if kind else []
+        if not places:
+            return
+        if now in places:
+            places = [now]
+        elif now == self.began_in:
+            self.tabs.selected_index = places[0]
+        else:
+            self.tabs.set_title(places[0], titles[places[0]] + MARK)
+            return
+        page = self.pages[places[0]]
+        if isinstance(page, TabPage):
+            page.turn_to(kind)
 
     def _turned(self, change: dict[str, Any]) -> None:
+        if change["new"] is not None:
+            self.tabs.set_title(change["new"], self._titles()[change["new"]])
         for place in (change["old"], change["new"]):
             if place is not None:
                 page = self.pages[place]

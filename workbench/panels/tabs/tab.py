@@ -151,6 +151,12 @@ class TabPage:
         menu = [chosen[0].menu] if len(chosen) == 1 else []
         self.bar.children = [*switches, *self.buttons.values(), *menu]
 
+    def turn_to(self, kind: str) -> None:
+        """Show the first card of a kind of result, if there is one."""
+        titles = [card.card.title for card in self.cards.values() if card.card.part.partition("/")[0] == kind]
+        if titles and self.which.value not in titles:
+            self.which.value = titles[0]
+
     def hide(self) -> None:
         """Take everything out of the page; drawn cards are kept here."""
         self.content.children = ()

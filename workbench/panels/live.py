@@ -1,0 +1,82 @@
+"""The banner of a running job: what runs, how long at most, the ratio so far, samples as they arrive."""
+
+from __future__ import annotations
+
+import ipywidgets as W
+
+from workbench.figures.palette import style_of_run
+from workbench.panels.bench import Bench
+from workbench.panels.buttons import button
+from workbench.panels.jobs import JobView
+from workbench.panels.markup import text
+
+WIDTH, ROW = 600, 11  # of the strip, in units of its picture
+MARGIN = 4
+
+
+class Live:
+    """Stands above the verdict while something runs, and stays on the screen while the page scrolls."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.progress, self.status = W.HTML(), W.HTML()
+        hint = "Stop what runs; a result that is there stays"
+        self.cancel = button("Cancel", hint, self._cancel, self.status)
+        row = W.HBox([self.progress, self.cancel])
+        row.add_class("wbp-live-row")
+        self.widget = W.VBox([row, self.status])
+        self.widget.add_class("wbp-live")
+        self.state.observe(self._show, names="job")
+        self._show()
+
+    def _cancel(self) -> None:
+        self.bench.cancel()
+        self._show()
+
+    def _show(self, _: object = None) -> None:
+        view = self.state.job
+        self.widget.layout.display = "none" if view is None else None
+        self.cancel.disabled = view is None or view.cancelling
+        self.progress.value = "" if view is None else progress_html(view)
+
+
+def progress_html(view: JobView) -> str:
+    """Return a bar and a sentence; a bar without an end if nobody knows it."""
+    share = "" if view.fraction is None else f'value="{view.fraction:.3f}"'
+    doing = "cancelling" if view.cancelling else view.doing
+    left = "" if view.remaining_s is None else f", at most {view.remaining_s:.0f} s left"
+    sentence = text(f"{view.name}: {doing} · {view.elapsed_s:.0f} s{left}{ratio_text(view)}")
+    bar = f'<progress class="wbp-progress" max="1" {share} aria-label="progress"></progress>'
+    return f'{bar}<div class="wbp-doing">{sentence}</div>{strip_svg(view.samples)}'
+
+
+def ratio_text(view: JobView) -> str:
+    """Return the ratio so far with its interval, as far as there is one."""
+    if view.ratio is None:
+        return ""
+    known = view.low is not None and view.high is not None
+    interval = f" ({view.low:.2f} to {view.high:.2f})" if known else ""
+    return f", so far {view.ratio:.2f}×{interval}"
+
+
+def strip_svg(samples: tuple[tuple[str, tuple[float, ...]], ...]) -> str:
+    """Draw the latest samples of each config on one axis from 0, a row for each."""
+    most = max((max(values) for _, values in samples if values), default=0.0)
+    if most <= 0:
+        return ""
+    rows = []
+    for place, (label, values) in enumerate(samples):
+        middle, style = ROW * place + ROW / 2, style_of_run(place)
+        marks = "".join(
+            f'<circle cx="{24 + (WIDTH - 24 - MARGIN) * value / most:.1f}" cy="{middle:.1f}" r="2.2"/>'
+            for value in values
+        )
+        rows.append(
+            f'<text x="2" y="{middle + 3.5:.1f}">{text(label)}</text>'
+            f'<g fill="{style.color}" fill-opacity=".6">{marks}</g>'
+        )
+    height = ROW * len(samples)
+    return (
+        f'<svg class="wbp-strip" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="samples so far, from 0 to {most * 1e3:.3g} ms">{"".join(rows)}</svg>'
+    )
