@@ -17,6 +17,7 @@ from workbench.views.graph import graph_view
 from workbench.views.graph.making import links_of_two, optimized_pane
 from workbench.views.graph.pane import GraphRow, Wire, shape_text
 from workbench.views.graph.scopes import paths_of
+from workbench.views.graph.words import parts_strip
 
 
 def test_source_and_optimized_rows() -> None:
@@ -54,6 +55,14 @@ def test_several_partitions_are_a_second_tree() -> None:
     assert view.panes[1].partitions is not None
     labels = [box.label for box in view.panes[1].partitions.boxes]
     assert any(label.startswith("CUDA 0") for label in labels)
+
+
+def test_a_strip_counts_nodes_by_provider_and_parts() -> None:
+    pane = graph_view(fused()).panes[1]
+    assert parts_strip(pane) == "CUDA 1 ▇▇▇▇▇▇▁▁▁▁▁▁ CPU 1 · 2 parts, 2 of them a single node"
+    header = json.loads(graph_view(fused()).header)
+    assert [pane["note"] for pane in header["panes"]] == ["", parts_strip(pane)]
+    assert parts_strip(graph_view(explained(30)).panes[1]) == ""
 
 
 def test_times_come_from_a_profile_by_name() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.explanation import Explained
+from workbench.analysis.passes.fusion_table import FusionRow, fusion_rows
 from workbench.results.exportable import Exportable
 
 if TYPE_CHECKING:
@@ -59,6 +60,20 @@ class Fusions(Exportable):
         frame = pd.DataFrame(list(rows.values()), columns=["op_type", "source", *self.explained])
         return frame.sort_values("source", ascending=False, ignore_index=True, kind="stable")
 
+    def rows(self) -> tuple[FusionRow, ...]:
+        """Return a row per pattern: the places, those that were fused, and why not the others."""
+        return fusion_rows(self.explained)
+
+    def patterns_frame(self) -> pd.DataFrame:
+        """Return the same as a table: pattern, could, the count in each run, why_not, passes."""
+        import pandas as pd
+
+        rows = [
+            (row.pattern, row.could, *dict(row.fused).values(), why_not(row), ", ".join(row.passes))
+            for row in self.rows()
+        ]
+        return pd.DataFrame(rows, columns=["pattern", "could", *self.explained, "why_not", "passes"])
+
     def missed_frame(self) -> pd.DataFrame:
         """Return one row per expected fusion that did not happen, with the label of its run."""
         import pandas as pd
@@ -92,6 +107,14 @@ class Fusions(Exportable):
         return f"{self.subject}: " + "; ".join(
             _sentence(label, explained) for label, explained in self.explained.items()
         )
+
+
+def why_not(row: FusionRow) -> str:
+    """Return each reason once, with its places in each run."""
+    counts: dict[str, list[str]] = {}
+    for group in row.not_fused:
+        counts.setdefault(group.reason, []).append(f"{group.label} {group.count}×")
+    return "; ".join(f"{' '.join(labels)} {reason}" for reason, labels in counts.items())
 
 
 def _sentence(label: str, explained: Explained) -> str:

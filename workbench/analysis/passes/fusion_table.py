@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.analysis.observe import REQUIRED, TOGETHER
 from workbench.analysis.passes.missed import is_fused, why_absent
 from workbench.analysis.passes.patterns import occurrences
 
@@ -125,7 +126,9 @@ def _missed(pattern: str, label: str, explained: Explained) -> list[NotFused]:
 def _fewer(label: str, count: int, passes: tuple[str, ...], explained: Explained) -> NotFused:
     disabled, tried = explained.config.disabled_passes, {name for name, _ in explained.passes.tried}
     reasons = [
-        f"{name} {reason}" for name in passes if (reason := why_absent(name, disabled, tried)) is not None
+        f"{name} {reason}"
+        for name in passes
+        if name not in (REQUIRED, TOGETHER) and (reason := why_absent(name, disabled, tried)) is not None
     ]
     return NotFused(
         label, "; ".join(reasons) or NOT_KNOWN, "the config" if reasons else None, passes, count, ()

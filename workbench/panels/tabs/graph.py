@@ -8,6 +8,7 @@ from typing import Any
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
+from workbench.panels.tabs.elsewhere import Elsewhere
 from workbench.panels.tabs.tab import Tab
 
 
@@ -16,8 +17,17 @@ def cards(state: BenchState) -> list[Card]:
     explanations = state.held_parts("explanation")
     shown = [
         Card(
-            f"source and {label}", f'result.explanation("{label}").graph()', str(explanation),
-            explanation.graph, explanation.placement.to_frame, "node", part=f"explanation/{label}",
+            "source and optimized", f'result.explanation("{label}").graph()', str(explanation),
+            explanation.graph, explanation.placement.to_frame, "node",
+            part=f"explanation/{label}", label=label,
+        )
+        for label, explanation in explanations.items()
+    ]  # fmt: skip
+    shown += [
+        Card(
+            "where would it run elsewhere?", f'result.explanation("{label}").what_if()', str(explanation),
+            partial(Elsewhere, explanation, state), partial(predictions, explanation), None,
+            partial(predicted, explanation), f"explanation/{label}", label,
         )
         for label, explanation in explanations.items()
     ]  # fmt: skip
@@ -33,6 +43,17 @@ def view(explanations: dict[str, Any], times: dict[str, dict[str, float]]) -> An
 
     a, b = (explanations[label].explained for label in ("A", "B"))
     return graph_view(a, b, times_s=times.get("A"), after_times_s=times.get("B"))
+
+
+def predictions(explanation: Any) -> Any:
+    """Return a row for each provider that there is a table for."""
+    return explanation.what_if().to_frame()
+
+
+def predicted(explanation: Any) -> Any:
+    """Draw the graph on the provider that would take most of it."""
+    name = predictions(explanation)["prediction_for"].iloc[0]
+    return explanation.graph(name)
 
 
 def summary_of(parts: dict[str, Any]) -> str:
@@ -52,7 +73,8 @@ def times_s(state: BenchState) -> dict[str, dict[str, float]]:
 
 GRAPH = Tab(
     "graph",
-    "The graph before and after ORT's passes, by provider and by fate. Press Explain: nothing is timed.",
+    "The graph before and after ORT's passes: where each node runs, what happened to it, and where it would "
+    "run on other providers. Press Explain: nothing is timed.",
     cards,
     ("explanation",),
 )

@@ -19,6 +19,7 @@ from workbench.figures.palette import (
 from workbench.views.columns import pack
 from workbench.views.graph.pane import GraphRow, Pane, short_provider
 from workbench.views.graph.tree import Tree, open_alike
+from workbench.views.graph.words import parts_strip
 from workbench.views.texts import Texts, style_data
 
 MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
@@ -53,7 +54,8 @@ def payload(
             tree = pane.modules if pane.partitions is None or name == "modules" else pane.partitions
             tree_columns = _tree(tree, opened[name].pop(0), texts)
             columns |= {f"{number}_{name}_{key}": rows for key, rows in tree_columns.items()}
-        panes_data.append({"title": pane.title, "note": pane.note, "nodes": pane.nodes, "trees": trees})
+        note = ". ".join(filter(None, (pane.note, parts_strip(pane))))
+        panes_data.append({"title": pane.title, "note": note, "nodes": pane.nodes, "trees": trees})
     table, block = pack(columns)
     header = {
         "panes": panes_data,

@@ -9,11 +9,28 @@ from workbench.analysis.provenance.account import FATES
 from workbench.text import in_ms, one_line
 from workbench.views.graph.pane import Pane, short_provider
 
+BAR = 12  # letters of a bar
+
 
 def sentence(model_name: str, panes: Sequence[Pane]) -> str:
     """Return nodes, providers, partitions and crossings of each graph."""
     name = one_line(model_name) or "graph"
     return f"{name}: " + "; ".join(_told(pane) for pane in panes) + "."
+
+
+def parts_strip(pane: Pane) -> str:
+    """Return nodes by provider with a bar, and the parts, as in `CUDA 40 ▇▇▇▇▇▇▇▁ CPU 7 · 5 parts`."""
+    rows = [row for row in pane.rows if row.kind == "node" and row.provider is not None]
+    counts = Counter(short_provider(row.provider) for row in rows).most_common()
+    sizes = Counter(row.partition for row in rows if row.partition is not None)
+    if len(counts) < 2 or not sizes:
+        return ""
+    (most, first), (next_name, second), *others = counts
+    long = min(max(round(BAR * first / (first + second)), 1), BAR - 1)
+    strip = f"{one_line(most)} {first:,} {'▇' * long}{'▁' * (BAR - long)} {one_line(next_name)} {second:,}"
+    strip += "".join(f", {one_line(name)} {count:,}" for name, count in others)
+    alone = sum(size == 1 for size in sizes.values())
+    return f"{strip} · {len(sizes)} parts" + (f", {alone} of them a single node" if alone else "")
 
 
 def _told(pane: Pane) -> str:

@@ -78,16 +78,16 @@ function drawCell(ctx, theme, pane, cell, k) {
     ctx.fillStyle = ink;
     ctx.fillRect(x + 8, y + h - 6, max(((w - 16) * amount) / (pane.all[mode.name] || 1), 1), 3);
   }
-  const size = letters(13, k), tall = h - (box ? 12 : 4), two = size * 2.3 <= tall;
+  const size = letters(13, k), tall = h - (box ? 12 : 4), two = size * (box ? 2.45 : 2.3) <= tall;
   if (size * 1.15 > tall) return;
   const glyph = (style?.glyph || (inserted ? "+" : "")), left = x + (port ? 12 : box && !blank ? 8 : 16), room = x + w - left - 8;
-  const base = two ? y + 4 + size : y + (tall + size * 0.74) / 2 + (box ? 0 : 2), bold = `600 ${size}px ${theme.font}`;
+  const base = two ? y + (box ? 2 : 4) + size : y + (tall + size * 0.74) / 2 + (box ? 0 : 2), bold = `600 ${size}px ${theme.font}`;
   ctx.font = bold;
   const label = fitText(ctx, `${box ? "▸ " : ""}${pane.title(item)}`, room - (glyph ? size : 0)), used = ctx.measureText(label).width + 8;
   write(ctx, label, left, base, ink);
   if (glyph) write(ctx, glyph, x + w - size - 3, base, ink);
   ctx.font = `${letters(11.5, k)}px ${theme.font}`;
-  if (two || pane.view.columns) write(ctx, fitText(ctx, under(pane, item, port), two ? room : room - used - (glyph ? size : 0)), two ? left : left + used, two ? y + 4 + size * 2.15 : base, known ? ink : theme.soft);
+  if (two || pane.view.columns) write(ctx, fitText(ctx, under(pane, item, port), two ? room : room - used - (glyph ? size : 0)), two ? left : left + used, two ? y + (box ? 1 : 4) + size * 2.15 : base, known ? ink : theme.soft);
   if (two) drawStubs(ctx, theme, pane, cell, k);
 }
 

@@ -47,7 +47,7 @@ function render({ model, el }) {
   function paneOf(told, number) {
     const pane = new Pane(view, told, number), place = make("div", "wbv-pane", "", holder);
     make("div", "wbv-title", printable(pane.heading), place);
-    if (told.note) make("div", "wbv-note", printable(told.note), place);
+    if (data.panes.some(({ note }) => note)) make("div", "wbv-note wbv-line", printable(told.note || "\u2003"), place).title = printable(told.note);
     const toggled = (point, whole) => { // by its sign, or by a double click elsewhere on it
       const rect = pane.find(point), hit = rect && pane.isBox(rect.item) && point.x < rect.x + 22 !== whole;
       if (hit) toggle(pane, rect.item);
@@ -84,7 +84,7 @@ function render({ model, el }) {
       for (const pane of panes) { for (const path of shut) pane.opened.delete(pane.byPath.get(path)); pane.settle(); }
     }
     for (const pane of panes) if (!pane.stage.touched) {
-      pane.letter = min(max(13, ceil(LETTERS / scale(pane))), 20); // boxes are as wide as the letters will need
+      pane.letter = min(max(13, ceil((1.15 * LETTERS) / scale(pane))), 22); // boxes are as wide as the letters will need
       pane.settle();
       pane.fit();
     }

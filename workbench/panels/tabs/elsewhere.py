@@ -1,0 +1,85 @@
+"""Where the nodes would run on providers that are not here: predictions, and the chosen one as a graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import ipywidgets as W
+
+from workbench.analysis.placement import Prediction
+from workbench.panels.badges import link_badges
+from workbench.panels.changes import on_change, own_changes
+from workbench.panels.markup import note_html, text
+from workbench.panels.state import BenchState
+from workbench.panels.table import Table
+from workbench.text import bytes_text
+from workbench.views.graph import graph_view
+
+MOST_KINDS = 6  # operators of single nodes that are named
+COLUMNS = ("provider", "nodes", "of all (%)", "not known", "parts", "tensors crossing", "bytes crossing",
+           "left to the CPU", "right in checks (%)")  # fmt: skip
+CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its graph."
+SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
+
+
+class Elsewhere(W.VBox):  # type: ignore[misc]
+    """A table of predictions by provider, and the graph of the picked one below it."""
+
+    def __init__(self, explanation: Any, state: BenchState) -> None:
+        self.explanation, self.state = explanation, state
+        predictions = explanation.what_if()
+        self.predictions: dict[str, Prediction] = {
+            prediction.name: prediction for prediction in predictions.all
+        }
+        frame = predictions.to_frame()
+        known = frame.astype(object).where(frame.notna(), None)
+        rows = [table_row(row) for row in known.itertuples(index=False)]
+        self.table = Table.of_rows(COLUMNS, rows, CAPTION, key=0)
+        self.table.columns = [
+            {"name": name, "number": name not in ("provider", "left to the CPU")} for name in COLUMNS
+        ]
+        self.detail, self.status = W.VBox([]), W.HTML()
+        unknown = [W.HTML(note_html(SIZES))] if frame["bytes_crossing"].isna().any() else []
+        super().__init__([self.table, *unknown, self.status, self.detail])
+        on_change(self.table, lambda _: self._choose(), "picked", status=self.status)
+        if rows:
+            with own_changes():
+                self.table.picked = [rows[0][0]]
+            self._choose()
+
+    def _choose(self) -> None:
+        """Draw the graph of the picked provider."""
+        prediction = self.predictions.get(self.table.picked[-1]) if self.table.picked else None
+        if prediction is None:
+            self.detail.children = ()
+            return
+        view = graph_view(self.explanation.explained, prediction=prediction)
+        link_badges(self.state, view)
+        on_change(view, self._select, "selected", status=self.status)
+        self.detail.children = [W.HTML(islands_html(prediction)), view]
+
+    def _select(self, names: tuple[str, ...]) -> None:
+        self.state.selected = tuple(names)
+
+
+def table_row(row: Any) -> tuple[Any, ...]:
+    """Return the cells of a prediction."""
+    right, size, share = row.share_right_in_checks, row.bytes_crossing, row.node_share
+    return (
+        row.prediction_for, row.nodes, None if share is None else round(100 * share, 1), row.unknown,
+        row.partitions, row.tensors_crossing,
+        None if size is None else bytes_text(size),
+        row.left_to_the_cpu, None if right is None else round(100 * right, 1),
+    )  # fmt: skip
+
+
+def islands_html(prediction: Prediction) -> str:
+    """Return the parts that are a single node, by operator: each costs a copy there and back."""
+    sizes = Counter(node.partition for node in prediction.nodes)
+    alone = Counter(node.op_type for node in prediction.nodes if sizes[node.partition] == 1)
+    if not alone:
+        return ""
+    kinds = ", ".join(f"{count} {kind}" for kind, count in alone.most_common(MOST_KINDS))
+    more = ", …" if len(alone) > MOST_KINDS else ""
+    return f'<div class="wbp-note">{alone.total()} parts are a single node: {text(kinds)}{more}</div>'
