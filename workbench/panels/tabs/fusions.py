@@ -21,7 +21,7 @@ def cards(state: BenchState) -> list[Card]:
     name, part = "result.fusions()", f"explanation/{max(explanations)}"
     whole = Card(
         "fusions", f"{name}.patterns_frame()", str(both), partial(FusionTable, both, state),
-        both.patterns_frame, None, both.figure, part,
+        both.patterns_frame, None, both.figure, part=part,
     )  # fmt: skip
     return [whole, *(card for label, made in explanations.items() for card in explanation_cards(label, made))]
 

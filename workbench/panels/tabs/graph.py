@@ -27,7 +27,7 @@ def cards(state: BenchState) -> list[Card]:
         Card(
             "where would it run elsewhere?", f'result.explanation("{label}").what_if()', str(explanation),
             partial(Elsewhere, explanation, state), partial(predictions, explanation), None,
-            partial(predicted, explanation), f"explanation/{label}", label,
+            partial(predicted, explanation), part=f"explanation/{label}", label=label,
         )
         for label, explanation in explanations.items()
     ]  # fmt: skip
