@@ -28,6 +28,7 @@ def values(knob: Any) -> st.SearchStrategy[Any]:
         kinds.Number: st.none() | st.floats(1, 100),
         name_kinds.Texts: st.lists(names, max_size=3),
         kinds.Text: names,
+        name_kinds.Entries: st.dictionaries(names, names, max_size=3),
         name_kinds.Switches: st.dictionaries(
             st.sampled_from(knob.choices or ("",)), st.booleans(), max_size=3
         ),

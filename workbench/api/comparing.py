@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.running import check_config, inputs_of, measure_runs
+from workbench.api.running import inputs_of, measure_runs
+from workbench.api.subjects import Outputs, subjects_of
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
@@ -32,12 +33,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "History", "compare", "history", "open"]
 
-EXAMPLE = "wb.compare(model, wb.Config(), wb.Config(…))"
-
 
 def compare(
-    model: Model | Any,
-    *configs: Config,
+    model: Model | tuple[Model | Any, Config] | Any,
+    *subjects: Config | tuple[Model | Any, Config] | Any,
+    outputs: Outputs = None,
     inputs: Feeds = None,
     budget_s: float | None = None,
     smallest_effect: float = 0.01,
@@ -55,36 +55,30 @@ def compare(
 ) -> Comparison:
     """Measure configs side by side, each in fresh processes of its own, and judge which is faster.
 
-    The first config is the baseline. `budget_s` bounds the time (by default about 10 s, more for slow
-    models); measuring ends sooner when the answer is known. `pacing_s` leaves that pause before each run, as
-    requests that arrive now and then would. `calibration` is what static int8 measures its ranges on (see
-    `wb.prepare`). Outputs of configs with other arithmetic must reach `least_sqnr_db` of signal over noise
-    (by default what suits their precision), all others agree within `tolerance`. `clock="cpu"` compares the
-    processor time of each config at one thread in place of its latency, which a busy machine hardly disturbs.
-    `race=True` drops configs that are beaten and confirms the winner on fresh rounds. `keep` adds the result
-    to the history.
+    `wb.compare(model, a, b, …)` compares configs of one model, `wb.compare(first, second, …)` model files,
+    each with a config where it is a pair: `wb.compare((first, a), (second, b))`. The first one is the
+    baseline. `outputs={"339": "logits"}` names outputs that have another name in the further files, and
+    `outputs="ignore"` compares the time alone of different nets. `budget_s` bounds the time (by default
+    about 10 s, more for slow models); measuring ends sooner when the answer is known. `pacing_s` leaves
+    that pause before each run, as requests that arrive now and then would. `calibration` is what static
+    int8 measures its ranges on (see `wb.prepare`). Outputs of configs with other arithmetic must reach
+    `least_sqnr_db` of signal over noise (by default what suits their precision), all others agree within
+    `tolerance`. `clock="cpu"` compares the processor time of each config at one thread in place of its
+    latency, which a busy machine hardly disturbs. `race=True` drops configs that are beaten and confirms
+    the winner on fresh rounds. `keep` adds the result to the history.
     Ctrl-C or `cancel` stop it and leave no process behind.
 
     >>> import workbench as wb
     >>> wb.compare.__name__
     'compare'
     """
-    from workbench.models import Model, load
-
     began = time.perf_counter()
     check_seed(seed)
-    if len(configs) < 2:
-        raise ConfigError(
-            "a comparison needs two configs or more",
-            f"{EXAMPLE}; or measure one config alone: wb.measure(model, wb.Config(…))",
-        )
-    for config in configs:
-        check_config(config, EXAMPLE)
     if clock not in ("wall", "cpu"):
         raise ConfigError(f"clock={quoted(clock)} is no clock", 'give "wall" or "cpu"')
+    loaded, configs = subjects_of(model, subjects, outputs)
     if clock == "cpu":
         configs = tuple(at_one_thread(config) for config in configs)
-    loaded = model if isinstance(model, Model) else load(model)
     for config in configs:
         check_fit(loaded, config)
     calibration = replayed(calibration)

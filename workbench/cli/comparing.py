@@ -31,6 +31,19 @@ def add_to(commands: Commands) -> None:
     )
     compare.add_argument("model", nargs="?", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
     compare.add_argument(
+        "others", nargs="*", metavar="file", help="further model files: B, C…, each with its own settings"
+    )
+    compare.add_argument(
+        "--rename-output",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="an output of the model that has another name in the further files; may be repeated",
+    )
+    compare.add_argument(
+        "--ignore-outputs", action="store_true", help="compare the time alone of different nets"
+    )
+    compare.add_argument(
         "--more", metavar="FILE", help="go on measuring a saved comparison of this model, on the same machine"
     )
     for label in LABELS:
@@ -68,13 +81,15 @@ def run(arguments: argparse.Namespace) -> int:
         return run_more(arguments)
     if arguments.model is None:
         arguments.usage_error("the following arguments are required: model")
-    configs = read_configs(arguments)
+    files = read_files(arguments)
+    configs = [] if files else read_configs(arguments)
     check_seed(arguments.seed)
     model = load(arguments.model)
     inputs = read_inputs(arguments, model)
+    subjects = [(model, files[0][1]), *files[1:]] if files else [model, *configs]
     result = compare(
-        model,
-        *configs,
+        *subjects,
+        outputs=read_outputs(arguments),
         inputs=inputs,
         budget_s=arguments.budget,
         smallest_effect=arguments.smallest_effect,
@@ -130,6 +145,41 @@ def read_configs(arguments: argparse.Namespace) -> list[Config]:
     if len(configs) < 2:
         raise ConfigError("only one config was given, so there is nothing to compare", f"add one: {EXAMPLE}")
     return configs
+
+
+def read_files(arguments: argparse.Namespace) -> list[tuple[str, Config]]:
+    """Return each model file with the settings of its letter; nothing where there is only one file."""
+    from workbench.config import Config
+
+    files = [arguments.model, *arguments.others] if arguments.others else []
+    if len(files) > len(LABELS):
+        raise InputError(f"{len(files)} files were given", f"give at most {len(LABELS)}")
+    texts = {label: getattr(arguments, label) for label in LABELS}
+    for label in LABELS[len(files) :] if files else ():
+        if texts[label]:
+            raise ConfigError(
+                f"--{label} was given, and there are {len(files)} model files",
+                f"the letters are those of the files, --a to --{LABELS[len(files) - 1]}",
+            )
+    return [
+        (file, Config.from_assignments(texts[label] or []))
+        for file, label in zip(files, LABELS, strict=False)
+    ]
+
+
+def read_outputs(arguments: argparse.Namespace) -> Any:
+    """Return what the options say about outputs, as `wb.compare` takes it."""
+    if arguments.ignore_outputs and arguments.rename_output:
+        raise InputError("--ignore-outputs and --rename-output were both given", "give one of them")
+    if arguments.ignore_outputs:
+        return "ignore"
+    renamed = {}
+    for text in arguments.rename_output:
+        old, equals, new = text.partition("=")
+        if not (old and equals and new):
+            raise InputError(f"--rename-output {text!r} is not OLD=NEW", "write both names: 339=logits")
+        renamed[old] = new
+    return renamed or None
 
 
 def read_candidates(arguments: argparse.Namespace) -> list[Config]:

@@ -173,6 +173,8 @@ class PreparedModel(Part):
     KNOBS: ClassVar[tuple[Knob, ...]] = precision_knobs.GIVEN
 
     model: str | None = None
+    renamed_outputs: tuple[tuple[str, str], ...] = ()
+    compare_outputs: bool = True
 
     def check(self) -> None:
         if not self.model:

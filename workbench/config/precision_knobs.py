@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.config.kinds import Choice, Count, Flag, Number, Switch, Text
-from workbench.config.name_kinds import Texts
+from workbench.config.name_kinds import Entries, Texts
 
 BLOCKS = (16, 32, 64, 128, 256)
 
@@ -161,5 +161,21 @@ GIVEN = (
         "none",
         "The path of an .onnx file, or a sample's name: it is loaded in place of the model's own file.",
         "The model was quantized elsewhere, or trained with quantization, and both are to be compared.",
+    ),
+    Entries(
+        "renamed_outputs",
+        "renamed outputs",
+        "precision",
+        "none",
+        "Outputs that have another name in the file: the model's name, and the file's. Default: none.",
+        "An export or a rewrite gave outputs other names.",
+    ),
+    Switch(
+        "compare_outputs",
+        "outputs compared",
+        "precision",
+        "on",
+        "Outputs are compared with the baseline's before any speed is shown. Default: on.",
+        "Off for two different nets: then their times alone are compared, and the verdict says so.",
     ),
 )

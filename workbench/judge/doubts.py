@@ -11,6 +11,7 @@ from statistics import median, stdev
 from workbench.config.knobs import BY_FIELD
 from workbench.judge.agreement import NO_VALUES
 from workbench.judge.load_doubts import MORE_TIME, Circumstances, blocks_of, counted, other_load
+from workbench.judge.other_file import is_other_net
 from workbench.judge.pairs import Pair
 from workbench.records.comparison import Doubt, OutputAgreement, Verdict
 from workbench.records.machine import Machine
@@ -40,6 +41,7 @@ def doubts_of(
     doubts += _fallbacks(runs)
     doubts += _runtimes(runs, circumstances.software)
     doubts += _outputs(agreement)
+    doubts += _other_nets(runs)
     doubts += _unsteady(runs)
     doubts += _threads(runs, circumstances.machine)
     doubts += _clock(runs)
@@ -57,6 +59,17 @@ def _outputs(agreement: Sequence[OutputAgreement]) -> Iterable[Doubt]:
             f"every output of A and {label} is NaN or empty, so that they are equal says nothing",
             "give inputs that the model answers with numbers: inputs=…",
         )
+
+
+def _other_nets(runs: Sequence[Run]) -> Iterable[Doubt]:
+    for run in runs[1:]:
+        if is_other_net(run.config.precision):
+            yield Doubt(
+                "different nets",
+                run.label,
+                f"the outputs of A and {run.label} were not compared, as asked for: the ratio is of time",
+                "compare what both compute yourself: wb.accuracy(model, data) of each",
+            )
 
 
 def _preparation(runs: Sequence[Run]) -> Iterable[Doubt]:

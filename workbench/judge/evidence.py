@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.continuing import check_same_software
+from workbench.judge.other_file import in_names_of_model, is_other_net
 from workbench.judge.pairs import Pair, pairs_of, population_of
 from workbench.judge.tolerance import required_sqnr_db
 from workbench.measurement.candidate import Candidate
@@ -165,10 +166,13 @@ class Evidence:
         for outcome in outcomes:
             if outcome.outputs is None or outcome.label == "A" or self._is_settled(outcome.label):
                 continue
+            precision = self._candidates[outcome.label].config.precision
+            if is_other_net(precision):
+                continue
             rows = compare_outputs(
                 outcome.label,
                 expected,
-                read_values(outcome.outputs),
+                in_names_of_model(read_values(outcome.outputs), precision),
                 tolerance=self._request.tolerance,
                 least_sqnr_db=self._least_sqnr_db(outcome.label),
                 repeat=earlier,

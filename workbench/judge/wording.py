@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.judge.other_file import TIMING_ONLY, is_other_net
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.run import Run
 from workbench.text import in_mib, shorten
@@ -14,7 +15,9 @@ NOTABLE_LOAD_SHARE = 0.2
 def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
     """Return the verdict with its interval, then outputs, memory and, if relevant, load time, in words."""
     candidate = next(run for run in record.runs if run.label == verdict.label)
-    parts = [headline(verdict), outputs_in_words(verdict.label, record.agreement)]
+    is_timing = is_other_net(candidate.config.precision)
+    outputs = TIMING_ONLY if is_timing else outputs_in_words(verdict.label, record.agreement)
+    parts = [headline(verdict), outputs]
     parts.append(memory_in_words(record.runs[0], candidate))
     if verdict.kind != "outputs differ":
         parts.append(load_in_words(record.runs[0], candidate))

@@ -33,8 +33,9 @@ def prepared_file(source: Model, precision: PreparedModel) -> tuple[Model, StepR
         loaded = load(precision.model)
     except ModelError as error:
         raise PrepareError(f"prepared file: {error.problem}", error.fix) from error
-    _check_same("input", source, loaded)
-    _check_same("output", source, loaded)
+    if precision.compare_outputs:
+        _check_same("input", source, loaded, {})
+        _check_same("output", source, loaded, dict(precision.renamed_outputs))
     usual = {**source.usual_dims, **loaded.usual_dims}
     model = Model(loaded.path, source.name, usual_dims=usual)
     form = loaded.description.quantized
@@ -47,19 +48,27 @@ def prepared_file(source: Model, precision: PreparedModel) -> tuple[Model, StepR
         cached=False,
         before_bytes=file_bytes(source),
         after_bytes=file_bytes(loaded),
-        notes=("it was prepared elsewhere, and how is not known",),
+        notes=("it was prepared elsewhere, and how is not known",)
+        + (() if precision.compare_outputs else ("it is another net: its outputs are not compared",)),
     )
 
 
-def _check_same(what: str, source: Model, other: Model) -> None:
-    """Compare ports by name and rank; ORT checks the sizes."""
+def _check_same(what: str, source: Model, other: Model, renamed: dict[str, str]) -> None:
+    """Compare ports by name and rank; ORT checks the sizes. `renamed`: names of the file by the model's."""
     declared = declared_inputs if what == "input" else declared_outputs
     ours, theirs = ({value.name: value for value in declared(model.structure)} for model in (source, other))
+    if unknown := sorted(set(renamed) - set(ours)):
+        raise PrepareError(
+            f"{shorten(source.name)} has no output {listed(unknown)} that could be renamed",
+            f"its outputs are {listed(sorted(ours))}",
+        )
+    ours = {renamed.get(name, name): value for name, value in ours.items()}
     if set(ours) != set(theirs):
         raise PrepareError(
             f"{shorten(other.name)} has the {what}s {listed(sorted(theirs))}, and {shorten(source.name)} "
             f"{listed(sorted(ours))}",
-            "give a file of the same model: both are fed and compared by these names",
+            "give a file of the same model: both are fed and compared by these names; name renamed outputs, "
+            "outputs={'old': 'new'}; or compare the time alone of two different nets, outputs='ignore'",
         )
     for name, value in ours.items():
         pair = (value.type, theirs[name].type)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.config import Config
+from workbench.config import Config, PreparedModel
+from workbench.errors import InputError
+from workbench.models.checking import check_feed
 from workbench.models.model import Model
 from workbench.preparation.feeds import cast_feeds
 from workbench.preparation.preparing import OnStep, Prepared, prepare
@@ -43,4 +45,19 @@ def make_runnable(
 ) -> Runnable:
     """Prepare the model for the config and cast the feeds to the types of the prepared file's inputs."""
     prepared = prepare(model, config, calibration=calibration, cancel=cancel, on_step=on_step)
-    return Runnable(prepared, feeds if prepared.model is model else cast_feeds(feeds, prepared.model))
+    if prepared.model is model:
+        return Runnable(prepared, feeds)
+    is_other_net = isinstance(config.precision, PreparedModel) and not config.precision.compare_outputs
+    if is_other_net and not _fit(feeds, prepared.model):
+        return Runnable(prepared, prepared.model.inputs().feeds)
+    return Runnable(prepared, cast_feeds(feeds, prepared.model))
+
+
+def _fit(feeds: Sequence[Feed], model: Model) -> bool:
+    """Return whether the model takes these feeds."""
+    try:
+        for feed in feeds:
+            check_feed(feed, model.structure, [])
+    except InputError:
+        return False
+    return True
