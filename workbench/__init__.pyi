@@ -6,6 +6,7 @@ from workbench.api.accuracy import accuracy as accuracy
 from workbench.api.advising import findings as findings, improve as improve
 from workbench.api.comparing import compare as compare, history as history, open as open
 from workbench.api.deploying import deploy as deploy
+from workbench.api.decoding import decode as decode
 from workbench.api.explaining import ablate as ablate, explain as explain, levels as levels
 from workbench.api.exporting import export_html as export_html
 from workbench.api.layers import (
@@ -71,6 +72,7 @@ from workbench.results.accuracy import AccuracyTable as AccuracyTable
 from workbench.results.cold_start import ColdStarts as ColdStarts
 from workbench.results.comparison import Comparison as Comparison
 from workbench.results.deployment import Deployment as Deployment
+from workbench.results.decoding import Decoding as Decoding
 from workbench.results.explanation import Explanation as Explanation
 from workbench.results.findings import Finding as Finding, Findings as Findings, FixResult as FixResult
 from workbench.results.fusions import Fusions as Fusions

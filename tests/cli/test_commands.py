@@ -248,3 +248,23 @@ def test_a_load_test_takes_callers_sessions_and_rates(
     assert main(["load-test", model]) == 0
     assert calls["configs"] == (wb.Config(),)
     assert "does not reach 900 requests/s" in capsys.readouterr().out
+
+
+def test_decoding_takes_a_prompt_and_tokens(
+    monkeypatch: pytest.MonkeyPatch, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.factories import results as examples
+
+    calls: dict[str, Any] = {}
+
+    def decode(model: Any, *configs: wb.Config, **options: Any) -> wb.Decoding:
+        calls.update(options, model=model, configs=configs)
+        return wb.Decoding(examples.decoding(), examples.about())
+
+    monkeypatch.setattr("workbench.api.decoding.decode", decode)
+    assert main(["decode", model, "--b", "io_binding=true", "--prompt", "5", "--tokens", "3"]) == 0
+    assert calls["configs"] == (wb.Config(), wb.Config(io_binding=True))
+    assert (calls["prompt"], calls["tokens"], calls["budget_s"], calls["inputs"]) == (5, 3, 60.0, None)
+    assert "tokens/s" in capsys.readouterr().out
+    assert main(["decode", model, "--csv"]) == 0
+    assert capsys.readouterr().out.startswith("label,config,cache,first_token_s,")

@@ -27,6 +27,7 @@ from workbench.judge.measurement import MeasurementRecord
 from workbench.judge.sweep import SweepRecord
 from workbench.judge.sweep_points import SweepAxis, SweepPoint, SweepSeries
 from workbench.records.comparison import ComparisonRecord, OutputAgreement
+from workbench.records.decoding import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord, What
 from workbench.records.deployment import (
     DeployedFile,
     DeploymentCheck,
@@ -233,6 +234,26 @@ def load_run(
     )
 
 
+def decoding() -> DecodingRecord:
+    """Four tokens; B takes half the time and picks another token at its third step."""
+    runs = (decode_run("A", 1.0, (5, 6, 7, 8)), decode_run("B", 0.5, (5, 6, 9, 8)))
+    agreement = tuple(replace(row, label="B", output="logits") for row in ordinary().agreement[:1])
+    whats: tuple[What, ...] = ("first token", "next tokens")
+    verdicts = tuple(DecodeVerdict(what, replace(ordinary().verdict, label="B")) for what in whats)
+    return DecodingRecord("tiny", 128, 4, 0, True, (5, 6, 7, 8), runs, agreement, verdicts, (HOSTILE,))
+
+
+def decode_run(label: str, factor: float, picked: tuple[int, ...]) -> DecodeRun:
+    passes = tuple(
+        DecodePass(number, order, tuple(s * factor * (1 + number / 200) for s in (0.04, 0.005, 0.005, 0.005)),
+                   0.05 * factor, None, ())
+        for number in range(1, 4)
+        for order in range(2)
+    )  # fmt: skip
+    providers = ("CPUExecutionProvider",)
+    return DecodeRun(label, CONFIGS[0], providers, 2, "run", picked, 3 << 20, (90 << 20,), passes, None, None)
+
+
 def findings() -> FindingsRecord:
     gain = Gain("time", 0.0004, 0.0003, 0.0005, 0.2)
     fix = Fix("config", HOSTILE, config=CONFIGS[1])
@@ -305,6 +326,7 @@ def further() -> dict[str, Any]:
         "roofline": wb.Roofline(roofline(), about()),
         "cold start": wb.ColdStarts(start("A"), about()),
         "load test": wb.LoadTest(load_test(), about()),
+        "decoding": wb.Decoding(decoding(), about()),
         "findings": wb.Findings(findings(), about()),
         "improvement": wb.Improvement(improvement(), about()),
         "deployment": wb.Deployment(deployment(), about()),

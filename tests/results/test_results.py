@@ -48,6 +48,7 @@ def made() -> dict[str, Any]:
         "sensitivity": wb.Sensitivity(examples.sensitivity(), about),
         "why slower": wb.WhySlower(examples.why_slower(), about),
         "load test": wb.LoadTest(examples.load_test(), about),
+        "decoding": wb.Decoding(examples.decoding(), about),
         "findings": wb.Findings(examples.findings(), about),
         "improvement": wb.Improvement(examples.improvement(), about),
         "deployment": wb.Deployment(examples.deployment(), about),

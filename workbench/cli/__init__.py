@@ -14,6 +14,7 @@ from workbench.cli import (
     advising,
     cleaning,
     comparing,
+    decoding,
     deploying,
     lab,
     load_testing,
@@ -64,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     measuring.add_to(commands)
     load_testing.add_to(commands)
     sweeping.add_to(commands)
+    decoding.add_to(commands)
     advising.add_to(commands)
     deploying.add_to(commands)
     tuning.add_to(commands)

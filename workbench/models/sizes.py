@@ -71,7 +71,7 @@ class Sizes:
         self._has_past = any(
             _PAST.search(folded(declared.name)) and tensor_of(declared.type) for declared in inputs
         )
-        self._fit = _positions(model)
+        self._fit = positions_of(model)
         self._image = _image_side(model) or IMAGE
         self._given = _checked(inputs, given)
         self._usual = usual
@@ -247,7 +247,7 @@ def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, 
     return checked
 
 
-def _positions(model: ModelProto) -> int | None:
+def positions_of(model: ModelProto) -> int | None:
     """Return the rows of the smallest position table: a longer sequence would not fit."""
     rows = [
         int(tensor.dims[0])

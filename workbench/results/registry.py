@@ -38,6 +38,7 @@ MODULES = {  # in the order of sections and buttons
     "roofline": "workbench.results.roofline",
     "thread scaling": "workbench.results.thread_scaling",
     "load test": "workbench.results.load_test",
+    "decoding": "workbench.results.decoding",
     "peaks": "workbench.results.peaks",
     "findings": "workbench.results.findings",
     "improvement": "workbench.results.improvement",

@@ -59,7 +59,7 @@ class BoundCall(Call):
     ) -> None:
         self._session, self._feed = session, feed
         self._binding = binding = session.io_binding()
-        self._device = _device(session)
+        self._device = device_of(session)
         for name, value in feed.items():
             binding.bind_ortvalue_input(name, _to_ortvalue(value, self._device))
         self._places = {output.name: _place(output.type, self._device) for output in session.get_outputs()}
@@ -129,7 +129,8 @@ def _is_exotic(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.name in BY_DTYPE
 
 
-def _device(session: ort.InferenceSession) -> str:
+def device_of(session: ort.InferenceSession) -> str:
+    """Return where bound buffers lie."""
     return (
         "cuda"
         if {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())

@@ -8,10 +8,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnxruntime as ort
 
 from workbench.worker import sampling, serving, usage
-from workbench.worker.feeding import Call, bound_calls, needs_binding, plain_calls, to_portable
+from workbench.worker.decoding import Decoder
+from workbench.worker.feeding import (
+    Call,
+    bound_calls,
+    device_of,
+    needs_binding,
+    plain_calls,
+    to_portable,
+)
 from workbench.worker.shared_environment import share, use_shared
 from workbench.worker.values import read_values, write_values
 
@@ -68,6 +77,7 @@ class SessionHost:
         self.model = ""
         self.turn = -1
         self.callers: list[sampling.Run] = []
+        self.decoder: Decoder | None = None
 
     def do_load(self, model: str, plan: dict[str, Any], log_severity: int | None = None) -> Any:
         """Make the session, timed as the user's load time."""
@@ -177,6 +187,34 @@ class SessionHost:
         if rate_hz is None:
             return serving.closed_loop(runs, seconds, most)
         return serving.open_loop(runs, rate_hz, seconds, seed)
+
+    def do_decoder(self, names: dict[str, Any], feeds: str, prompt: list[int], count: int) -> Any:
+        """Make the loop over tokens, and run it once; buffers are bound where the config binds."""
+        session = self._session()
+        bind = bool(self.plan["io_binding"])
+        self.decoder = Decoder(
+            session,
+            names,
+            read_values(Path(feeds))[0],
+            device=device_of(session) if bind else None,
+            options=self._run_options(),
+        )
+        self.decoder.decode(prompt, count, None)
+        return {"io": "binding" if bind else "run"}, b""
+
+    def do_decode(
+        self, prompt: list[int], count: int, given: list[int] | None, logits: str | None = None
+    ) -> Any:
+        """Make tokens after a prompt; write the logits of each step to a file where one is named."""
+        if self.decoder is None:
+            raise RuntimeError("no decoder was made")
+        cpu_before = time.process_time_ns()
+        decoded = self.decoder.decode(prompt, count, given, keep_logits=logits is not None)
+        cpu_ns = time.process_time_ns() - cpu_before
+        if logits is not None:
+            write_values(Path(logits), [{"logits": np.stack(decoded["logits"])}])
+        body = {"picked": decoded["picked"], "cache_bytes": decoded["cache_bytes"], "cpu_ns": cpu_ns}
+        return body, decoded["steps"].tobytes()
 
     def do_usage(self) -> Any:
         return {

@@ -1,0 +1,54 @@
+"""A language model of four numbers a token, with and without a cache; both compute the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+VOCABULARY, WIDTH = 17, 4
+
+
+def decoder(
+    *, cached: bool = True, past: str = "past_key_values.0.key", present: str = "present.0.key",
+    mask: bool = False, fixed: Any = None, logits: str = "logits",
+) -> onnx.ModelProto:  # fmt: skip
+    """Each logit sums what the tokens so far are; the cache holds a row for each token."""
+    rng = np.random.default_rng(3)
+    table = rng.standard_normal((VOCABULARY, WIDTH)).astype(np.float32)
+    head = rng.standard_normal((WIDTH, VOCABULARY)).astype(np.float32)
+    weights = [numpy_helper.from_array(table, "table"), numpy_helper.from_array(head, "head")]
+    weights.append(numpy_helper.from_array(np.array([1]), "one"))
+    weights.append(numpy_helper.from_array(np.array([2]), "two"))
+    nodes = [helper.make_node("Gather", ["table", "input_ids"], ["rows"])]
+    nodes.append(helper.make_node("Unsqueeze", ["rows", "one"], ["fresh"]))
+    inputs = [value("input_ids", TensorProto.INT64, ["batch", fixed or "sequence"])]
+    outputs = [value(logits, TensorProto.FLOAT, ["batch", "sequence", VOCABULARY])]
+    whole = "fresh"
+    if cached:
+        inputs.append(value(past, TensorProto.FLOAT, ["batch", 1, "past", WIDTH]))
+        outputs.append(value(present, TensorProto.FLOAT, ["batch", 1, "total", WIDTH]))
+        nodes.append(helper.make_node("Concat", [past, "fresh"], [present], axis=2))
+        whole = present
+    if mask:
+        inputs.append(value("attention_mask", TensorProto.INT64, ["batch", "total"]))
+        nodes.append(helper.make_node("Cast", ["attention_mask"], ["floats"], to=TensorProto.FLOAT))
+        nodes.append(helper.make_node("Unsqueeze", ["floats", "ends"], ["columns"]))
+        weights.append(numpy_helper.from_array(np.array([1, 3]), "ends"))
+        nodes.append(helper.make_node("Mul", [whole, "columns"], ["masked"]))
+        whole = "masked"
+    nodes += [
+        helper.make_node("ReduceSum", [whole, "two"], ["sum"], keepdims=0),
+        helper.make_node("Sub", ["rows", "rows"], ["zeros"]),
+        helper.make_node("Add", ["zeros", "sum"], ["state"]),
+        helper.make_node("MatMul", ["state", "head"], [logits]),
+    ]
+    graph = helper.make_graph(nodes, "decoder", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def value(name: str, element: int, dims: Sequence[Any]) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, element, dims)

@@ -1,0 +1,64 @@
+"""`workbench decode`: a language model run token by token."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from workbench.cli.subject import add_subject, save
+
+if TYPE_CHECKING:
+    from workbench.cli.commands import Commands
+
+CANDIDATES = "bcdef"
+EXAMPLE = "workbench decode llama-small --b io_binding=true --prompt 128 --tokens 64"
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    command = commands.add_parser(
+        "decode", help="run a language model token by token", epilog=f"Example: {EXAMPLE}"
+    )
+    add_subject(command)
+    for label in CANDIDATES:
+        command.add_argument(
+            f"--{label}", action="append", metavar="KEY=VALUE", help=f"a setting of {label.upper()}"
+        )
+    command.add_argument("--prompt", type=int, default=128, metavar="N", help="tokens of prompt; default 128")
+    command.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens to make; default 64")
+    command.add_argument("--budget", type=float, default=60.0, metavar="S", help="seconds that it may take")
+    command.add_argument("--npz", metavar="FILE", help="your own inputs beside the tokens")
+    command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
+    command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
+    command.add_argument("--quiet", action="store_true", help="no progress bar")
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Decode, print the sentences or the table, and save."""
+    from workbench.api.decoding import decode
+    from workbench.cli.subject import read_inputs
+    from workbench.config import Config
+    from workbench.models import load
+    from workbench.text import printable
+
+    model = load(arguments.model)
+    given = [getattr(arguments, label) for label in CANDIDATES]
+    result = decode(
+        model,
+        Config.from_assignments(arguments.a or []),
+        *(Config.from_assignments(texts) for texts in given if texts is not None),
+        prompt=arguments.prompt,
+        tokens=arguments.tokens,
+        budget_s=arguments.budget,
+        inputs=read_inputs(arguments, model) if arguments.npz or arguments.dim else None,
+        seed=arguments.seed,
+        progress=sys.stderr.isatty() and not arguments.quiet,
+        keep=not arguments.no_history,
+    )
+    if arguments.csv:
+        print(result.to_frame().to_csv(index=False), end="")
+    else:
+        print(printable(str(result), keep="\n"))
+    return save(result, arguments)

@@ -1,0 +1,87 @@
+"""Milliseconds a token against its position, a line for each config."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.figures.chart import Axis, Chart, ChartRow, Look, Value, mebibytes, milliseconds, run_look
+from workbench.figures.drawing import chart_scene
+from workbench.figures.palette import style_of_run
+from workbench.judge.decoding_points import DecodeFigures, figures_of, in_words
+from workbench.text import in_mib, in_ms
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.judge.percentiles import Estimate
+    from workbench.records.decoding import DecodingRecord
+
+HEIGHT = 380
+_AXES = (
+    Axis("time to the first token (ms)"),
+    Axis("time of each further token (ms)"),
+    Axis("cache after the last token (MiB)"),
+)
+
+
+def decoding_chart(record: DecodingRecord) -> Chart:
+    """Return a row for each config."""
+    rows = tuple(_row(index, figures) for index, figures in enumerate(figures_of(record)))
+    return Chart(_headlines(record), _AXES, rows, f"{record.prompt_count} tokens of prompt", columns=3)
+
+
+def decoding_figure(record: DecodingRecord) -> go.Figure:
+    """Draw each token's time with plotly, from the second on: the first one runs the prompt."""
+    import plotly.graph_objects as go
+
+    from workbench.figures.scale import scale_of
+    from workbench.figures.template import apply, set_title
+    from workbench.figures.words import plain
+
+    figure, every = apply(go.Figure()), figures_of(record)
+    scale = scale_of([row.token.value for row in every])
+    for index, row in enumerate(every):
+        style = style_of_run(index)
+        places = range(1, len(row.position_s))
+        figure.add_scatter(
+            x=[record.prompt_count + place for place in places],
+            y=[scale.of(row.position_s[place]) for place in places],
+            name=plain(row.run.label),
+            mode="lines+markers",
+            marker={"symbol": style.symbol, "size": 5},
+            line={"color": style.color, "dash": style.dash},
+            hovertemplate=f"position %{{x}}: %{{y:.4~g}} {scale.unit}<extra>{plain(row.run.label)}</extra>",
+            showlegend=True,
+        )
+    figure.update_xaxes(title_text="position of the token")
+    figure.update_yaxes(title_text=f"median time of the token ({scale.unit})", rangemode="tozero")
+    note = f"the first token, which runs the prompt of {record.prompt_count}, stands in the sentences only"
+    return set_title(figure, _headlines(record), note, HEIGHT)
+
+
+def decoding_scene(record: DecodingRecord) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(decoding_chart(record))
+
+
+def _headlines(record: DecodingRecord) -> tuple[str, ...]:
+    return tuple(line.replace(": ", "; ", 1) for line in in_words(record).splitlines()[: len(record.runs)])
+
+
+def _row(index: int, figures: DecodeFigures) -> ChartRow:
+    look, run = run_look(index), figures.run
+    absent = "not measured" if run.failure is None else run.failure.problem
+    size = Value(mebibytes(run.cache_bytes), in_mib(run.cache_bytes) or "no cache", look)
+    times = (figures.first_token, figures.token)
+    return ChartRow(run.label, (*((_time(figure, look, absent),) for figure in times), (size,)))
+
+
+def _time(figure: Estimate, look: Look, absent: str) -> Value:
+    return Value(
+        milliseconds(figure.value),
+        in_ms(figure.value, 3) or absent,
+        look,
+        milliseconds(figure.low),
+        milliseconds(figure.high),
+    )

@@ -1,0 +1,92 @@
+"""A language model decoded token by token."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from workbench.errors import ConfigError
+from workbench.judge.decoding_points import (
+    DecodeFigures,
+    decode_frame,
+    figures_of,
+    in_words,
+    positions_frame,
+)
+from workbench.records.decoding import DecodingRecord, check_decoding
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+from workbench.text import quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class Decoding(Result):
+    """A language model decoded token by token. Made by `wb.decode`.
+
+    >>> import workbench as wb
+    >>> wb.Decoding.__name__
+    'Decoding'
+    """
+
+    record: DecodingRecord
+
+    @property
+    def figures(self) -> tuple[DecodeFigures, ...]:
+        """Time to the first token, time of a further one, and tokens of each config."""
+        return figures_of(self.record)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per config."""
+        return decode_frame(self.record)
+
+    def positions_frame(self) -> pd.DataFrame:
+        """Return one row per config and token: its position, its time, and what was picked."""
+        return positions_frame(self.record)
+
+    def to_python(self, model: str | os.PathLike[str], label: str = "A") -> str:
+        """Return a plain onnxruntime script that makes the session of one config and decodes with it."""
+        from workbench.results.decoding_script import decoding_script
+
+        run = next((run for run in self.record.runs if run.label == label), None)
+        if run is None:
+            labels = ", ".join(run.label for run in self.record.runs)
+            raise ConfigError(f"there is no run {quoted(label)}", f"name one of {labels}")
+        return decoding_script(run.config, model)
+
+    def figure(self) -> go.Figure:
+        """Draw milliseconds a token against its position, a line for each config."""
+        from workbench.figures.decoding import decoding_figure
+
+        return decoding_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw the times of the first token and of a further one, and the cache."""
+        from workbench.figures.decoding import decoding_scene
+
+        return decoding_scene(self.record)
+
+    def __str__(self) -> str:
+        return in_words(self.record)
+
+
+KIND = ResultKind(
+    "decoding",
+    DecodingRecord,
+    check_decoding,
+    None,
+    result=Decoding,
+    scope="runs",
+    entry="workbench.api.decoding:decode",
+    takes=("seed", "calibration", "progress", "keep"),
+    heading="Token by token",
+    button="Decode",
+    hint="A and B as language models: time to the first token, time of each further one, the cache",
+    step="decoding",
+    tabs=("latency",),
+    code="result.add(wb.decode(model, a, b))",
+)

@@ -1,0 +1,119 @@
+"""A language model in a loop: what an output gave at one step is an input of the next."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+
+Clock = Callable[[], int]  # nanoseconds
+
+
+class Decoder:
+    """Decodes with a session. `names` are those of `models.decoding`, `feed` holds example inputs.
+
+    The cache is copied to numpy and back, or bound: then ORT reads what it wrote, where it wrote it.
+    """
+
+    def __init__(
+        self,
+        session: ort.InferenceSession,
+        names: dict[str, Any],
+        feed: dict[str, Any],
+        *,
+        device: str | None,
+        options: ort.RunOptions | None,
+        clock: Clock = time.perf_counter_ns,
+    ) -> None:
+        self._session, self._names, self._options, self._clock = session, names, options, clock
+        self._device = device  # of the bound cache; None: copied
+        self._caches = names["caches"]
+        made = {names[key] for key in ("tokens", "mask", "positions", "segments", "branch")}
+        pasts = {cache["past"] for cache in self._caches}
+        self._constant = {name: value for name, value in feed.items() if name not in made | pasts}
+        self._dtypes = {name: value.dtype for name, value in feed.items() if hasattr(value, "dtype")}
+        self._empty = {
+            name: np.zeros(shape, self._dtypes[name]) for name, shape in names["empty_shapes"].items()
+        }
+        self.outputs = [names["logits"], *(cache["present"] for cache in self._caches)]
+
+    def decode(
+        self, prompt: list[int], count: int, given: list[int] | None, keep_logits: bool = False
+    ) -> dict[str, Any]:
+        """Make `count` tokens after the prompt; `given` are fed in place of the most likely ones.
+
+        Each step is timed from its feed to its outputs, without the choice of the token.
+        """
+        steps, picked, kept = array("q"), [], []
+        sequence, cache = list(prompt), self._first_cache()
+        step = self._copied if self._device is None else self._bound
+        for number in range(count):
+            fresh = sequence if not self._caches or number == 0 else sequence[-1:]
+            start = self._clock()
+            logits, cache = step(fresh, len(sequence), cache)
+            steps.append(self._clock() - start)
+            last = self._last(logits)
+            picked.append(int(last.argmax()))
+            if keep_logits:
+                kept.append(last)
+            sequence.append(picked[-1] if given is None else given[number])
+        return {"steps": steps, "picked": picked, "logits": kept, "cache_bytes": self._bytes(cache)}
+
+    def _feed(self, fresh: list[int], total: int) -> dict[str, Any]:
+        names, past = self._names, total - len(fresh)
+        feed = dict(self._constant)
+        feed[names["tokens"]] = self._array("tokens", [fresh])
+        if names["mask"] is not None:
+            feed[names["mask"]] = self._array("mask", np.ones((1, total)))
+        if names["positions"] is not None:
+            positions = np.arange(past, total)
+            feed[names["positions"]] = self._array(
+                "positions", positions if names["positions_rank"] == 1 else positions[None]
+            )
+        if names["segments"] is not None:
+            feed[names["segments"]] = self._array("segments", np.zeros((1, len(fresh))))
+        if names["branch"] is not None:
+            feed[names["branch"]] = np.full((1,), past > 0)
+        return feed
+
+    def _array(self, key: str, values: Any) -> Any:
+        return np.ascontiguousarray(values, self._dtypes[self._names[key]])
+
+    def _first_cache(self) -> list[Any]:
+        return [self._empty[cache["past"]] for cache in self._caches]
+
+    def _copied(self, fresh: list[int], total: int, cache: list[Any]) -> tuple[Any, list[Any]]:
+        feed = self._feed(fresh, total)
+        feed |= {pair["past"]: value for pair, value in zip(self._caches, cache, strict=True)}
+        logits, *presents = self._session.run(self.outputs, feed, self._options)
+        return logits, presents
+
+    def _bound(self, fresh: list[int], total: int, cache: list[Any]) -> tuple[Any, list[Any]]:
+        binding = self._session.io_binding()
+        for name, value in self._feed(fresh, total).items():
+            binding.bind_cpu_input(name, value)
+        for pair, value in zip(self._caches, cache, strict=True):
+            if isinstance(value, np.ndarray):
+                binding.bind_cpu_input(pair["past"], value)
+            else:
+                binding.bind_ortvalue_input(pair["past"], value)
+        binding.bind_output(self.outputs[0], "cpu")
+        for name in self.outputs[1:]:
+            binding.bind_output(name, self._device)
+        self._session.run_with_iobinding(binding, self._options)
+        logits, *presents = binding.get_outputs()
+        return logits, presents
+
+    @staticmethod
+    def _last(logits: Any) -> Any:
+        """Return the logits of the last token."""
+        values = logits if isinstance(logits, np.ndarray) else logits.numpy()
+        return np.asarray(values[0, -1], np.float32)
+
+    @staticmethod
+    def _bytes(cache: list[Any]) -> int:
+        return sum(value.nbytes if isinstance(value, np.ndarray) else value.numpy().nbytes for value in cache)
