@@ -82,5 +82,5 @@ def test_suggestions_of_a_sampler_race_too() -> None:
     space = replace(SPACE, starts=())
     wanted = Config(precision=DynamicInt8(), disabled_passes=("BiasGeluFusion",), intra_op_threads=1)
     world = World(lambda config: 0.2 if config == wanted else 1.0, 0.005, 400.0)
-    winner = Selection(space, Config(), world, lambda _, count: [wanted][:count]).run()
+    winner = Selection(space, Config(), world, lambda _, __, count: [wanted][:count]).run()
     assert world.configs[winner] == wanted

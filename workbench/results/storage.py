@@ -47,6 +47,7 @@ STORES = {
     "hashes": Store("cache/hashes", f"hashes of model files; {_AGAIN}"),
     "engines": Store("cache/tensorrt", f"TensorRT engines; {_AGAIN}"),
     "published": Store("data/shelf", "files laid out for Netron and speedscope; they expire after a week"),
+    "optuna": Store("data/optuna.sqlite", "studies as Optuna's storage; made again from the history"),
     "history": Store("data/history.sqlite", "results of every comparison", renewable=False),
 }
 

@@ -174,6 +174,13 @@ class Study(Result):
         store(record)
         return cls(record, structure=structure, request=request)
 
+    @property
+    def optuna(self) -> Any:
+        """The study in Optuna's storage, a trial for each candidate; its plots and dashboard work on it."""
+        from workbench.search.optuna_trials import optuna_study
+
+        return optuna_study(self.record)
+
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the best config."""
         return self.best.to_python(model)

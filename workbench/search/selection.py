@@ -52,7 +52,8 @@ class Bench(Protocol):
         """Return whether a round of so many candidates fits this share of the time to select."""
 
 
-Suggest = Callable[[Gains, int], Iterable[Config]]  # gains so far, how many → configs worth trying
+Suggest = Callable[[Mapping[str, Config], Gains, int], Iterable[Config]]
+"""Configs by label, gains so far, how many are wanted → configs worth trying."""
 
 
 class Selection:
@@ -139,7 +140,7 @@ class Selection:
         while self._bench.affords(BATCH, SAMPLED_SHARE):
             suggested = [
                 config
-                for config in self._suggest(self._bench.gains(), BATCH)
+                for config in self._suggest(self._bench.configs, self._bench.gains(), BATCH)
                 if config not in self._bench.configs.values()
             ]
             labels = self._admitted(suggested, "sampled")

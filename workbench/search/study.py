@@ -25,6 +25,7 @@ from workbench.records.origin import new_id
 from workbench.records.study import StudyRecord
 from workbench.search.bench import LocalBench
 from workbench.search.objectives import broken_limit, verdict_on
+from workbench.search.optuna_trials import LARGE, Sampler
 from workbench.search.request import StudyRequest
 from workbench.search.selection import Selection, Suggest
 from workbench.search.standings import BASELINE
@@ -83,6 +84,8 @@ def run_study(
                 request, surroundings, on_progress=on_progress, on_measured=keep, cancel=cancel
             )
             bench.start()
+            if suggest is None and len(request.space) > LARGE:
+                suggest = Sampler(request.space, request.base, request.seed)
             winner = Selection(request.space, request.base, bench, suggest).run()
             _check_tried(bench)
             confirmations = () if request.earlier is None else request.earlier.confirmations

@@ -1,0 +1,180 @@
+"""A study as Optuna's: its samplers suggest configs of a large space, its dashboard shows the trials.
+
+Each axis of the space is a categorical parameter, the value is the speed-up while selecting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+from workbench import home
+from workbench.config import Config
+from workbench.errors import StorageError
+from workbench.records.display import config_in_words
+from workbench.records.space import JOINED, Axis, Space, merged
+from workbench.records.study import StudyCandidate, StudyRecord
+from workbench.search.standings import Gains
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.distributions import CategoricalDistribution
+
+DEFAULT = "default"
+LARGE = 200  # combinations: a smaller space is screened and crossed well enough
+TRIES = 25  # suggestions per wanted config, since many were measured before
+PATIENCE_S = 5.0  # for another program that writes to the storage
+
+
+class Sampler:
+    """Optuna's tree-structured Parzen estimator over a space."""
+
+    def __init__(self, space: Space, base: Config, seed: int = 0) -> None:
+        self._space = space
+        self._base = base
+        self._seed = seed
+
+    def __call__(self, configs: Mapping[str, Config], gains: Gains, count: int) -> list[Config]:
+        """Return configs worth trying that were not considered before."""
+        with _quiet() as engine:
+            sampler = engine.samplers.TPESampler(seed=self._seed + len(configs), constant_liar=True)
+            study = engine.create_study(direction="maximize", sampler=sampler)
+            distributions = distributions_of(self._space)
+            for label, rounds in gains.items():
+                if rounds or label == "A":
+                    value = fmean(rounds.values()) if rounds else 0.0
+                    params = params_of(self._space, configs[label])
+                    study.add_trial(
+                        engine.trial.create_trial(params=params, distributions=distributions, value=value)
+                    )
+            known, suggested = {*configs.values()}, list[Config]()
+            for number in range(2 * TRIES * count):
+                if number == TRIES * count:  # it suggests what is known again and again
+                    study.sampler = engine.samplers.RandomSampler(seed=self._seed + len(configs))
+                trial = study.ask(distributions)
+                config = config_of(self._space, self._base, trial.params)
+                if config is None or config in known:
+                    study.tell(trial, state=engine.trial.TrialState.FAIL)
+                    continue
+                known.add(config)
+                suggested.append(config)
+                if len(suggested) == count:
+                    break
+            return suggested
+
+
+def storage_path() -> Path:
+    """Return the file of Optuna's storage in the user's folder."""
+    return home.data_folder() / "optuna.sqlite"
+
+
+def optuna_study(record: StudyRecord, path: Path | None = None) -> optuna.Study:
+    """Return the study from Optuna's storage, with every candidate as a trial; add those that are missing."""
+    file = path or storage_path()
+    with _quiet() as engine:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            storage = engine.storages.RDBStorage(
+                f"sqlite:///{file}", engine_kwargs={"connect_args": {"timeout": PATIENCE_S}}
+            )
+            study = engine.create_study(
+                storage=storage, study_name=record.id, direction="maximize", load_if_exists=True
+            )
+            known = {trial.user_attrs.get("label") for trial in study.get_trials(deepcopy=False)}
+            distributions = distributions_of(record.space)
+            for candidate in record.candidates:
+                if candidate.label not in known and candidate.state != "not tried":
+                    study.add_trial(_trial(record, candidate, distributions))
+        except (SQLAlchemyError, engine.exceptions.StorageInternalError) as error:
+            raise StorageError(
+                f"Optuna's storage {str(file)!r} cannot be used: {str(error).splitlines()[0]}",
+                "close the program that locks it; the study itself is in the history and in its bundle",
+            ) from error
+        return cast("optuna.Study", study)
+
+
+def distributions_of(space: Space) -> dict[str, CategoricalDistribution]:
+    """Return a categorical parameter for each axis."""
+    from optuna.distributions import CategoricalDistribution
+
+    return {
+        axis.name: CategoricalDistribution((DEFAULT, *(config_in_words(option) for option in axis.options)))
+        for axis in space.axes
+    }
+
+
+def params_of(space: Space, config: Config) -> dict[str, str]:
+    """Return which option of each axis a config has."""
+    return {axis.name: _option_of(axis, config) for axis in space.axes}
+
+
+def config_of(space: Space, base: Config, params: Mapping[str, Any]) -> Config | None:
+    """Return the config of these options; None if a config refuses them together."""
+    config: Config | None = base
+    for axis in space.axes:
+        for option in axis.options:
+            if config is not None and config_in_words(option) == params[axis.name]:
+                config = merged(config, option)
+    return config
+
+
+def _option_of(axis: Axis, config: Config) -> str:
+    for option in axis.options:
+        if all(_has(config, name, value) for name, value in option.changed().items()):
+            return config_in_words(option)
+    return DEFAULT
+
+
+def _has(config: Config, name: str, value: Any) -> bool:
+    held = getattr(config, name)
+    return {*value} <= {*held} if name in JOINED else bool(held == value)
+
+
+def _trial(
+    record: StudyRecord, candidate: StudyCandidate, distributions: Mapping[str, CategoricalDistribution]
+) -> optuna.trial.FrozenTrial:
+    import optuna
+
+    state, value = optuna.trial.TrialState.PRUNED, None
+    if candidate.label == record.candidates[0].label:
+        state, value = optuna.trial.TrialState.COMPLETE, 1.0
+    elif candidate.state == "measured" and candidate.ratio is not None:
+        state, value = optuna.trial.TrialState.COMPLETE, candidate.ratio
+    elif candidate.state == "failed":
+        state = optuna.trial.TrialState.FAIL
+    attributes = {
+        "label": candidate.label,
+        "config": config_in_words(candidate.config),
+        "state": candidate.state,
+        "reason": candidate.reason,
+        "low": candidate.low,
+        "high": candidate.high,
+        "rounds": candidate.rounds,
+    }
+    finite = value if value is None or math.isfinite(value) else None
+    return optuna.trial.create_trial(
+        state=state,
+        value=finite,
+        params=params_of(record.space, candidate.config),
+        distributions=dict(distributions),
+        user_attrs=attributes,
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[ModuleType]:
+    """Yield Optuna with its messages about new studies switched off meanwhile."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield optuna
+    finally:
+        optuna.logging.set_verbosity(before)
