@@ -16,7 +16,13 @@ from workbench.errors import WorkbenchError
 from workbench.results.history import History
 from workbench.results.registry import KINDS
 
-ALONE = ("comparison", "explanation", "profile", "peaks")  # tested as `examine` makes them; peaks are no part
+ALONE = (
+    "comparison",
+    "explanation",
+    "profile",
+    "peaks",
+    "study",
+)  # tested elsewhere; the last two are no parts
 MADE = examples.further()
 
 
