@@ -1,9 +1,9 @@
 """What our harness adds, and how long an answer takes: `python -m benchmarks.overhead`.
 
 Latency: the median that we report against a bare loop over the same session and the same inputs, in
-alternating bursts of one process. Turn-around: when the first verdict comes, when it is settled, and how
-much of a large comparison is neither sampling nor warm-up nor ORT's own loading. Import: `import workbench`
-against an empty interpreter.
+alternating bursts of one process. Turn-around: when the first interval comes, when the verdict is settled,
+which share of the time is sampling, and how much is neither sampling nor warm-up nor ORT's own loading.
+Import: `import workbench` against an empty interpreter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.models import make, make_large
 from workbench import Config, compare, load
 from workbench.measurement.limits import Progress
 from workbench.measurement.rounds import BLOCK_S, MAX_RUNS_A_BLOCK
-from workbench.worker.session import Bench
+from workbench.worker.session import SessionHost
 from workbench.worker.values import write_values
 
 BURSTS = 60
@@ -51,15 +51,15 @@ def latency(name: str, folder: Path) -> dict[str, Any]:
     model = load(make(name, folder))
     feeds = folder / "feeds"
     write_values(feeds, model.inputs(seed=0).feeds)
-    bench = Bench()
-    bench.do_load(str(model.path), Config().plan().to_dict())
-    bench.do_first_run(str(feeds))
-    bench.do_warm_up(0.2, 2.0, 10, None)
-    session, feed = bench.session, bench.feeds[0]
+    host = SessionHost()
+    host.do_load(str(model.path), Config().plan().to_dict())
+    host.do_first_run(str(feeds))
+    host.do_warm_up(0.2, 2.0, 10, None)
+    session, feed = host.session, host.feeds[0]
     assert session is not None
     reported, bare = [], []
     for _ in range(BURSTS):
-        _, payload = bench.do_block(BLOCK_S, 3, MAX_RUNS_A_BLOCK, None, 0.0, 1)
+        _, payload = host.do_block(BLOCK_S, 3, MAX_RUNS_A_BLOCK, None, 0.0, 1)
         samples = np.frombuffer(payload, np.int64)
         reported.append(float(np.median(samples)) / 1e9)
         count = len(samples)
@@ -78,12 +78,12 @@ def latency(name: str, folder: Path) -> dict[str, Any]:
 
 
 def turn_around(name: str, folder: Path) -> dict[str, Any]:
-    """Seconds to the first verdict, to the settled one, and outside of measuring."""
+    """Seconds to the first interval, to the settled verdict, and outside of measuring."""
     path = make_large(folder) if name == "large" else make(name, folder)
     first: list[float] = []
 
     def note(progress: Progress) -> None:
-        if progress.verdicts and not first and progress.verdicts[0].ratio is not None:
+        if progress.verdicts and not first and progress.verdicts[0].low is not None:
             first.append(time.perf_counter() - began)
 
     began = time.perf_counter()
@@ -91,9 +91,7 @@ def turn_around(name: str, folder: Path) -> dict[str, Any]:
     settled_s = time.perf_counter() - began
     processes = [process for run in result.runs for process in run.processes]
     inference_s = sum(sum(block.samples_s) for process in processes for block in process.blocks)
-    loading_s = (
-        sum(process.load_s for process in processes) + sum(process.import_s for process in processes) / 2
-    )
+    loading_s = sum(process.load_s for process in processes) + processes[0].import_s
     measuring_s = sum(
         sum(process.warmup_s) + process.first_run_s + sum(block.wall_s for block in process.blocks)
         for process in processes
@@ -102,9 +100,10 @@ def turn_around(name: str, folder: Path) -> dict[str, Any]:
         "model": name,
         "file_mib": path.stat().st_size / 2**20,
         "median_ms": (result.runs[0].latency.median_s or 0) * 1e3,
-        "first_verdict_s": first[0] if first else None,
+        "first_interval_s": first[0] if first else None,
         "settled_s": settled_s,
         "inference_s": inference_s,
+        "sampling": result.record.protocol.sampling_s / result.record.protocol.elapsed_s,
         "outside_s": settled_s - loading_s - measuring_s,
         "verdict": result.verdict.kind,
     }
@@ -130,13 +129,14 @@ def table(results: dict[str, Any]) -> str:
             f"| {row['model']} | {row['bare_s'] * 1e6:,.1f} µs | {row['reported_s'] * 1e6:,.1f} µs "
             f"| {row['ratio']:.4f} | {difference_us:+.2f} µs |"
         )
-    lines += ["", "| comparison | first verdict | settled | inference | outside of measuring and loading |"]
-    lines.append("|---|---|---|---|---|")
+    heads = ("comparison", "first interval", "settled", "sampling", "inference")
+    lines += ["", f"| {' | '.join(heads)} | outside of measuring and loading |"]
+    lines.append("|---|---|---|---|---|---|")
     for row in results["turn_around"]:
-        first = "none" if row["first_verdict_s"] is None else f"{row['first_verdict_s']:.1f} s"
+        first = "none" if row["first_interval_s"] is None else f"{row['first_interval_s']:.1f} s"
         lines.append(
             f"| {row['model']} ({row['median_ms']:.3g} ms, {row['file_mib']:.1f} MiB) | {first} "
-            f"| {row['settled_s']:.1f} s | {row['inference_s']:.1f} s | {row['outside_s']:.2f} s |"
+            f"| {row['settled_s']:.1f} s | {row['sampling']:.0%} | {row['inference_s']:.1f} s | {row['outside_s']:.2f} s |"
         )
     added_ms = results["import"]["added_s"] * 1e3
     return "\n".join([*lines, "", f"import workbench adds {added_ms:.1f} ms to an empty interpreter"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +63,18 @@ def test_every_kind_is_counted_and_a_file_is_only_added_to_when_asked(
     assert (told["workbench"], told["ort"]) == (["0.1.0"], ["1.31.1"])
     assert told["parts"]["quiet"]["tries"] == 4
     assert sum(told["parts"]["quiet"][kind] for kind in honesty.KINDS) == 4
+
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = sorted(
+    f"{folder}.{path.stem}"
+    for folder in ("benchmarks", "docs")
+    for path in (ROOT / folder).glob("*.py")
+    if path.stem != "__init__"
+)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_script_can_be_imported(script: str) -> None:
+    """Tests run no benchmark, so a name that moved would break one unseen."""
+    assert import_module(script).__doc__

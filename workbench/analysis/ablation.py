@@ -69,7 +69,7 @@ class AblationRecord:
 
     def __str__(self) -> str:
         effects = [
-            f"{shorten(row.name)} {row.effect} ({_percent(row)})"
+            f"{shorten(row.name)} {row.effect} ({_percent(row, self.comparison.verdict.confidence_text)})"
             for row in self.rows
             if row.effect in ("helps", "hurts")
         ]
@@ -176,7 +176,7 @@ def _inverse(ratio: float | None) -> float | None:
     return None if not ratio else 1 / ratio - 1
 
 
-def _percent(row: Worth) -> str:
+def _percent(row: Worth, confidence: str) -> str:
     if row.worth is None or row.low is None or row.high is None:
         return "not known"
-    return f"{row.worth * 100:+.1f} %, 95 % CI {row.low * 100:+.1f} to {row.high * 100:+.1f}"
+    return f"{row.worth * 100:+.1f} %, {confidence} CI {row.low * 100:+.1f} to {row.high * 100:+.1f}"

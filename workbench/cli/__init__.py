@@ -24,12 +24,9 @@ from workbench.cli import (
     sweeping,
     tuning,
 )
-from workbench.errors import Cancelled, WorkbenchError
+from workbench.cli.exit_codes import FINE, INTERRUPTED, OPEN, TERMINATED, WRONG_USE
+from workbench.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
 from workbench.text import printable
-
-USER_ERROR = 2  # the exit code of argparse
-INTERRUPTED = 128 + 2  # the shell's exit code after SIGINT
-TERMINATED = 128 + 15
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,10 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except WorkbenchError as error:
         print("workbench:", printable(str(error), keep="\n\t"), file=sys.stderr)
-        return USER_ERROR
+        return OPEN if isinstance(error, RunFailed | WorkerError) else WRONG_USE
     except BrokenPipeError:  # the reader of the pipe has closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return FINE
     return code
 
 

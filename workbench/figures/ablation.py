@@ -36,7 +36,11 @@ def ablation_chart(record: AblationRecord) -> Chart:
     if record.hurts:
         names = one_line(", ".join(record.hurts), MOST_LETTERS)
         note = f"these passes make the model slower here: {names}; {note}"
-    axis = Axis("slower without the pass (%)", "dot", (ReferenceLine(0.0),))
+    axis = Axis(
+        f"slower without the pass, {record.comparison.verdict.confidence_text} interval (%)",
+        "dot",
+        (ReferenceLine(0.0),),
+    )
     return Chart((f"{record.model_name}: what each pass is worth here",), (axis,), tuple(rows), note)
 
 

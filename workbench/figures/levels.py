@@ -26,7 +26,7 @@ _AXES = (
 def levels_chart(record: LevelsRecord) -> Chart:
     """Return a row for each level."""
     title = f"{record.model_name}: ORT's levels side by side"
-    note = f"speed-ups have 95 % intervals; {_outputs(record)}"
+    note = f"speed-ups have {record.comparison.verdict.confidence_text} intervals; {_outputs(record)}"
     return Chart((title,), _AXES, tuple(_row(row) for row in record.rows), note, columns=2)
 
 

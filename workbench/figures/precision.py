@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 PLOT = 380
 WIDTH, MARGIN, LINE, ROW = 1020, 16, 18, 24
 _COLUMNS = (16, 316, 460, 610, 685, 760, 825)  # left edges
-_HEADS = (
-    *("config", "latency (95 % CI)", "speed-up (95 % CI)", "file", "memory", "error"),
-    "accuracy (95 % CI)",
-)
 
 
 def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None = None) -> go.Figure:
@@ -70,7 +66,7 @@ def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = 
     y = MARGIN + 2.6 * LINE
     marks += [
         Text(x, y, head, 12, bold=True, room=_room(at))
-        for at, (x, head) in enumerate(zip(_COLUMNS, _HEADS, strict=True))
+        for at, (x, head) in enumerate(zip(_COLUMNS, _heads(record), strict=True))
     ]
     for index, row in enumerate(rows):
         y += ROW
@@ -83,6 +79,12 @@ def precision_scene(record: ComparisonRecord, accuracy: AccuracyRecord | None = 
     note = _note(rows, accuracy, points=False)
     marks.append(Text(MARGIN, y + 1.6 * LINE, note, 12, room=WIDTH - 2 * MARGIN))
     return Scene(WIDTH, y + 2 * LINE + MARGIN, title, tuple(marks))
+
+
+def _heads(record: ComparisonRecord) -> tuple[str, ...]:
+    """Return the heads of the table; only the speed-up has the confidence of the verdict."""
+    speed_up = f"speed-up ({record.verdict.confidence_text} CI)"
+    return "config", "latency (95 % CI)", speed_up, "file", "memory", "error", "accuracy (95 % CI)"
 
 
 def _cells(row: Standing) -> tuple[str, ...]:

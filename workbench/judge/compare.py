@@ -24,7 +24,8 @@ from workbench.measurement.machine import read_machine
 from workbench.measurement.rounds import BLOCK_S, StartWorker
 from workbench.records.comparison import ComparisonRecord, Doubt, Protocol
 from workbench.records.run import Run
-from workbench.worker.launch import Worker, WorkerFolder
+from workbench.worker.forking import ForkServers
+from workbench.worker.launch import WorkerFolder
 
 HUB_VARIABLES = ("JUPYTERHUB_API_URL", "JUPYTERHUB_USER")  # other users work on this machine too
 
@@ -35,11 +36,11 @@ def compare(
     on_progress: OnProgress = lambda _: None,
     cancel: threading.Event | None = None,
     clock: Callable[[], float] = time.perf_counter,
-    start_worker: StartWorker = Worker,
+    start_worker: StartWorker | None = None,
 ) -> ComparisonRecord:
     """Measure and judge the configs. Raise RunFailed if no config could run at all."""
     check(request)
-    with WorkerFolder() as folder:
+    with WorkerFolder() as folder, ForkServers(cancel) as servers:
         began = clock()
 
         def report_step(step: str) -> None:
@@ -52,7 +53,7 @@ def compare(
         if request.earlier is not None:
             check_same_files(request.earlier, candidates)
             earlier_s = request.earlier.protocol.elapsed_s
-        surroundings = Surroundings(read_machine(), folder, Watch(), clock, start_worker)
+        surroundings = Surroundings(read_machine(), folder, Watch(), clock, start_worker or servers.start)
         if request.earlier is not None:
             check_same_machine(request.earlier.machine, surroundings.machine)
         counters = read_counters()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -14,7 +15,9 @@ from workbench.errors import RunFailed
 from workbench.judge.compare_request import DEFAULT_BUDGET_S, CompareRequest, default_budget_s
 from workbench.judge.continuing import final_looks, last_round
 from workbench.judge.evidence import Evidence
+from workbench.judge.pairs import cycle_log_ratios
 from workbench.judge.race import SELECTION_SHARE, Race
+from workbench.judge.sequential import CONFIDENCE, MIN_ROUNDS, interval
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.interference import Watch
@@ -203,6 +206,23 @@ class Measuring:
         )
         return verdicts if self._race is None else tuple(map(self._race.described, verdicts))
 
+    def _provisional(self, verdict: Verdict) -> Verdict:
+        """Return the verdict for a report; before the first look its interval is that of the cycles so far."""
+        if not verdict.provisional or verdict.rounds >= MIN_ROUNDS:
+            return verdict
+        partners = {process.round: process for process in self.evidence.run(verdict.label).processes}
+        log_ratios = [
+            log_ratio
+            for process in self.evidence.run("A").processes
+            if process.round in partners
+            for log_ratio in cycle_log_ratios(process, partners[process.round], self._request.clock)
+        ]
+        estimate = interval(log_ratios, error=1 - CONFIDENCE)
+        if estimate is None:
+            return verdict
+        low, ratio, high = (math.exp(end) for end in (estimate.low, estimate.middle, estimate.high))
+        return replace(verdict, ratio=ratio, low=low, high=high)
+
     def _criteria(self, label: str) -> Criteria:
         criteria = Criteria(
             smallest_effect=self._request.smallest_effect,
@@ -234,7 +254,7 @@ class Measuring:
                 budget_s=self.budget_s,
                 fraction=min(1.0, elapsed_s / self.budget_s) if known else None,
                 remaining_s=max(0.0, self.budget_s - elapsed_s) if known else None,
-                verdicts=self.verdicts,
+                verdicts=tuple(map(self._provisional, self.verdicts)),
                 samples=self.evidence.latest_samples(),
             )
         )

@@ -73,6 +73,16 @@ def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") 
     )
 
 
+def cycle_log_ratios(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") -> list[float]:
+    """Return one log ratio for each cycle of a round, for a provisional interval before the first look."""
+    cycles = list(zip(_cycles(first.blocks), _cycles(second.blocks), strict=False))
+    if clock == "cpu":
+        return [_processor_log_ratio([cycle]) for cycle in cycles]
+    clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
+    chosen = clean if len(clean) >= MIN_CLEAN_CYCLES else cycles
+    return [_log_ratio([cycle], FASTEST_SHARE) for cycle in chosen]
+
+
 def population_of(candidates: Iterable[Sequence[Pair]]) -> Population:
     """Return which blocks count: the undisturbed ones if enough rounds have them.
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 from workbench.measurement.limits import OnProgress, Progress
+from workbench.records.comparison import Verdict
 
 Publish: TypeAlias = Callable[..., Any]  # IPython's display publisher
 
@@ -97,12 +98,21 @@ def _ended(how: str, seconds: float, last: Progress | None) -> str:
     return f"{how} {seconds:.1f} s{rounds}"
 
 
+def ratio_in_words(verdict: Verdict) -> str:
+    """Return the ratio so far, with its interval once there is one."""
+    if verdict.ratio is None:
+        return ""
+    if verdict.low is None or verdict.high is None:
+        return f"{verdict.ratio:.2f}×"
+    return f"{verdict.ratio:.2f}× ({verdict.low:.2f} to {verdict.high:.2f})"
+
+
 def in_words(progress_now: Progress) -> str:
     """Return the text beside the bar; no ratio if the configs compute different things."""
     left = "" if progress_now.remaining_s is None else f", at most {progress_now.remaining_s:.0f} s left"
     so_far = ""
     for verdict in progress_now.verdicts[:1]:
         if verdict.ratio is not None and verdict.kind != "outputs differ":
-            so_far = f", so far {verdict.ratio:.2f}×"
+            so_far = f", so far {ratio_in_words(verdict)}"
     where = f"round {progress_now.round}: " if progress_now.round else ""  # only comparisons have rounds
     return f"{where}{progress_now.doing}{so_far}{left}"

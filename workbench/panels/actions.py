@@ -11,11 +11,13 @@ from workbench.api.comparing import Comparison
 from workbench.api.comparing import compare as compare_configs
 from workbench.config import Config
 from workbench.errors import ConfigError, WorkbenchError
-from workbench.panels.code import compare_code
+from workbench.panels.code import compare_code, more_code
 from workbench.panels.jobs import Job
-from workbench.panels.request import Request
+from workbench.panels.request import Request, Subject
 from workbench.panels.state import BenchState
 from workbench.results.registry import KINDS, ResultKind
+
+MORE_S = 30.0  # further seconds of a comparison, if the panels set no budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,28 @@ def show_parts(kind: str, state: BenchState, request: Request, parts: Mapping[st
 
 
 COMPARE = Action("Compare", compare, show_comparison)
+
+
+def more_action(comparison: Comparison, subject: Subject | None, code: str) -> Action:
+    """Return the action that measures further rounds of the comparison on the screen.
+
+    `subject` and `code` are those of the comparison; a reopened one has none and needs the open model.
+    """
+
+    def measure_more(request: Request, job: Job) -> Comparison:
+        if not comparison.has_model:
+            job.step("checking the model")
+            comparison.attach(request.subject.model)
+        return comparison.measure_more(
+            budget_s=request.budget_s or MORE_S, progress=job.tell, cancel=job.cancel
+        )
+
+    def show(state: BenchState, request: Request, longer: Comparison) -> None:
+        attached = request.subject if subject is None else None
+        made_by = more_code(code, attached, request.budget_s or MORE_S)
+        state.show_comparison(longer, subject, made_by)
+
+    return Action("Measure longer", measure_more, show)
 
 
 def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:

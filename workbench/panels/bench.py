@@ -14,7 +14,7 @@ from workbench.diagnosis import doctor
 from workbench.errors import WorkbenchError
 from workbench.models import load
 from workbench.panels import code
-from workbench.panels.actions import COMPARE, Action, action_of
+from workbench.panels.actions import COMPARE, Action, action_of, more_action
 from workbench.panels.fixes import fix_action, fix_code
 from workbench.panels.jobs import Failed, Job, Jobs, wait_for
 from workbench.panels.recent import recent, remember, with_recent
@@ -154,6 +154,13 @@ class Bench:
     def compare(self, *, wait: bool = False) -> None:
         """Measure all configs side by side."""
         self._start(COMPARE, wait)
+
+    def measure_more(self, *, wait: bool = False) -> None:
+        """Measure further rounds of the comparison on the screen."""
+        result = self.state.result
+        if result is None:
+            raise WorkbenchError("There is no comparison to measure longer.", "Press Compare first.")
+        self._start(more_action(result, self.state.result_subject, self.code("result")), wait)
 
     def try_fix(self, label: str, finding: FindingRecord, *, wait: bool = False) -> None:
         """Measure the fix of a finding of A or B against the config that it was found in."""

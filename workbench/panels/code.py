@@ -60,6 +60,12 @@ def opening_code(result: Comparison) -> str:
     return reopening_code(result, "\n".join([*configs, "result"]))
 
 
+def more_code(code: str, attached: Subject | None, budget_s: float) -> str:
+    """Return the code of a comparison, continued; `attached` has the model of a reopened one."""
+    model = "" if attached is None else f".attach({model_line(attached).removeprefix('model = ')})"
+    return f"{code.removesuffix('result')}result = result{model}.measure_more(budget_s={budget_s:g})\nresult"
+
+
 def model_line(subject: Subject) -> str:
     """Return the line that opens the model."""
     return f"model = wb.load({source_code(subject.source if subject.source is not None else subject.model)})"

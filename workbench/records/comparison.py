@@ -80,6 +80,11 @@ class Verdict:
     looks: tuple[int, ...] = ()  # rounds at which an earlier verdict was final, before measuring continued
     clock: Literal["wall", "cpu"] = "wall"  # cpu: processor time at one thread
 
+    @property
+    def confidence_text(self) -> str:
+        """Return the confidence of the interval for labels, such as 95 %."""
+        return f"{self.confidence * 100:.0f} %"
+
     def __repr__(self) -> str:
         text = "provisional, " if self.provisional else ""
         if self.ratio is not None and self.kind in ("faster", "slower", "tie"):

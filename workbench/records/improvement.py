@@ -51,7 +51,9 @@ class ImprovementRecord:
         verdict = self.comparison.verdict
         if verdict.ratio is None:
             return f"{self.model_name}: {verdict.kind} ({tried})"
-        interval = f" ({verdict.low:.3g} to {verdict.high:.3g})" if verdict.low and verdict.high else ""
+        interval = ""
+        if verdict.low and verdict.high:
+            interval = f" ({verdict.confidence_text} CI {verdict.low:.3g} to {verdict.high:.3g})"
         speed_up = f"{verdict.ratio:.3g} times{interval} as fast as before"
         return f"{self.model_name}: {verdict.kind}, {speed_up} ({tried})"
 

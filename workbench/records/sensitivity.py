@@ -118,10 +118,11 @@ class ProposalRecord:
     whole_error: float | None  # error with nothing excluded
     error: float | None  # error with the proposed layers excluded
     cost_s: float | None  # seconds per run that the exclusion costs
-    cost_low_s: float | None  # the 95 % interval's lower end
+    cost_low_s: float | None
     cost_high_s: float | None
     cost_how: str
     attempts: tuple[Attempt, ...]
+    cost_confidence: float = 0.95  # of the interval from cost_low_s to cost_high_s
 
     def __str__(self) -> str:
         cost = "" if not self.excluded or self.cost_s is None else f"; {self._cost(self.cost_s)}"
@@ -129,14 +130,15 @@ class ProposalRecord:
 
     def _cost(self, cost_s: float) -> str:
         low_s, high_s = self.cost_low_s, self.cost_high_s
+        kind = f"{self.cost_confidence * 100:.0f} % interval"
         if low_s is None or high_s is None:
             return f"it {'costs' if cost_s >= 0 else 'saves'} {in_ms(abs(cost_s), 3)} a run ({self.cost_how})"
         if low_s < 0 < high_s:
             low, value, high = (in_ms(end_s, 3, signed=True) for end_s in (low_s, cost_s, high_s))
-            return f"it changes a run by {value}, 95 % interval {low} to {high} ({self.cost_how})"
+            return f"it changes a run by {value}, {kind} {low} to {high} ({self.cost_how})"
         low, value, high = (in_ms(abs(end_s), 3) for end_s in sorted((low_s, cost_s, high_s), key=abs))
         verb = "costs" if cost_s >= 0 else "saves"
-        return f"it {verb} {value} a run, 95 % interval {low} to {high} ({self.cost_how})"
+        return f"it {verb} {value} a run, {kind} {low} to {high} ({self.cost_how})"
 
 
 def _saved(row: LayerSensitivity) -> str:

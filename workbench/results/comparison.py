@@ -97,6 +97,11 @@ class Comparison(ResultWithParts):
         """Each output of each candidate against the baseline's."""
         return self.record.agreement
 
+    @property
+    def has_model(self) -> bool:
+        """Whether the model is at hand; a reopened result needs `attach`."""
+        return self._model is not None
+
     def attach(self, model: Model | str | Path | Any, *, inputs: Any = None, calibration: Any = None) -> Self:
         """Give a reopened result its model, the same one, so that `examine` can make what is missing."""
         loaded = model if isinstance(model, Model) else load(model)

@@ -24,19 +24,25 @@ from workbench.worker.usage import rss_bytes
 
 def main() -> None:
     """Answer commands until the parent ends; `argv[2]` is the parent's process id."""
-    _die_with(int(sys.argv[2]))
+    die_with(int(sys.argv[2]))
+    serve()
+
+
+def serve(started: dict[str, Any] | None = None) -> None:
+    """Answer commands from stdin until it ends; `started` says what importing took in a fork server."""
     commands = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # ORT and its libraries print to stdout too: redirect stdout to the log
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(commands, inbox), daemon=True).start()
 
-    bare_bytes, began = rss_bytes(), time.perf_counter()
-    import onnxruntime as ort
+    if started is None:
+        bare_bytes, began = rss_bytes(), time.perf_counter()
+        import onnxruntime as ort
 
-    import_s = time.perf_counter() - began
-    hello = {"pid": os.getpid(), "versions": _versions(ort), "import_s": import_s, "bare_bytes": bare_bytes}
-    _answer(answers, "hello", hello)
+        import_s = time.perf_counter() - began
+        started = {"versions": versions(ort), "import_s": import_s, "bare_bytes": bare_bytes}
+    _answer(answers, "hello", {"pid": os.getpid(), **started})
 
     from workbench.worker.session import SessionHost
 
@@ -81,7 +87,7 @@ def _answer(answers: BinaryIO, kind: str, body: dict[str, Any], payload: bytes =
         os._exit(0)
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """Tie the worker's life to its parent, and make the worker the OOM killer's first choice."""
     if sys.platform != "linux":
         return
@@ -104,7 +110,7 @@ def _go_first(score: str) -> None:
         return
 
 
-def _versions(ort: Any) -> dict[str, str]:
+def versions(ort: Any) -> dict[str, str]:
     import numpy
 
     return {

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from workbench.errors import Cancelled, RunFailed, WorkerError
 from workbench.worker import endings, freezing, log, memory
@@ -22,7 +22,7 @@ from workbench.worker.protocol import Message, ProtocolError, read_message, writ
 
 _BOOTSTRAP = (
     "import sys, types; package = types.ModuleType('workbench'); package.__path__ = [sys.argv[1]]; "
-    "sys.modules['workbench'] = package; from workbench.worker.child import main; main()"
+    "sys.modules['workbench'] = package; from workbench.worker.{module} import main; main()"
 )
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 MAX_LOG_BYTES = 512 << 20
@@ -31,21 +31,44 @@ _NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}  # ORT's call for this purpose st
 _LAST_WORDS_S = 2.0  # from the end of the pipe to the end of the process
 
 
+class Process(Protocol):
+    """What a worker needs of its process: `subprocess.Popen` has it, and a forked process."""
+
+    pid: int
+    stdin: Any
+    stdout: Any
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def kill(self) -> None: ...
+
+
+Spawn: TypeAlias = Callable[[BinaryIO], Process]  # starts a process that logs to this file
+
+
 class Worker:
     """One child process, as a context manager: leaving kills the child, frozen or not."""
 
     def __init__(
-        self, folder: Path, *, name: str, python: str = sys.executable, memory_bytes: int | None = None
+        self,
+        folder: Path,
+        *,
+        name: str,
+        python: str = sys.executable,
+        memory_bytes: int | None = None,
+        spawn: Spawn | None = None,
     ) -> None:
         """Start the process; `hello` waits until the process is ready.
 
-        `memory_bytes` bounds the memory of the process; None: a bound that leaves the machine usable.
+        `memory_bytes` bounds the memory of the process; None: a bound that leaves the machine usable. `spawn`
+        starts the process in place of a new interpreter.
         """
         self.name = name
         self.log_path = folder / f"{name}.log"
         self.can_freeze = True  # False once a freeze failed: other workers were then measured beside this one
         self._python = python
         self._memory_bytes = memory_bytes
+        self._start = spawn or self._new_interpreter
         self._frozen = False
         self._closed = False
         self._last_log = ""
@@ -142,24 +165,26 @@ class Worker:
     ) -> None:
         self.close()
 
-    def _spawn(self) -> subprocess.Popen[bytes]:
+    def _spawn(self) -> Process:
         try:
             log_file = self.log_path.open("ab")
-            environment = _environment(self.log_path.parent)
         except OSError as error:
             raise no_room(error, temporary_file=True) or error from error
         with log_file:
             try:
-                return subprocess.Popen(
-                    [self._python, "-P", "-c", _BOOTSTRAP, _PACKAGE, str(os.getpid())],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log_file,
-                    env=environment,
-                    process_group=0 if os.name == "posix" else None,
-                )
+                return self._start(log_file)
             except OSError as error:
                 raise self._unstartable(error) from error
+
+    def _new_interpreter(self, log_file: BinaryIO) -> Process:
+        return subprocess.Popen(
+            command(self._python, "child"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log_file,
+            env=environment(self.log_path.parent),
+            process_group=0 if os.name == "posix" else None,
+        )
 
     def _unstartable(self, error: Exception) -> WorkerError:
         return WorkerError(
@@ -240,10 +265,18 @@ def call_job(
         return answer.body
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def command(python: str, module: str) -> list[str]:
+    """Return the command line that runs `main` of a module of this package."""
+    return [python, "-P", "-c", _BOOTSTRAP.format(module=module), _PACKAGE, str(os.getpid())]
+
+
+def environment(folder: Path) -> dict[str, str]:
     """Return the variables of a worker: no telemetry, and temporary files in the worker folder."""
     temporary = folder / "tmp"
-    temporary.mkdir(exist_ok=True)
+    try:
+        temporary.mkdir(exist_ok=True)
+    except OSError as error:
+        raise no_room(error, temporary_file=True) or error from error
     return {**os.environ, **_NO_TELEMETRY, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
 
 

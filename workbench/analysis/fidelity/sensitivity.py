@@ -32,7 +32,7 @@ MEASURED = "measured, interleaved"
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """Seconds of a run that quantizing a layer saves, with a 95 % interval."""
+    """Seconds of a run that quantizing a layer saves, with the interval of the comparison."""
 
     value_s: float
     low_s: float | None = None
@@ -186,11 +186,16 @@ def propose(variants: LayerVariants, record: SensitivityRecord, max_error: float
 
 def with_measured_cost(record: ProposalRecord, comparison: ComparisonRecord) -> ProposalRecord:
     """Return the record with the cost that the comparison of A, all quantized, with the proposal measured."""
-    gain = measured_gain(comparison.verdicts[0], comparison.runs[0].latency.median_s)
+    gain = measured_gain(comparison.verdict, comparison.runs[0].latency.median_s)
     if gain is None:
         return record
     return replace(
-        record, cost_s=gain.value_s, cost_low_s=gain.low_s, cost_high_s=gain.high_s, cost_how=MEASURED
+        record,
+        cost_s=gain.value_s,
+        cost_low_s=gain.low_s,
+        cost_high_s=gain.high_s,
+        cost_how=MEASURED,
+        cost_confidence=comparison.verdict.confidence,
     )
 
 
