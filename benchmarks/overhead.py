@@ -136,7 +136,8 @@ def table(results: dict[str, Any]) -> str:
         first = "none" if row["first_interval_s"] is None else f"{row['first_interval_s']:.1f} s"
         lines.append(
             f"| {row['model']} ({row['median_ms']:.3g} ms, {row['file_mib']:.1f} MiB) | {first} "
-            f"| {row['settled_s']:.1f} s | {row['sampling']:.0%} | {row['inference_s']:.1f} s | {row['outside_s']:.2f} s |"
+            f"| {row['settled_s']:.1f} s | {row['sampling']:.0%} | {row['inference_s']:.1f} s "
+            f"| {row['outside_s']:.2f} s |"
         )
     added_ms = results["import"]["added_s"] * 1e3
     return "\n".join([*lines, "", f"import workbench adds {added_ms:.1f} ms to an empty interpreter"])

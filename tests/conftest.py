@@ -89,8 +89,11 @@ def no_worker_left() -> Iterator[None]:
     assert not left, f"worker processes were left running: {left}"
 
 
+WORKERS = ("workbench.worker.child", "workbench.worker.fork_server")
+
+
 def is_worker(process: psutil.Process) -> bool:
     try:
-        return any("workbench.worker.child" in part for part in process.cmdline())
+        return any(module in part for part in process.cmdline() for module in WORKERS)
     except psutil.Error:  # it ended while we asked
         return False

@@ -40,7 +40,9 @@ def command(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def workers_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
     """Waits until there are two."""
     while process.poll() is None:
-        workers = [child for child in psutil.Process(process.pid).children() if is_worker(child)]
+        workers = [
+            child for child in psutil.Process(process.pid).children(recursive=True) if is_worker(child)
+        ]
         if len(workers) >= 2:
             return workers
     raise AssertionError("it ended before it measured")

@@ -53,7 +53,7 @@ class World:
     run_s: dict[str, float]
     scatter: float = 0.0
     seed: int = 0
-    start_s: float = 0.4
+    start_s: float = 0.02
     outputs: Callable[[str, int], float] = lambda *_: 1.0
     failing: frozenset[str] = frozenset()
     others_cores: float = 0.0

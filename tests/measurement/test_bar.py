@@ -26,6 +26,11 @@ def test_no_speed_stands_beside_outputs_that_differ(kind: Kind, ratio: float | N
     assert in_words(Progress("judging", 3, 5.0, 9.0, 0.5, 4.0, (verdict,))) == words
 
 
+def test_the_ratio_so_far_has_its_interval() -> None:
+    verdict = Verdict("B", "unknown", 1.5, 1.2, 1.9, 0.95, 0.01, 1, True, "because")
+    assert "so far 1.50× (1.20 to 1.90)" in in_words(Progress("judging", 1, 1.0, 9.0, 0.1, 8.0, (verdict,)))
+
+
 class Outputs:
     """What a notebook would show in one output, from first to last."""
 

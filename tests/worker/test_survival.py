@@ -15,6 +15,7 @@ import numpy as np
 import psutil
 import pytest
 
+from tests.conftest import is_worker
 from tests.models import tiny
 from tests.worker.harness import (
     case_for,
@@ -34,11 +35,7 @@ needs_signals = pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 
 
 def worker_pids() -> set[int]:
-    return {
-        child.pid
-        for child in psutil.Process().children(recursive=True)
-        if any("workbench.worker.child" in part for part in child.cmdline())
-    }
+    return {child.pid for child in psutil.Process().children(recursive=True) if is_worker(child)}
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ from workbench.records.run import Failure
 from workbench.text import shorten
 from workbench.worker.launch import Worker
 
-SAMPLING_S = 0.25  # per round and config
+SAMPLING_S = 0.5  # per round and config: most of the time that a round takes
 RACE_BUDGET = 2.0  # times the default: rounds to select and rounds to confirm
 MEMORY_SHARE = 0.6  # share of the machine's memory for the workers of a round
 MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
@@ -207,7 +207,7 @@ class Measuring:
         return verdicts if self._race is None else tuple(map(self._race.described, verdicts))
 
     def _provisional(self, verdict: Verdict) -> Verdict:
-        """Return the verdict for a report; before the first look its interval is that of the cycles so far."""
+        """Return the verdict for a report; before the first look its interval is that of the cycles."""
         if not verdict.provisional or verdict.rounds >= MIN_ROUNDS:
             return verdict
         partners = {process.round: process for process in self.evidence.run(verdict.label).processes}

@@ -26,11 +26,11 @@ from workbench.worker.protocol import Message
 
 _T = TypeVar("_T")
 
-BLOCK_S = 0.005  # shorter blocks give a ratio with less scatter: see docs/measuring.md
+BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring.md
 LEAD_IN_S = 0.010  # a run this soon after thawing is notably slower
 MAX_RUNS_A_BLOCK = 500
 MIN_CYCLES = 3
-PATIENCE = 3  # times the sampling time that a disturbed round waits for clean cycles
+PATIENCE = 1.5  # times the sampling time that a disturbed round waits for clean cycles
 WARM_UP_FLOOR_S = 0.06
 WARM_UP_FLOOR_RUNS = 4
 WARM_UP_BOUND_S = 1.5

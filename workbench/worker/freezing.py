@@ -63,6 +63,7 @@ def _await_stop(pid: int) -> bool:
                 return True
         except (OSError, IndexError):  # a thread ended between the listing and the reading
             continue
+        os.sched_yield()  # a thread stops only once it has a core, and this loop may hold the one it needs
     return False
 
 

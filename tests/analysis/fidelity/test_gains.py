@@ -84,9 +84,9 @@ PROPOSAL = ProposalRecord(
 
 def comparison(ratio: float | None, low: float | None, high: float | None) -> SimpleNamespace:
     """A: all quantized, 0.4 ms."""
-    verdict = SimpleNamespace(ratio=ratio, low=low, high=high)
+    verdict = SimpleNamespace(ratio=ratio, low=low, high=high, confidence=0.99)
     run = SimpleNamespace(latency=SimpleNamespace(median_s=0.4e-3))
-    return SimpleNamespace(runs=(run,), verdicts=(verdict,))
+    return SimpleNamespace(runs=(run,), verdicts=(verdict,), verdict=verdict)
 
 
 def test_the_measurement_overrules_the_estimate() -> None:
@@ -95,13 +95,13 @@ def test_the_measurement_overrules_the_estimate() -> None:
     assert record.cost_low_s == pytest.approx(0.4e-3 / 0.9 - 0.4e-3)
     assert record.cost_high_s == pytest.approx(0.4e-3 / 0.75 - 0.4e-3)
     assert str(record).endswith(
-        "it costs 0.1 ms a run, 95 % interval 0.0444 ms to 0.133 ms (measured, interleaved)"
+        "it costs 0.1 ms a run, 99 % interval 0.0444 ms to 0.133 ms (measured, interleaved)"
     )
 
 
 def test_a_cost_that_may_be_none_is_not_called_a_cost_or_a_saving() -> None:
     record = with_measured_cost(PROPOSAL, comparison(0.99, 0.9, 1.1))  # type: ignore[arg-type]
-    assert "it changes a run by +0.00404 ms, 95 % interval -0.0364 ms to +0.0444 ms" in str(record)
+    assert "it changes a run by +0.00404 ms, 99 % interval -0.0364 ms to +0.0444 ms" in str(record)
 
 
 def test_without_a_measured_ratio_the_estimate_stays() -> None:

@@ -1,0 +1,121 @@
+"""Workers that another process forks: alike in all but their start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from onnx import TensorProto, helper
+
+from tests.models import tiny
+from tests.worker.harness import interpreter, load_plan, mlp_feed
+from workbench.errors import Cancelled, WorkerError
+from workbench.worker import forking
+from workbench.worker.forking import ForkedProcess, ForkServers
+from workbench.worker.launch import Worker
+from workbench.worker.values import read_values, write_values
+
+pytestmark = [pytest.mark.real, pytest.mark.skipif(not forking.CAN_FORK, reason="Linux forks workers")]
+
+
+@pytest.fixture
+def servers() -> Iterator[ForkServers]:
+    with ForkServers() as started:
+        yield started
+    assert not [
+        child for child in psutil.Process().children(recursive=True) if "fork_server" in str(child.cmdline())
+    ]
+
+
+def test_workers_of_one_server_run_models(tmp_path: Path, servers: ForkServers) -> None:
+    model = tiny.save(tiny.mlp(), tmp_path)
+    write_values(tmp_path / "feeds", [mlp_feed()])
+    with servers.start(tmp_path, name="A") as first, servers.start(tmp_path, name="B") as second:
+        pids = set()
+        for worker in (first, second):
+            hello = worker.hello(timeout_s=60)
+            assert hello["import_s"] > hello["spawn_s"] or worker is first
+            assert isinstance(worker._process, ForkedProcess)
+            pids.add(worker.pid)
+            request = {"model": str(model), "plan": load_plan()}
+            worker.request("load", request, stage="load", timeout_s=60)
+            worker.request("first_run", {"feeds": str(tmp_path / "feeds")}, stage="run", timeout_s=60)
+            worker.freeze()
+            assert worker.can_freeze
+            worker.thaw()
+        assert len(pids) == 2
+        parents = {psutil.Process(pid).ppid() for pid in pids}
+        assert len(parents) == 1
+        assert os.getpid() not in parents
+
+
+def test_a_crash_is_named_and_the_server_goes_on(tmp_path: Path, servers: ForkServers) -> None:
+    with servers.start(tmp_path, name="A") as worker:
+        worker.hello(timeout_s=60)
+        os.kill(worker.pid, signal.SIGSEGV)
+        with pytest.raises(WorkerError, match="SIGSEGV"):
+            worker.request("usage", {}, stage="run", timeout_s=60)
+    with servers.start(tmp_path, name="B") as worker:
+        assert worker.hello(timeout_s=60)["pid"] == worker.pid
+
+
+def test_a_server_that_was_killed_is_replaced(tmp_path: Path, servers: ForkServers) -> None:
+    with servers.start(tmp_path, name="A") as worker:
+        worker.hello(timeout_s=60)
+        server = psutil.Process(psutil.Process(worker.pid).ppid())
+        server.kill()
+        with pytest.raises(WorkerError):
+            worker.request("usage", {}, stage="run", timeout_s=60)
+    psutil.wait_procs([server], timeout=60)
+    with servers.start(tmp_path, name="B") as worker:
+        assert worker.hello(timeout_s=60)["pid"] == worker.pid
+
+
+def test_an_interpreter_that_cannot_fork_workers_starts_them(tmp_path: Path, servers: ForkServers) -> None:
+    quitter = interpreter(tmp_path, 'case "$*" in *fork_server*) exit 1;; esac; exec "$PYTHON" "$@"')
+    with servers.start(tmp_path, name="A", python=quitter) as worker:
+        worker.hello(timeout_s=60)
+        assert not isinstance(worker._process, ForkedProcess)
+
+
+def test_a_cancelled_start_leaves_nothing(tmp_path: Path) -> None:
+    cancel = threading.Event()
+    cancel.set()
+    slow = interpreter(tmp_path, "sleep 600")
+    with ForkServers(cancel) as servers, pytest.raises(Cancelled):
+        servers.start(tmp_path, name="A", python=slow)
+
+
+def test_random_operators_differ_from_worker_to_worker(tmp_path: Path, servers: ForkServers) -> None:
+    """ORT draws its seed when it is imported, which forked workers have in common."""
+    node = helper.make_node("RandomNormalLike", ["x"], ["y"])
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8]) for name in "xy"]
+    graph = helper.make_graph([node], "random", values[:1], values[1:])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    write_values(tmp_path / "feeds", [{"x": np.zeros((1, 8), np.float32)}])
+    model, outputs = tiny.save(proto, tmp_path), []
+    for name in "AB":
+        with servers.start(tmp_path, name=name) as worker:
+            worker.hello(timeout_s=60)
+            _ask(worker, "load", model=str(model), plan=load_plan())
+            _ask(worker, "first_run", feeds=str(tmp_path / "feeds"))
+            _ask(worker, "outputs", path=str(tmp_path / name))
+        outputs.append(read_values(tmp_path / name)[0]["y"])
+    assert not np.array_equal(*outputs)
+
+
+def _ask(worker: Worker, kind: str, **body: object) -> None:
+    worker.request(kind, body, stage=kind, timeout_s=60)
+
+
+def test_the_server_shares_this_interpreter(tmp_path: Path, servers: ForkServers) -> None:
+    with servers.start(tmp_path, name="A") as worker:
+        versions = worker.hello(timeout_s=60)["versions"]
+    assert versions["python"] == sys.version.split()[0]
