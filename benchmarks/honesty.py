@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benchmarks.burners import pick
@@ -176,12 +177,14 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
             name: sum(row["pooled"][name] != "no difference" for row in mine) for name in mine[0]["pooled"]
         }
         seconds = sorted(row["elapsed_s"] for row in mine)
+        shares = [row["sampling"] for row in mine if "sampling" in row]
         parts[part] = {
             "tries": len(mine),
             "models": sorted({row["model"] for row in mine}),
             **kinds,
             "pooled_says_different": pooled,
             "blocks": blocks,
+            "sampling": median(shares) if shares else None,
             "median_s": round(seconds[len(seconds) // 2], 1),
             "longest_s": round(seconds[-1], 1),
             "loads": [round(pick_of(row.get("load", 0.0) for row in mine), 1) for pick_of in (min, max)],
@@ -194,8 +197,8 @@ def table(rows: list[dict[str, Any]]) -> str:
     """The table of the README."""
     lines = [
         f"| part | tries | {' | '.join(KINDS)} | Mann-Whitney differs | Welch differs "
-        "| loaded blocks found | clean blocks set aside | median, longest |",
-        "|---" * (len(KINDS) + 7) + "|",
+        "| loaded blocks found | clean blocks set aside | sampling | median, longest |",
+        "|---" * (len(KINDS) + 8) + "|",
     ]
     for part, counts in summary(rows)["parts"].items():
         blocks, pooled = counts["blocks"], counts["pooled_says_different"]
@@ -204,6 +207,7 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"| {pooled['Mann-Whitney']} | {pooled['Welch']} "
             f"| {_share(blocks['loaded_flagged'], blocks['loaded'])} "
             f"| {_share(blocks['clean_flagged'], blocks['clean'])} "
+            f"| {'unknown' if counts['sampling'] is None else format(counts['sampling'], '.0%')} "
             f"| {counts['median_s']} s, {counts['longest_s']} s |"
         )
     return "\n".join(lines)

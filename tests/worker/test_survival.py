@@ -219,7 +219,7 @@ def test_ctrl_c_in_the_middle_leaves_no_process(tmp_path: Path) -> None:
     children: list[psutil.Process] = []
     while not any(child.is_running() and child.cpu_times().user > 1.0 for child in children):
         assert kernel.poll() is None
-        children = psutil.Process(kernel.pid).children()
+        children = psutil.Process(kernel.pid).children(recursive=True)
     kernel.send_signal(signal.SIGINT)
     _, errors = kernel.communicate()
     assert "KeyboardInterrupt" in errors

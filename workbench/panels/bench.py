@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.config import Config
 from workbench.diagnosis import doctor
 from workbench.errors import WorkbenchError
-from workbench.models import load
 from workbench.panels import code
 from workbench.panels.actions import COMPARE, Action, action_of, more_action
 from workbench.panels.fixes import fix_action, fix_code
 from workbench.panels.jobs import Failed, Job, Jobs, wait_for
-from workbench.panels.recent import recent, remember, with_recent
+from workbench.panels.opening import open_model
+from workbench.panels.recent import recent, with_recent
 from workbench.panels.request import InputsPreview, Request
 from workbench.panels.state import BenchState
 from workbench.panels.task_thread import TaskThread
@@ -291,17 +291,3 @@ class Bench:
         if state.parts_subject is not None:
             request = replace(request, subject=state.parts_subject)
         return code.part_of_new_code(request, part, expression)
-
-
-def open_model(source: Any, job: Job) -> Any:
-    """Open and describe a model, so that no panel waits for its description."""
-
-    def progress(done: int, total: int | None) -> None:
-        share = f" of {total / 1e6:,.0f}" if total else ""
-        job.step(f"getting it ready: {done / 1e6:,.0f}{share} MB")
-
-    job.step("opening")
-    model = load(source, progress=progress)
-    model.describe()
-    remember(source)
-    return model
