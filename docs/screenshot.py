@@ -1,4 +1,4 @@
-"""Make docs/workbench.png: the workbench in JupyterLab with a fresh comparison.
+"""Make docs/workbench.png, the workbench with a fresh comparison, and docs/panels/TAB.png, one picture a tab.
 
 `python -m docs.screenshot` measures on this machine, which should have no other load.
 `python -m docs.screenshot BUNDLE` shows a saved comparison. Needs the `test` extra and Chromium.
@@ -13,15 +13,20 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
+from tests.browser.harness.panels import TABS, tab
 
 TARGET = Path(__file__).with_name("workbench.png")
-MOST_BYTES = 300_000
+FOLDER = Path(__file__).with_name("panels")  # a picture of each tab
+MOST_BYTES, MOST_TAB_BYTES = 300_000, 120_000
 COLORS = 128
+TALLEST = 760  # pixels of a tab's picture
+SCALE = 1.5
+DRAWN = 1_500  # ms that canvases and figures may take to settle once their tab is filled
 PANELS = ".jp-Cell-outputArea .wbp"
 MEASURED = """
 import workbench as wb
@@ -29,6 +34,9 @@ bench = wb.Workbench()
 bench.load("bert-base", wait=True)
 bench.b = wb.Config(level="all", precision=wb.DynamicInt8())
 bench.compare(wait=True)
+for kind in ("explanation", "profile", "memory", "cold start", "accuracy", "findings", "roofline"):
+    bench.run(kind, wait=True)
+bench.run("thread scaling", wait=True)
 bench
 """
 SAVED = """
@@ -45,21 +53,41 @@ def main(arguments: list[str]) -> None:
         os.environ["WORKBENCH_HOME"] = str(Path(folder, "home"))  # an empty history, no names of this user
         with started_lab(Path(folder, "lab")) as lab, started_browser() as browser:
             pages = Pages(browser, Path(folder))
-            page = pages.open(width=1500, height=1300, scale=1.5)
+            page = pages.open(width=1500, height=1300, scale=SCALE)
             book = open_book(page, lab, lab.write("workbench.ipynb", source))
             book.run_all()
             panels = page.locator(PANELS)
             expect(panels.locator(".js-plotly-plot .main-svg").first).to_be_visible()
             page.evaluate("() => document.fonts.ready")
             panels.scroll_into_view_if_needed()
-            shot = panels.screenshot()
+            save(panels.screenshot(), TARGET, MOST_BYTES)
+            for title in TABS:
+                save(picture_of(page, title), FOLDER / f"{title}.png", MOST_TAB_BYTES)
             pages.close()
             lab.stop_kernels()
-    opened, made = Image.open(io.BytesIO(shot)).convert("RGB"), io.BytesIO()
-    opened.quantize(COLORS, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
-    assert len(made.getvalue()) < MOST_BYTES, f"{len(made.getvalue()):,} bytes: too large for a README"
-    TARGET.write_bytes(made.getvalue())
-    print(f"{TARGET}: {opened.width} × {opened.height}, {TARGET.stat().st_size:,} bytes")
+
+
+def picture_of(page: Page, title: str) -> bytes:
+    """Return a screenshot of a tab, with its data drawn."""
+    tab(page, title)
+    shown = page.locator(".wbp-page:visible")
+    expect(shown.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
+    page.wait_for_timeout(DRAWN)
+    tabs = page.locator(".wbp-tabs")
+    tabs.scroll_into_view_if_needed()
+    return tabs.screenshot()
+
+
+def save(shot: bytes, target: Path, most_bytes: int) -> None:
+    """Write a picture with few colours, cut where it is too tall for a page."""
+    picture, made = Image.open(io.BytesIO(shot)).convert("RGB"), io.BytesIO()
+    if target != TARGET:
+        picture = picture.crop((0, 0, picture.width, min(picture.height, round(TALLEST * SCALE))))
+    picture.quantize(COLORS, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
+    assert len(made.getvalue()) < most_bytes, f"{target.name}: {len(made.getvalue()):,} bytes are too many"
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(made.getvalue())
+    print(f"{target}: {picture.width} × {picture.height}, {len(made.getvalue()):,} bytes")
 
 
 if __name__ == "__main__":

@@ -20,12 +20,17 @@ LEAST_ROOM = 52  # pixels of a word above it
 
 
 def verdict_html(record: ComparisonRecord, *, opened: bool = False) -> str:
-    """Return every verdict as a picture, and the doubts below, unfolded if `opened`."""
+    """Return every verdict as a picture, and the doubts below, unfolded if `opened`.
+
+    The measurement of a single config has no verdict.
+    """
     pictures = [verdict_picture(record, verdict) for verdict in record.verdicts]
     several = len(pictures) > 1
     heroes = "".join(_hero(picture, several=several) for picture in pictures)
-    tiles = "" if several else f'<div class="v-tiles">{"".join(map(_tile, pictures[0].tiles))}</div>'
-    style, kind = f"wbp-verdict{' v-several' * several}", escape(pictures[0].kind)
+    tiles = (
+        "" if len(pictures) != 1 else f'<div class="v-tiles">{"".join(map(_tile, pictures[0].tiles))}</div>'
+    )
+    style, kind = f"wbp-verdict{' v-several' * several}", escape(pictures[0].kind if pictures else "measured")
     return (
         f'<div class="{style}" data-kind="{kind}" role="status">'
         f"{heroes}{tiles}{_doubts(record.doubts, opened=opened)}</div>"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from workbench.figures.agreement import agreement_figure
 from workbench.figures.ecdf import ecdf_figure, ecdf_table
 from workbench.figures.latency import latency_figure, latency_table
 from workbench.figures.numbers import numbers_table
+from workbench.figures.resources import resources_figure
 from workbench.figures.timeline import timeline_figure, timeline_table
 from workbench.judge.percentiles import percentiles_frame
 from workbench.records.comparison import ComparisonRecord
@@ -31,7 +33,9 @@ def lead(record: ComparisonRecord) -> str:
 def add_measured(page: Document, record: ComparisonRecord) -> None:
     """Add what was measured: configs, latency, its spread, its course, outputs."""
     page.add("configs", "Configs", _configs(record) + table(record.to_frame(), "Runs in numbers"))
-    latency = plot(latency_figure(record), "Latency of every run") + numbers_html(numbers_table(record))
+    latency = plot(latency_figure(record, titled=False), "Latency of every run") + numbers_html(
+        numbers_table(record)
+    )
     latency += table(latency_table(record), "The figure in numbers")
     numbers = table(percentiles_frame(record.runs), "Percentiles and throughput")
     page.add("latency", "Latency", latency + numbers)
@@ -39,6 +43,8 @@ def add_measured(page: Document, record: ComparisonRecord) -> None:
     page.add("spread", "Spread", spread)
     course = plot(timeline_figure(record), "Block medians in the order measured")
     page.add("course", "In the order measured", course + table(timeline_table(record), "Every block"))
+    resources = plot(resources_figure(record), "Peak memory, load and first run of each config")
+    page.add("resources", "Memory and load", resources)
     page.add("outputs", "Outputs", _outputs(record))
 
 
@@ -97,6 +103,5 @@ def _outputs(record: ComparisonRecord) -> str:
     columns = ["label", "output", "agrees", "reason", "max_abs_error", "relative_error", "sqnr_db"]
     rows = [[getattr(output, name) for name in columns] for output in record.agreement]
     frame: pd.DataFrame = pd.DataFrame(rows, columns=columns)
-    agreeing = sum(output.agrees is True for output in record.agreement)
-    summary = paragraph(f"{agreeing} of {len(record.agreement)} outputs agree with the baseline's.")
-    return summary + table(frame, "Each output against the baseline's", opened=len(frame) <= 8)
+    drawn = plot(agreement_figure(record), "How near each output is to the baseline's")
+    return drawn + table(frame, "Each output against the baseline's", opened=len(frame) <= 8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from workbench.report.document import Document
-from workbench.report.pieces import MOST_NODES, absent, attempt, paragraph, plot, table
+from workbench.report.pieces import MOST_NODES, absent, attempt, plot, table
 from workbench.results.parts import ResultWithParts
 from workbench.results.per_run import PerRun
 from workbench.results.registry import KINDS
@@ -51,7 +51,7 @@ def _passes(result: ResultWithParts) -> str:
     body = ""
     for label in _labels(result, "explanation"):
         explanation = result.explanation(label)
-        body += _heading(label) + paragraph(str(explanation))
+        body += _heading(label)
         body += plot(explanation.passes_figure(), f"Nodes left after each pass of {label}")
         body += table(explanation.passes.to_frame(), "Passes that fired")
         body += table(explanation.provenance.to_frame(), "What became of each source node", most=MOST_NODES)
@@ -71,7 +71,7 @@ def _times(result: ResultWithParts) -> str:
 
 def _start(result: ResultWithParts) -> str:
     starts = result.cold_start()
-    return paragraph(str(starts)) + plot(starts.figure(), str(starts)) + table(starts.to_frame(), "Each step")
+    return plot(starts.figure(), str(starts)) + table(starts.to_frame(), "Each step")
 
 
 def _per_run(result: PerRun) -> str:
@@ -80,7 +80,7 @@ def _per_run(result: PerRun) -> str:
         table(record.to_frame(), f"By node, {one_line(label)}", most=MOST_NODES)
         for label, record in result.by_label.items()
     )
-    return paragraph(str(result)) + plot(result.figure(), str(result)) + "".join(tables)
+    return plot(result.figure(), str(result)) + "".join(tables)
 
 
 def _accuracy(result: ResultWithParts) -> str:
