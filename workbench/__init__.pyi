@@ -14,6 +14,7 @@ from workbench.api.layers import (
     layer_errors as layer_errors,
     sensitivity as sensitivity,
 )
+from workbench.api.matrix import matrix as matrix
 from workbench.api.measuring import measure as measure
 from workbench.api.precision import keep_if_better as keep_if_better, why_slower as why_slower
 from workbench.api.profiling import (
@@ -80,6 +81,7 @@ from workbench.results.improvement import Improvement as Improvement
 from workbench.results.keep_decision import KeepDecision as KeepDecision
 from workbench.results.layer_errors import LayerErrors as LayerErrors
 from workbench.results.levels import Levels as Levels
+from workbench.results.matrix import Matrix as Matrix
 from workbench.results.measurement import Measurement as Measurement
 from workbench.results.load_test import LoadTest as LoadTest
 from workbench.results.memory import Memory as Memory

@@ -23,6 +23,7 @@ from workbench.analysis.profile.session_profile import Overhead, Profile, read_p
 from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
+from workbench.judge.matrix import MatrixRecord, MatrixRow
 from workbench.judge.measurement import MeasurementRecord
 from workbench.judge.sweep import SweepRecord
 from workbench.judge.sweep_points import SweepAxis, SweepPoint, SweepSeries
@@ -115,6 +116,18 @@ def levels() -> LevelsRecord:
 def measurement() -> MeasurementRecord:
     measured = replace(ordinary(), runs=ordinary().runs[:1], verdicts=(), agreement=())
     return MeasurementRecord((50.0, 99.0), 0.05, True, measured)
+
+
+def matrix() -> MatrixRecord:
+    """B is faster on the first model and slower on the second; the third is gone."""
+    slower = replace(ordinary(), runs=(drawn_run("A", 0.004), drawn_run("B", 0.006)))
+    verdicts = (replace(slower.verdict, kind="slower", ratio=0.66, low=0.64, high=0.68),)
+    rows = (
+        MatrixRow("tiny", "ab" * 32, ordinary(), None),
+        MatrixRow("small", "cd" * 32, replace(slower, verdicts=verdicts), None),
+        MatrixRow("gone", None, None, "no such file"),
+    )
+    return MatrixRecord(CONFIGS[:2], rows)
 
 
 def sweep() -> SweepRecord:

@@ -32,6 +32,7 @@ def made() -> dict[str, Any]:
     return {
         "comparison": wb.Comparison(ordinary(), b"graph", parts=examples.parts()),
         "measurement": wb.Measurement(examples.measurement()),
+        "matrix": wb.Matrix(examples.matrix(), about),
         "sweep": wb.Sweep(examples.sweep(), about),
         "explanation": wb.Explanation(fused(), about, profile=profile),
         "ablation": wb.Ablation(examples.ablation()),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from workbench.errors import RunFailed
+from workbench.errors import Cancelled, ConfigError, StorageError, WorkbenchError
 from workbench.measurement.limits import OnProgress, Progress
 from workbench.records.comparison import ComparisonRecord
 
@@ -25,7 +25,9 @@ class Part:
 
 
 def measured_in_turn(
-    parts: Sequence[Part], on_progress: OnProgress, budget_s: float | None
+    parts: Sequence[Part],
+    on_progress: OnProgress,
+    budget_s: float | None,
 ) -> Iterator[tuple[ComparisonRecord | None, str | None]]:
     """Yield each measurement, or None and the reason why nothing of it could run."""
     began = time.perf_counter()
@@ -37,7 +39,9 @@ def measured_in_turn(
         tell = partial_progress(on_progress, part.name, index, len(parts), began)
         try:
             yield part.measure(tell, share_s), None
-        except RunFailed as error:
+        except (Cancelled, ConfigError, StorageError):
+            raise
+        except WorkbenchError as error:
             yield None, error.problem
 
 

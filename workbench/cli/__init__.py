@@ -18,6 +18,7 @@ from workbench.cli import (
     deploying,
     lab,
     load_testing,
+    matrix,
     measuring,
     reporting,
     showing,
@@ -63,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     load_testing.add_to(commands)
     sweeping.add_to(commands)
     decoding.add_to(commands)
+    matrix.add_to(commands)
     advising.add_to(commands)
     deploying.add_to(commands)
     tuning.add_to(commands)

@@ -81,7 +81,8 @@ def mean(run: Run) -> Estimate:
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
         return Estimate("mean", value, None, None, f"no interval from {sessions} processes")
-    variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
+    with np.errstate(over="ignore"):  # a stranger's bundle may hold 1e308
+        variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
     return Estimate("mean", value, max(value - half, LEAST_S), value + half)
 

@@ -24,6 +24,7 @@ MODULES = {  # in the order of sections and buttons
     "comparison": "workbench.results.comparison",
     "measurement": "workbench.results.measurement",
     "sweep": "workbench.results.sweep",
+    "matrix": "workbench.results.matrix",
     "explanation": "workbench.results.explanation",
     "profile": "workbench.results.profile",
     "levels": "workbench.results.levels",

@@ -1,0 +1,131 @@
+"""`wb.matrix`: cells, failures, continuing, the heat table, the command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories import results as examples
+from tests.models import tiny
+from workbench.cli import main
+from workbench.errors import ConfigError
+from workbench.figures.matrix import matrix_data, matrix_figure, matrix_scene
+from workbench.figures.palette import GAIN, LOSS
+from workbench.figures.shapes import Text
+
+
+def test_cells_say_latency_verdict_or_reason() -> None:
+    record = examples.matrix()
+    texts = [[cell.text for cell in record.cells(row)] for row in record.rows]
+    assert texts[0] == ["1.994 ms", "1.83× faster"]
+    assert texts[1][1] == "1.52× slower"
+    assert set(texts[2]) == {"no such file"}
+    assert record.headline == "3 models under 2 configs; A wins 1 time, B wins 1 time, not measured: 1"
+    assert "gone: no such file" in str(record)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"), [("tie", "tie"), ("unknown", "not settled"), ("outputs differ", "outputs differ")]
+)
+def test_no_speed_is_shown_where_none_is_settled(kind: Any, text: str) -> None:
+    record = examples.matrix()
+    measured = record.rows[0].measured
+    assert measured is not None
+    verdicts = (replace(measured.verdicts[0], kind=kind),)
+    row = replace(record.rows[0], measured=replace(measured, verdicts=verdicts))
+    assert record.cells(row)[1].text == text
+    data = matrix_data(replace(record, rows=(row,)))
+    assert data.rows[0][1][1].color is None
+
+
+def test_the_frame_has_a_row_a_cell_and_nothing_is_zero() -> None:
+    frame = examples.matrix().to_frame()
+    assert list(frame["model"]) == ["tiny", "tiny", "small", "small", "gone", "gone"]
+    assert list(frame["label"]) == ["A", "B"] * 3
+    assert frame.iloc[-1][["median_ms", "ratio", "load_s", "peak_rss_bytes"]].isna().all()
+    assert frame.iloc[-1]["failure"] == "no such file"
+    assert frame.iloc[1]["ratio"] == 1.83
+
+
+def test_rows_are_sorted_by_the_speed_up_of_a_config() -> None:
+    result = wb.Matrix(examples.matrix(), examples.about())
+    assert [row.model for row in result.sorted_by("B").record.rows] == ["tiny", "small", "gone"]
+    backwards = replace(result.record, rows=result.record.rows[::-1])
+    assert backwards.sorted_by("B").rows == result.record.rows
+    assert [row.model for row in backwards.sorted_by("A").rows] == ["tiny", "small", "gone"]
+    with pytest.raises(ConfigError, match="no config 'Z'"):
+        result.sorted_by("Z")
+
+
+def test_the_heat_table_is_coloured_where_settled() -> None:
+    data = matrix_data(examples.matrix())
+    (_, (first, faster)), (_, (_, slower)), (_, (missing, _)) = data.rows
+    assert (first.color, faster.color, slower.color, missing.color) == (None, GAIN, LOSS, None)
+    assert faster.opacity > slower.opacity
+    assert "1.79 to 1.88" in faster.detail
+    (heat,) = matrix_figure(examples.matrix()).data
+    assert heat.text[0][1] == "1.83× faster"
+    texts = [shape.text for shape in matrix_scene(examples.matrix()).shapes if isinstance(shape, Text)]
+    assert {"tiny", "A", "B", "1.83× faster", "no such file"} <= set(texts)
+
+
+def test_one_model_as_a_comparison() -> None:
+    result = wb.Matrix(examples.matrix(), examples.about())
+    assert result.comparison("tiny").verdict.kind == "faster"
+    with pytest.raises(ConfigError, match="no such file"):
+        result.comparison("gone")
+    with pytest.raises(ConfigError, match="no model 'x'"):
+        result.comparison("x")
+
+
+@pytest.mark.parametrize(
+    ("models", "configs", "problem"),
+    [
+        ([], [wb.Config()], "there are no models"),
+        (["m.onnx"], [], "there are no configs"),
+        ("m.onnx", [wb.Config()], "is no list of models"),
+        (["m.onnx"], wb.Config(), "is no list of configs"),
+        (["m.onnx"], ["level=all"], "is no config"),
+    ],
+)
+def test_lists_are_asked_for(models: Any, configs: Any, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        wb.matrix(models, configs)
+
+
+@pytest.mark.real
+def test_a_failure_is_a_cell_and_a_file_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, file = tiny.save(tiny.mlp(), tmp_path), tmp_path / "all.ortbench"
+    configs = [wb.Config(), wb.Config(level="disabled")]
+    gone = tmp_path / "gone.onnx"
+    first = wb.matrix([path, gone], configs, file=file, budget_s=1.0, progress=False)
+    assert [row.problem is None for row in first.record.rows] == [True, False]
+    assert "gone.onnx" in str(first.record.rows[1].problem)
+    assert wb.open(file).record.rows[0] == first.record.rows[0]
+    gone.write_bytes(path.read_bytes()[:-1])  # no model
+    measured: list[str] = []
+
+    def measure_runs(model: Any, *_: Any, **__: Any) -> Any:
+        measured.append(model.name)
+
+    monkeypatch.setattr("workbench.api.matrix.measure_runs", measure_runs)
+    again = wb.matrix([path, gone], configs, file=file, progress=False, keep=False)
+    assert measured == [], "the model in the file is not measured again"
+    assert again.record.rows[0] == first.record.rows[0]
+    with pytest.raises(ConfigError, match="no matrix of these configs"):
+        wb.matrix([path], configs[:1], file=file, progress=False)
+
+
+@pytest.mark.real
+def test_the_command_prints_the_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    arguments = ["matrix", str(path), "--b", "level=disabled", "--budget", "0.5", "--no-history", "--csv"]
+    assert main([*arguments, "--sort", "b"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.startswith("model,label,config,median_ms")
+    assert len(rows) == 2
+    assert main([*arguments, "--sort", "z"]) == 2

@@ -1,0 +1,136 @@
+"""`wb.matrix`: every model under every config."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.api.comparing import open as open_bundle
+from workbench.api.in_turn import Part, measured_in_turn
+from workbench.api.running import check_config, inputs_of, measure_runs
+from workbench.api.subjects import opened
+from workbench.config import Config
+from workbench.errors import ConfigError, RunFailed, WorkbenchError
+from workbench.judge.compare_request import check_seed
+from workbench.judge.goal import Goal
+from workbench.judge.matrix import MatrixRecord, MatrixRow
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, OnProgress, Progress
+from workbench.models.fit import check_fit
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.origin import Origin
+from workbench.results.matrix import Matrix
+from workbench.results.result import origin_of
+from workbench.text import one_line, path_text, quoted
+
+if TYPE_CHECKING:
+    from workbench.models import Model
+
+__all__ = ["Matrix", "matrix"]
+
+PRECISION = 0.05  # of the median, where there is one config
+
+
+def matrix(
+    models: Iterable[Model | Any],
+    configs: Iterable[Config],
+    *,
+    file: str | os.PathLike[str] | None = None,
+    budget_s: float | None = None,
+    smallest_effect: float = 0.01,
+    pacing_s: float | None = None,
+    seed: int = 0,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    limits: Limits | None = None,
+    keep: bool = True,
+) -> Matrix:
+    """Measure every model under every config: one comparison a model, the first config is its baseline.
+
+    What fails is a cell with its reason. `file` is a bundle that is written after each model: called again
+    with the same file, models that it holds are not measured again. `budget_s` bounds the time of all models
+    together; by default each takes what a comparison would.
+
+    >>> import workbench as wb
+    >>> wb.matrix.__name__
+    'matrix'
+    """
+    check_seed(seed)
+    sources, chosen = _listed(models, "models"), tuple(_listed(configs, "configs"))
+    for config in chosen:
+        check_config(config, "wb.matrix(models, [wb.Config(), wb.Config(…)])")
+    before = {} if file is None else _earlier(Path(file), chosen)
+    about = origin_of(None)
+    options: dict[str, Any] = {"pacing_s": pacing_s, "smallest_effect": smallest_effect, "seed": seed}
+    if len(chosen) == 1:
+        options["goal"] = Goal((50.0,), PRECISION)
+    names: dict[int, tuple[str, str | None]] = {}
+
+    def part_of(index: int, source: Any) -> Part:
+        def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
+            model = opened(source)
+            names[index] = (model.name, model.fingerprint(cancel))
+            if (earlier := before.get(model.sha256)) is not None:
+                return earlier
+            _check_fits(model, chosen)
+            inputs = inputs_of(model, None, seed, chosen)
+            return measure_runs(
+                model, chosen, inputs, budget_s=budget_s, progress=on_progress, cancel=cancel, limits=limits,
+                **options,
+            )  # fmt: skip
+
+        return Part(one_line(str(getattr(source, "name", source)), 40), measure)
+
+    rows: list[MatrixRow] = []
+    with bar(progress) as on_progress:
+        parts = [part_of(index, source) for index, source in enumerate(sources)]
+        for measured, problem in measured_in_turn(parts, on_progress, budget_s):
+            index = len(rows)
+            name, sha256 = names.get(index, (str(getattr(sources[index], "name", sources[index])), None))
+            rows.append(MatrixRow(name, sha256, measured, problem))
+            if file is not None:
+                _result(chosen, rows, about).save(file)
+    result = _result(chosen, rows, about)
+    if keep:
+        result.keep()
+    return result
+
+
+def _result(configs: tuple[Config, ...], rows: Sequence[MatrixRow], about: Origin) -> Matrix:
+    return Matrix(MatrixRecord(configs, tuple(rows)), about)
+
+
+def _check_fits(model: Model, configs: tuple[Config, ...]) -> None:
+    """Make a config that does not fit the model a failure of this model alone."""
+    try:
+        for config in configs:
+            check_fit(model, config)
+    except ConfigError as error:
+        raise RunFailed(error.problem, error.fix) from error
+
+
+def _listed(values: Any, what: str) -> list[Any]:
+    if isinstance(values, str | bytes | os.PathLike | Config) or not isinstance(values, Iterable):
+        raise ConfigError(f"{quoted(values)} is no list of {what}", f"give a list of {what}")
+    items = list(values)
+    if not items:
+        raise ConfigError(f"there are no {what}", f"give a list of {what}")
+    return items
+
+
+def _earlier(file: Path, configs: tuple[Config, ...]) -> dict[str, ComparisonRecord]:
+    """Return what the file holds of each model, by its hash; refuse a file about other configs."""
+    if not file.exists():
+        return {}
+    try:
+        kept = open_bundle(file)
+    except WorkbenchError as error:
+        raise ConfigError(f"{path_text(file)} cannot be continued: {error.problem}", error.fix) from error
+    if not isinstance(kept, Matrix) or kept.record.configs != configs:
+        raise ConfigError(
+            f"{path_text(file)} holds no matrix of these configs", "give another file, or the same configs"
+        )
+    return {row.sha256: row.measured for row in kept.record.rows if row.sha256 and row.measured is not None}

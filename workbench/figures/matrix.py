@@ -1,0 +1,142 @@
+"""The heat table of a matrix: a row for each model, a column for each config, the verdict in each cell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.figures.chart_scene import MARGIN, ROOM, SMALL, SMALL_LINE, TITLE, TITLE_LINE, WIDTH
+from workbench.figures.lettering import broken
+from workbench.figures.palette import GAIN, LOSS, TEXT
+from workbench.figures.scene import Scene
+from workbench.figures.shapes import Rect, Shape, Text
+from workbench.text import one_line, shorten
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.judge.matrix import Cell, MatrixRecord
+
+DOUBLE = math.log(2.0)  # a factor of two has the full colour
+LEAST_OPACITY, MOST_OPACITY = 0.1, 0.45
+ROW = 24.0
+NAMES = 190.0  # pixels for the names of the models
+MOST_ROWS, MOST_COLUMNS = 60, 12
+NOTE = "times as fast as A, coloured where it is settled; a tie, an open answer and a failure have no colour"
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """The text of a cell, its colour and how strong it is."""
+
+    text: str
+    color: str | None
+    opacity: float
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeatTable:
+    """Names of models and configs, and the cells row by row. All texts are untrusted."""
+
+    sentence: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+    note: str
+
+
+def matrix_data(record: MatrixRecord) -> HeatTable:
+    """Return the heat table, with at most as many rows and columns as can be read."""
+    heads = tuple(record.labels[:MOST_COLUMNS])
+    rows = tuple(
+        (row.model, tuple(_heat(cell) for cell in record.cells(row)[:MOST_COLUMNS]))
+        for row in record.rows[:MOST_ROWS]
+    )
+    left_out = len(record.rows) - len(rows) + max(0, len(record.configs) - MOST_COLUMNS)
+    more = f"; {left_out} more rows or columns in the table" if left_out else ""
+    return HeatTable(record.headline, heads, rows, f"{NOTE if len(heads) > 1 else 'median latency'}{more}")
+
+
+def matrix_figure(record: MatrixRecord) -> go.Figure:
+    """Draw the heat table with plotly."""
+    import plotly.graph_objects as go
+
+    from workbench.figures.template import apply, set_title
+    from workbench.figures.words import plain
+
+    table = matrix_data(record)
+    figure = apply(go.Figure())
+    names = [f"{plain(shorten(name))}" for name, _ in table.rows]
+    places = list(range(len(names)))
+    figure.add_heatmap(
+        z=[[_level(cell) for cell in cells] for _, cells in table.rows],
+        x=list(table.heads),
+        y=places,
+        text=[[plain(one_line(cell.text, 28)) for cell in cells] for _, cells in table.rows],
+        hovertext=[[plain(cell.detail) for cell in cells] for _, cells in table.rows],
+        texttemplate="%{text}",
+        hoverinfo="text",
+        zmin=-MOST_OPACITY,
+        zmax=MOST_OPACITY,
+        colorscale=[(0.0, LOSS), (0.5, "rgba(128, 128, 128, 0.05)"), (1.0, GAIN)],
+        showscale=False,
+        xgap=2,
+        ygap=2,
+    )
+    figure.update_xaxes(side="top", fixedrange=True)
+    figure.update_yaxes(autorange="reversed", tickvals=places, ticktext=names, fixedrange=True)
+    return set_title(figure, (table.sentence,), table.note, ROW * 1.4 * (len(names) + 2))
+
+
+def matrix_scene(record: MatrixRecord) -> Scene:
+    """Draw the heat table as a still picture."""
+    table = matrix_data(record)
+    shapes: list[Shape] = []
+    y = float(MARGIN)
+    head, _, rest = table.sentence.partition("; ")
+    for text, size, bold in ((head, TITLE, True), (rest, SMALL, False)):
+        for line in broken(text, size, ROOM, bold=bold, most=4) if text else ():
+            y += TITLE_LINE if bold else SMALL_LINE
+            shapes.append(Text(MARGIN, y, line, size, bold, room=ROOM))
+    y += TITLE_LINE
+    width = (ROOM - NAMES) / max(1, len(table.heads))
+    lefts = [MARGIN + NAMES + index * width for index in range(len(table.heads))]
+    shapes += [
+        Text(left + 6, y, label, SMALL, True, room=width - 8)
+        for left, label in zip(lefts, table.heads, strict=True)
+    ]
+    y += 6
+    for name, cells in table.rows:
+        shapes.append(Text(MARGIN, y + ROW - 8, name, SMALL, room=NAMES - 8))
+        for left, cell in zip(lefts, cells, strict=True):
+            box = (left, y, width - 2, ROW - 2)
+            shapes.append(
+                Rect(*box, cell.color, cell.opacity)
+                if cell.color
+                else Rect(*box, stroke=TEXT, stroke_width=0.4)
+            )
+            shapes.append(Text(left + 6, y + ROW - 8, cell.text, SMALL, room=width - 10))
+        y += ROW
+    for line in broken(table.note, SMALL, ROOM, most=3):
+        y += SMALL_LINE
+        shapes.append(Text(MARGIN, y, line, SMALL, room=ROOM))
+    return Scene(WIDTH, y + MARGIN, table.sentence, tuple(shapes))
+
+
+def _heat(cell: Cell) -> HeatCell:
+    verdict = cell.verdict
+    detail = f"{cell.model}, {cell.label} ({cell.config}): {cell.text}"
+    if verdict is None or verdict.ratio is None or verdict.kind not in ("faster", "slower"):
+        return HeatCell(cell.text, None, 0.0, detail)
+    share = min(1.0, abs(math.log(verdict.ratio)) / DOUBLE)
+    opacity = LEAST_OPACITY + share * (MOST_OPACITY - LEAST_OPACITY)
+    ends = (
+        "" if verdict.low is None or verdict.high is None else f" ({verdict.low:.2f} to {verdict.high:.2f})"
+    )
+    color = GAIN if verdict.kind == "faster" else LOSS
+    return HeatCell(cell.text, color, opacity, f"{detail}{ends}")
+
+
+def _level(cell: HeatCell) -> float:
+    return 0.0 if cell.color is None else cell.opacity if cell.color == GAIN else -cell.opacity

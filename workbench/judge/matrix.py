@@ -1,0 +1,176 @@
+"""A matrix: every model under every config, each cell judged against the first config of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench.config import Config
+from workbench.judge.compare_request import labels_of
+from workbench.judge.percentiles import Estimate, percentiles, throughput
+from workbench.judge.winner import Winner, winner_of
+from workbench.records.comparison import ComparisonRecord, Verdict
+from workbench.records.display import config_in_words
+from workbench.records.run import Run
+from workbench.text import counted, in_ms, one_line, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One model under all configs, measured together. None: nothing, for the reason in `problem`."""
+
+    model: str  # untrusted
+    sha256: str | None  # None: the file could not be read
+    measured: ComparisonRecord | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model under one config."""
+
+    model: str
+    label: str
+    config: str
+    run: Run | None
+    verdict: Verdict | None  # None: the first config, or nothing was measured
+    problem: str | None
+
+    @property
+    def is_settled(self) -> bool:
+        """Return whether the speed-up may be shown: outputs agree, and the interval is conclusive."""
+        return self.verdict is not None and self.verdict.kind in ("faster", "slower", "tie")
+
+    @property
+    def text(self) -> str:
+        """Return what the cell says: a latency, a verdict, or why there is none."""
+        if self.problem is not None:
+            return one_line(self.problem)
+        if self.verdict is None:
+            return in_ms(None if self.run is None else self.run.latency.median_s) or "not measured"
+        ratio = self.verdict.ratio
+        if ratio is None or self.verdict.kind in ("outputs differ", "unknown"):
+            return "not settled" if self.verdict.kind == "unknown" else self.verdict.kind
+        if self.verdict.kind == "tie":
+            return "tie"
+        return f"{ratio:.2f}× faster" if self.verdict.kind == "faster" else f"{1 / ratio:.2f}× slower"
+
+    def estimate(self, percent: float) -> Estimate:
+        """Return a percentile of the latency."""
+        if self.run is None:
+            return Estimate(f"p{percent:g}", None, None, None, self.problem or "")
+        (estimate,) = percentiles(self.run, (percent,))
+        return estimate
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRecord:
+    """All models under all configs. The configs of a model are compared; models are not."""
+
+    configs: tuple[Config, ...]
+    rows: tuple[MatrixRow, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the label of each config."""
+        return labels_of(len(self.configs))
+
+    def cells(self, row: MatrixRow) -> tuple[Cell, ...]:
+        """Return the cells of a row."""
+        return tuple(self._cells(row))
+
+    def winners(self) -> tuple[tuple[MatrixRow, Winner], ...]:
+        """Return the fastest config of each model."""
+        nobody = Winner(None, "not measured")
+        return tuple((row, nobody if row.measured is None else winner_of(row.measured)) for row in self.rows)
+
+    def sorted_by(self, label: str) -> MatrixRecord:
+        """Return the matrix with the rows ordered by the speed-up under one config, the largest first."""
+        index = self.labels.index(label)
+
+        def gain(row: MatrixRow) -> tuple[bool, float]:
+            cell = self.cells(row)[index]
+            if index == 0:
+                return cell.run is not None, -((cell.run and cell.run.latency.median_s) or 0.0)
+            return cell.is_settled, (cell.verdict.ratio or 0.0) if cell.verdict else 0.0
+
+        return MatrixRecord(self.configs, tuple(sorted(self.rows, key=gain, reverse=True)))
+
+    @property
+    def headline(self) -> str:
+        """Return what was measured, and how often each config wins."""
+        size = f"{counted(len(self.rows), 'model')} under {counted(len(self.configs), 'config')}"
+        if len(self.configs) < 2:
+            failed = sum(row.measured is None for row in self.rows)
+            return f"{size}{f'; {failed} not measured' if failed else ''}"
+        standings = [winner for _, winner in self.winners()]
+        wins = {
+            label: sum(w.standing == "clear" and w.label == label for w in standings) for label in self.labels
+        }
+        parts = [f"{label} wins {counted(count, 'time')}" for label, count in wins.items() if count]
+        for standing in ("tie", "not settled", "not measured"):
+            if count := sum(winner.standing == standing for winner in standings):
+                parts.append(f"{standing}: {count}")
+        return f"{size}; {', '.join(parts)}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per cell: latency, throughput, memory, load, verdict, and why a cell is empty."""
+        import pandas as pd
+
+        rows = []
+        for cell in (cell for row in self.rows for cell in self._cells(row)):
+            run, verdict, middle, p99 = cell.run, cell.verdict, cell.estimate(50.0), cell.estimate(99.0)
+            trusted = verdict is not None and verdict.kind != "outputs differ"
+            rows.append(
+                {
+                    "model": cell.model,
+                    "label": cell.label,
+                    "config": cell.config,
+                    "median_ms": _ms(middle.value),
+                    "median_low_ms": _ms(middle.low),
+                    "median_high_ms": _ms(middle.high),
+                    "p99_ms": _ms(p99.value),
+                    "runs_per_s": None if run is None else throughput(run).value,
+                    "load_s": None if run is None else run.load_s,
+                    "peak_rss_bytes": None if run is None else run.peak_rss_bytes,
+                    "verdict": None if verdict is None else verdict.kind,
+                    "ratio": verdict.ratio if verdict and trusted else None,
+                    "low": verdict.low if verdict and trusted else None,
+                    "high": verdict.high if verdict and trusted else None,
+                    "failure": cell.problem,
+                }
+            )
+        frame = pd.DataFrame(rows)
+        floats = [name for name in map(str, frame) if name.endswith(("_ms", "_s"))]
+        types = dict.fromkeys((*floats, "ratio", "low", "high"), "float64")
+        return frame.astype({**types, "peak_rss_bytes": "Int64"})
+
+    def __str__(self) -> str:
+        lines = [self.headline]
+        for row in self.rows:
+            cells = ", ".join(f"{cell.label} {cell.text}" for cell in self._cells(row))
+            text = one_line(row.problem or "") if row.measured is None else cells
+            lines.append(f"  {shorten(row.model)}: {text}")
+        return "\n".join(lines)
+
+    def _cells(self, row: MatrixRow) -> Iterator[Cell]:
+        runs = {} if row.measured is None else {run.label: run for run in row.measured.runs}
+        verdicts = (
+            {} if row.measured is None else {verdict.label: verdict for verdict in row.measured.verdicts}
+        )
+        for label, config in zip(self.labels, self.configs, strict=True):
+            run = runs.get(label)
+            problem = row.problem
+            if run is not None and run.failure is not None:
+                problem = f"{run.failure.stage}: {run.failure.problem}"
+            kept = run if run is not None and run.processes else None
+            verdict = verdicts.get(label) if problem is None else None
+            yield Cell(row.model, label, config_in_words(config), kept, verdict, problem)
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1e3

@@ -1,0 +1,116 @@
+"""Every model under every config, as notebooks hold them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.errors import BundleError, ConfigError
+from workbench.judge.compare_request import labels_of
+from workbench.judge.matrix import MatrixRecord
+from workbench.records.kinds import check_measured_runs
+from workbench.results.comparison import Comparison
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+from workbench.text import counted, listed
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+    from workbench.report.document import Document
+
+
+class Matrix(Result):
+    """Every model under every config. Made by `wb.matrix`.
+
+    >>> import workbench as wb
+    >>> wb.Matrix.__name__
+    'Matrix'
+    """
+
+    record: MatrixRecord
+
+    @property
+    def subject(self) -> str:
+        """How many models it is about."""
+        return counted(len(self.record.rows), "model")
+
+    def comparison(self, model: str) -> Comparison:
+        """Return the comparison of the configs of one model, with every sample."""
+        rows = {row.model: row for row in self.record.rows}
+        if model not in rows:
+            raise ConfigError(f"there is no model {model!r}", f"the models are: {listed(rows)}")
+        measured = rows[model].measured
+        if measured is None or len(measured.runs) < 2:
+            why = rows[model].problem or "it has one config"
+            raise ConfigError(f"{model!r} has no comparison: {why}", "see to_frame()")
+        return Comparison(measured)
+
+    def sorted_by(self, label: str) -> Matrix:
+        """Return the matrix with the rows ordered by the speed-up under one config, the largest first."""
+        if label not in self.record.labels:
+            raise ConfigError(
+                f"there is no config {label!r}", f"the configs are: {listed(self.record.labels)}"
+            )
+        return Matrix(self.record.sorted_by(label), self.about)
+
+    def to_python(self, label: str = "A", model: str = "model.onnx") -> str:
+        """Return plain ONNX Runtime code that runs one of the configs."""
+        configs = dict(zip(self.record.labels, self.record.configs, strict=True))
+        if label not in configs:
+            raise ConfigError(f"there is no config {label!r}", f"the configs are: {listed(configs)}")
+        return configs[label].to_python(model)
+
+    def figure(self) -> go.Figure:
+        """Draw the heat table: a row for each model, coloured by the speed-up of each config."""
+        from workbench.figures.matrix import matrix_figure
+
+        return matrix_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw the heat table."""
+        from workbench.figures.matrix import matrix_scene
+
+        return matrix_scene(self.record)
+
+    def document(self) -> Document:
+        """Return its page: the heat table, the cells in numbers, the doubts of each model, the origin."""
+        from workbench.report.document import Document
+        from workbench.report.pieces import facts, figured, paragraph
+
+        page = Document(f"{self.subject}: matrix", paragraph(self.record.headline))
+        names = [
+            (label, str(cell.config))
+            for label, cell in zip(self.record.labels, self.record.cells(self.record.rows[0]), strict=True)
+        ]
+        page.add("configs", "Configs", facts(names))
+        page.add("result", "Result", figured(self))
+        doubts = [
+            (row.model, f"{doubt.kind}: {doubt.evidence}. Fix: {doubt.fix}")
+            for row in self.record.rows
+            if row.measured is not None
+            for doubt in row.measured.doubts
+        ]
+        page.add(
+            "doubts", "Doubts", facts(doubts) if doubts else paragraph("No reason to doubt it was found.")
+        )
+        self._add_origin(page)
+        return page
+
+
+def check_matrix(record: MatrixRecord, fix: str) -> None:
+    """Refuse a record that no matrix could have made."""
+    if not record.rows or not record.configs:
+        raise BundleError("rows and configs: expected one or more of each.", fix)
+    labels = list(labels_of(len(record.configs)))
+    for at, row in enumerate(record.rows):
+        if row.measured is None:
+            continue
+        check_measured_runs(row.measured, fix, least=1)
+        if [run.label for run in row.measured.runs] != labels:
+            raise BundleError(f"rows[{at}].measured.runs: expected one for each config.", fix)
+
+
+KIND = ResultKind(
+    "matrix", MatrixRecord, check_matrix, None, result=Matrix, entry="workbench.api.matrix:matrix"
+)
