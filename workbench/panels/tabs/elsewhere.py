@@ -8,6 +8,7 @@ from typing import Any
 import ipywidgets as W
 
 from workbench.analysis.placement import Prediction
+from workbench.analysis.placement.checks import reliability
 from workbench.panels.badges import link_badges
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.markup import note_html, text
@@ -17,8 +18,7 @@ from workbench.text import bytes_text
 from workbench.views.graph import graph_view
 
 MOST_KINDS = 6  # operators of single nodes that are named
-COLUMNS = ("provider", "nodes", "of all (%)", "not known", "parts", "tensors crossing", "bytes crossing",
-           "left to the CPU", "right in checks (%)")  # fmt: skip
+COLUMNS = ("provider", "nodes", "%", "unknown", "parts", "crossing", "size", "left to the CPU")
 CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its graph."
 SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
 
@@ -57,7 +57,8 @@ class Elsewhere(W.VBox):  # type: ignore[misc]
         view = graph_view(self.explanation.explained, prediction=prediction)
         link_badges(self.state, view)
         on_change(view, self._select, "selected", status=self.status)
-        self.detail.children = [W.HTML(islands_html(prediction)), view]
+        below = note_html(reliability(prediction.provider)) + islands_html(prediction)
+        self.detail.children = [W.HTML(below), view]
 
     def _select(self, names: tuple[str, ...]) -> None:
         self.state.selected = tuple(names)
@@ -65,12 +66,10 @@ class Elsewhere(W.VBox):  # type: ignore[misc]
 
 def table_row(row: Any) -> tuple[Any, ...]:
     """Return the cells of a prediction."""
-    right, size, share = row.share_right_in_checks, row.bytes_crossing, row.node_share
+    size, share = row.bytes_crossing, row.node_share
     return (
-        row.prediction_for, row.nodes, None if share is None else round(100 * share, 1), row.unknown,
-        row.partitions, row.tensors_crossing,
-        None if size is None else bytes_text(size),
-        row.left_to_the_cpu, None if right is None else round(100 * right, 1),
+        row.prediction_for, row.nodes, None if share is None else round(100 * share), row.unknown,
+        row.partitions, row.tensors_crossing, None if size is None else bytes_text(size), row.left_to_the_cpu,
     )  # fmt: skip
 
 

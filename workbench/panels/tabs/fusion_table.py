@@ -27,7 +27,7 @@ class FusionTable(W.VBox):  # type: ignore[misc]
     def __init__(self, fusions: Fusions, state: BenchState) -> None:
         self.fusions, self.state = fusions, state
         self.rows = {row.pattern: row for row in fusions.rows()}
-        columns = ["fusion", "could", *fusions.explained, "why not", "what would make it happen"]
+        columns = ["fusion", "could", *fusions.explained, "why not", "what would help"]
         cells = [
             (row.pattern, row.could, *dict(row.fused).values(), why_not(row), self._remedies_text(row))
             for row in self.rows.values()

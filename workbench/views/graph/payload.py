@@ -54,7 +54,7 @@ def payload(
             tree = pane.modules if pane.partitions is None or name == "modules" else pane.partitions
             tree_columns = _tree(tree, opened[name].pop(0), texts)
             columns |= {f"{number}_{name}_{key}": rows for key, rows in tree_columns.items()}
-        note = ". ".join(filter(None, (pane.note, parts_strip(pane))))
+        note = ". ".join(filter(None, (parts_strip(pane), pane.note)))
         panes_data.append({"title": pane.title, "note": note, "nodes": pane.nodes, "trees": trees})
     table, block = pack(columns)
     header = {

@@ -1,6 +1,7 @@
 // A small graph as one column, a row a node. Two graphs side by side share their rows: what became of what stands level.
 
-const MOST_IN_COLUMN = 25, MOST_PORTS = 10, ROW_H = 28, PITCH = 36, LANE_W = 10, BRACKET = 22, ENTRY = 26;
+const MOST_IN_COLUMN = 48, MOST_PORTS = 10, ROW_H = 28, PITCH = 36, LANE_W = 10, BRACKET = 22, ENTRY = 26;
+const MOST_TALL = 720; // pixels of a canvas that grows to show a column
 const LEAST_SCALE = 0.55; // at which a row of ROW_H holds letters of 11 pixels
 
 // totals: rows of each graph, in order; links: [row of the first, row of the second]; wires of each: [from, to].
@@ -9,22 +10,22 @@ function alignedRows(totals, links, wires) {
   const [first, second = 0] = totals, all = first + second, head = Array.from({ length: all }, (_, i) => i);
   const root = (i) => { while (head[i] !== i) i = head[i] = head[head[i]]; return i; };
   for (const [a, b] of links) { const p = root(a), q = root(first + b); head[max(p, q)] = min(p, q); }
-  const groups = new Map(); // by their root
+  const depth = totals.map((total, side) => depths(total, wires[side])), groups = new Map(); // by their root
   for (let i = 0; i < all; i++) {
-    if (!groups.has(root(i))) groups.set(root(i), { rows: [[], []], makers: new Set(), at: 0 });
+    if (!groups.has(root(i))) groups.set(root(i), { rows: [[], []], makers: new Set(), at: NaN });
     groups.get(root(i)).rows[i < first ? 0 : 1].push(i < first ? i : i - first);
   }
-  let last = -1; // what has no row of the first graph comes after the row before it
-  for (let i = 0; i < second; i++) {
-    const group = groups.get(root(first + i)), [own] = group.rows;
-    if (own.length) last = max(last, own[0]);
-    else group.at = last + 0.5;
+  for (const { rows } of groups.values()) rows.forEach((list, side) => list.sort((p, q) => depth[side][p] - depth[side][q] || p - q));
+  for (const group of groups.values()) if (group.rows[0].length) group.at = max(...group.rows[0].map((row) => depth[0][row]));
+  const groupOf = (side, row) => groups.get(root(side * first + row));
+  wires.forEach((list, side) => { for (const [from, to] of list) if (groupOf(side, from) !== groupOf(side, to)) groupOf(side, to).makers.add(groupOf(side, from)); });
+  for (const row of Array.from({ length: second }, (_, i) => i).sort((p, q) => depth[1][p] - depth[1][q])) {
+    const group = groupOf(1, row); // what has no row of the first graph stands below what it reads
+    if (!group.rows[0].length) group.at = max(0, ...[...group.makers].map(({ at }) => at || 0)) + 0.25;
   }
-  for (const group of groups.values()) if (group.rows[0].length) [group.at] = group.rows[0];
-  wires.forEach((list, side) => { for (const [from, to] of list) { const a = groups.get(root(side * first + from)), b = groups.get(root(side * first + to)); if (a !== b) b.makers.add(a); } });
   const slots = [new Array(first), new Array(second)], left = new Set([...groups.values()].sort((p, q) => p.at - q.at)), order = [];
   let top = 0;
-  while (left.size) { // makers first, else the order of the first graph
+  while (left.size) { // makers first, then what is less deep
     const waiting = [...left], next = waiting.find((group) => [...group.makers].every((maker) => !left.has(maker))) || waiting[0];
     left.delete(next);
     const height = max(next.rows[0].length, next.rows[1].length);
@@ -33,6 +34,17 @@ function alignedRows(totals, links, wires) {
     top += height;
   }
   return { slots, groups: order, height: top };
+}
+
+// The longest path to each row; what reads nothing stands just above its first reader.
+function depths(total, wires) {
+  const depth = new Array(total).fill(0), next = new Array(total).fill(Infinity), reads = new Set(wires.map(([, to]) => to));
+  for (let pass = 0, changed = true; changed && pass < total; pass++) {
+    changed = false;
+    for (const [from, to] of wires) if (depth[to] <= depth[from]) { depth[to] = depth[from] + 1; changed = true; }
+  }
+  for (const [from, to] of wires) next[from] = min(next[from], depth[to]);
+  return depth.map((own, row) => (reads.has(row) || next[row] === Infinity ? own : next[row] - 0.5));
 }
 
 // Which lane each maker's line runs in, where it passes other rows: [[maker, from, to]] → lane by maker, and how many.
@@ -107,7 +119,7 @@ function drawBrackets(ctx, theme, pane) {
       ctx.lineTo(edge + out * 3, slots.at(-1) + ROW_H - 3);
     }
     ctx.moveTo(own.length > 1 ? x : edge, middle);
-    ctx.lineTo(edge + out * (BRACKET + 14), middle);
+    ctx.lineTo(edge + out * 400, middle);
   }
   ctx.stroke();
 }

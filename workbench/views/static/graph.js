@@ -2,8 +2,9 @@
 
 const MOST_SHOWN = 6000, MOST_SELECTED = 2000, MOST_LEGEND = 14;
 const MOST_TYPES = 10; // op types below the search
-const READABLE = 0.36; // the smallest scale that is chosen without being asked to show everything: letters of 11 pixels fit
+const READABLE = 0.5; // the smallest scale that is chosen without being asked to show everything: letters of 11 pixels fit
 const LEAST_FIRST = 0.5; // scale of the whole graph at first, as long as closing boxes helps
+const STACKED = 460; // pixels of a view; less has one graph below the other
 const NARROW = 820; // pixels of a view; less has the inspector below
 
 function render({ model, el }) {
@@ -42,7 +43,7 @@ function render({ model, el }) {
   details.setAttribute("role", "region");
   details.setAttribute("aria-label", "Details of the selection");
   const shot = () => picture({ stages: panes.map((pane) => pane.stage), titles: panes.map((pane) => pane.heading), legendEntries: entries(), root, stacked: holder.style.flexDirection === "column" });
-  const refit = (pane) => { pane.stage.touched = false; pane.stage.least = READABLE; pane.fit(); };
+  const refit = (pane) => { pane.stage.touched = false; pane.stage.least = view.columns ? LEAST_SCALE : READABLE; pane.fit(); };
 
   function paneOf(told, number) {
     const pane = new Pane(view, told, number), place = make("div", "wbv-pane", "", holder);
@@ -55,7 +56,7 @@ function render({ model, el }) {
     };
     pane.stage = new Stage(place, root, {
       label: `${pane.heading}. Enter selects and opens boxes, arrows move, + and - zoom, 0 fits, / searches.`,
-      least: READABLE,
+      least: view.columns ? LEAST_SCALE : READABLE,
       bounds: () => (pane.total ? pane.whole : null),
       draw: (ctx, stage, theme) => drawPane(ctx, stage, theme, pane),
       minimap: () => [...pane.frames.map((one) => ({ ...one, color: "rgba(128,128,128,.18)" })), ...pane.cells.map((one) => ({ ...one, color: pane.chosen.has(one.item) ? pane.theme.accent : pane.theme.line }))],
@@ -286,8 +287,8 @@ function render({ model, el }) {
 
   // ------------------------------------------------------------ start, and what Python says
   const arrange = () => {
-    const narrow = root.clientWidth < 640 && panes.length > 1, height = model.get("height_px"), wide = root.classList.contains("wbv-expanded");
-    const least = view.columns ? (view.columns.height * PITCH) * LEAST_SCALE + 24 : 0;
+    const narrow = root.clientWidth < STACKED && panes.length > 1, height = model.get("height_px"), wide = root.classList.contains("wbv-expanded");
+    const least = view.columns ? min(view.columns.height * PITCH * LEAST_SCALE + 24, MOST_TALL) : 0;
     root.classList.toggle("wbv-narrow", root.clientWidth < NARROW);
     holder.style.flexDirection = narrow ? "column" : "row";
     for (const pane of panes) pane.stage.holder.style.minHeight = `${wide ? 200 : max(narrow ? round(height * 0.7) : height, least)}px`;
