@@ -184,14 +184,20 @@ def test_the_history_is_listed_opened_put_side_by_side_and_deleted() -> None:
     assert history.table.total == 2
     history.buttons["Open"].click()
     assert "Nothing is picked" in history.status.value
-    first, second = (row[0] for row in history.table.rows)
+    first, second = (row[-1] for row in history.table.rows)
+    assert all(button.disabled for button in history.buttons.values())
+    history.table._received(history.table, {"act": second}, [])
+    assert bench.result.record.id == second
     history.table.picked = [first]
+    assert not history.buttons["Open"].disabled
+    assert history.buttons["Side by side"].disabled
     history.buttons["Open"].click()
     assert bench.result.record.id == first
     assert "wb.history().open" in bench.code("result")
     history.buttons["Use its configs"].click()
     assert bench.b == record.runs[1].config
     history.table.picked = [first, second]
+    assert not history.buttons["Side by side"].disabled
     history.buttons["Side by side"].click()
     assert history.beside.children[0].total == 4
     history.buttons["Delete"].click()
@@ -214,7 +220,7 @@ def test_the_history_refuses_a_picked_result_that_is_no_comparison(name: str) ->
     history = HistoryPage(wb.Workbench())
     history.show()
     assert history.table is not None
-    history.table.picked = [row[0] for row in history.table.rows]
+    history.table.picked = [row[-1] for row in history.table.rows]
     history.buttons[name].click()
     assert "is no comparison" in history.status.value
     assert "Show it in a cell" in history.status.value
@@ -227,7 +233,7 @@ def test_a_row_picked_after_delete_was_pressed_is_not_deleted() -> None:
     history = HistoryPage(wb.Workbench())
     history.show()
     assert history.table is not None
-    first, second = (row[0] for row in history.table.rows)
+    first, second = (row[-1] for row in history.table.rows)
     history.table.picked = [first]
     history.buttons["Delete"].click()
     history.table.picked = [first, second]

@@ -12,6 +12,7 @@ from workbench.panels.model_row import ModelRow
 from workbench.panels.run_row import RunRow
 from workbench.panels.stale import Stale
 from workbench.panels.style import STYLE
+from workbench.panels.suggestion import Suggestion
 from workbench.panels.tabs.results import Results
 
 
@@ -25,7 +26,8 @@ class Layout:
         self.bug = W.HTML()
         bench.state.observe(self._show_bug, names="bug")
         self.live, self.stale = Live(bench), Stale(bench, self.results.widget)
-        right = W.VBox([self.live.widget, self.stale.widget])
+        self.suggestion = Suggestion(bench)
+        right = W.VBox([self.live.widget, self.suggestion.widget, self.stale.widget])
         body = W.HBox([self.configure.widget, right])
         body.add_class("wbp-body")
         bridge = bench.page.bridge

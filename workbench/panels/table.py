@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +33,25 @@ class Table(anywidget.AnyWidget):
         sync=True
     )
     under = t.Int(-1, help="a column that stands below the first one, in small letters").tag(sync=True)
+    hidden = t.Int(-1, help="a column that is not shown, such as an id").tag(sync=True)
+    action = t.Unicode("", help="label of a button in each row; `on_act` gets the key of its row").tag(
+        sync=True
+    )
     mark_name = t.Unicode("").tag(sync=True)
     muted: t.Dict[str, str] = t.Dict(
         {}, help="key → why a row has no effect: it is grey and has no check"
     ).tag(sync=True)
     picked = t.List(t.Unicode()).tag(sync=True)
+
+    on_act: Callable[[str], None] = staticmethod(lambda _: None)
+
+    def __init__(self, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.on_msg(self._received)
+
+    def _received(self, _: Any, content: Any, __: Any) -> None:
+        if isinstance(content, dict) and isinstance(content.get("act"), str):
+            self.on_act(content["act"])
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame, caption: str, key: str | None = None) -> Table:

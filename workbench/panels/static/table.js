@@ -97,7 +97,7 @@ function render({ model, el: root }) {
     }
     const columns = model.get("columns");
     row.forEach((value, index) => {
-      if (index === model.get("under")) return;
+      if (index === model.get("under") || index === model.get("hidden")) return;
       const cell = el("td", { textContent: shown(value) });
       if (columns[index] && columns[index].number) cell.className = "wbt-number";
       else cell.className = cell.textContent.length > 26 ? "wbt-long" : "wbt-short";
@@ -108,6 +108,15 @@ function render({ model, el: root }) {
       }
       line.append(cell);
     });
+    if (model.get("action")) {
+      const act = el("button", { type: "button", className: "wbt-act", textContent: model.get("action") });
+      act.setAttribute("aria-label", `${model.get("action")} ${shown(row[0])}`);
+      act.onclick = (event) => {
+        event.stopPropagation();
+        model.send({ act: key });
+      };
+      line.append(el("td", {}, act));
+    }
     if (!mark && key !== null) {
       line.tabIndex = -1;
       line.classList.toggle("wbt-picked", on);
@@ -122,7 +131,8 @@ function render({ model, el: root }) {
     const rows = visible();
     const head = el("tr");
     if (model.get("mark")) head.append(el("th", { scope: "col", textContent: model.get("mark_name") }));
-    model.get("columns").forEach((column, index) => index !== model.get("under") && head.append(headCell(column, index)));
+    model.get("columns").forEach((column, index) => index !== model.get("under") && index !== model.get("hidden") && head.append(headCell(column, index)));
+    if (model.get("action")) head.append(el("td"));
     const body = el("tbody");
     body.append(...rows.slice(0, MOST_SHOWN).map((row) => bodyRow(row, picked)));
     const first = body.querySelector("tr[tabindex]");
@@ -140,7 +150,7 @@ function render({ model, el: root }) {
 
   table.addEventListener("keydown", (event) => {
     const line = event.target.closest("tr[tabindex]");
-    if (!line || event.target !== line) return;
+    if (!line || event.target !== line) return; // a button in a row has its own keys
     const next = { ArrowDown: line.nextElementSibling, ArrowUp: line.previousElementSibling }[event.key];
     if (next) {
       line.tabIndex = -1;

@@ -1,7 +1,8 @@
-"""The history tab: every comparison made here, to filter, to reopen, to list side by side, to delete."""
+"""The history tab: every result made here, to filter, reopen, pin, note, list side by side, delete."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import ipywidgets as W
@@ -10,12 +11,19 @@ from workbench.api.comparing import Comparison, history
 from workbench.errors import WorkbenchError
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, button, buttons_of
+from workbench.panels.changes import on_change, own_changes
 from workbench.panels.guard import shown_in
-from workbench.panels.markup import note_html
-from workbench.panels.table import Table
+from workbench.panels.markup import error_html, note_html
+from workbench.panels.request import LABELS
+from workbench.panels.stale import clock_text
+from workbench.panels.table import Table, cell
+from workbench.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
+from workbench.records.entries import Entry
 
 EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
-COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "low", "high", "cpu", "note"]
+HEADS = {"what": "A → B", "pin": PIN}
+CAPTION = "Pick one or, with Ctrl, several."
+MOST_READ = 200  # entries whose configs are read; those of older ones are not said
 
 
 class HistoryPage:
@@ -25,29 +33,67 @@ class HistoryPage:
         self.bench = bench
         self.status, self.list, self.beside = W.HTML(), W.VBox([]), W.VBox([])
         self.table: Table | None = None
+        self.entries: list[Entry] = []
+        self.words: dict[str, str] = {}  # what was compared, by id; read once
         self.to_delete: list[str] = []  # the ids that were picked when Delete was pressed
         specs: tuple[Spec, ...] = (
             ("Open", "Show the picked comparison in the results", self._open),
-            ("Use its configs", "Put its configs into A and B", self._use),
+            ("Use its configs", "Put its configs into the knob table", self._use),
             ("Side by side", "The picked comparisons in one table", self._side_by_side),
+            ("Pin", "Keep the picked entries on top, or no longer", self._pin),
             ("Delete", "Delete the picked entries for good", self._ask_delete),
         )
         self.buttons = buttons_of(specs, self.status)
         self.sure = button("Yes, delete", "This cannot be undone", self._delete, self.status)
         self.sure.layout.display = "none"
-        row = W.HBox([*self.buttons.values(), self.sure])
+        self.note = W.Text(
+            placeholder="note", tooltip="A note of the picked entry, kept with it", continuous_update=False
+        )
+        on_change(self.note, self._annotate, status=self.status)
+        row = W.HBox([*self.buttons.values(), self.sure, self.note])
         row.add_class("wbp-tools")
         self.widget = W.VBox([row, self.status, self.list, self.beside])
         self.widget.add_class("wbp-page")
+        self._enable()
 
     def show(self) -> None:
-        """Read the history and list it."""
+        """Read the history and list it; what was compared is read in the background."""
         with shown_in(self.status):
-            frame = history().to_frame()
-            frame["created_utc"] = [str(when)[:16].replace("T", " ") for when in frame["created_utc"]]
-            caption = "Pick one or, with Ctrl, several."
-            self.table = Table.of_frame(frame[[name for name in COLUMNS if name in frame]], caption, "id")
-            self.list.children = [self.table] if len(frame) else [W.HTML(EMPTY)]
+            self.entries = history().entries()
+            self.table = Table(key=COLUMNS.index("id"), hidden=COLUMNS.index("id"), under=1, action="Open")
+            self.table.on_act = self._open_one
+            self.table.columns = [{"name": HEADS.get(name, name), "number": False} for name in COLUMNS]
+            self.table.caption = CAPTION
+            self.table.observe(lambda _: self._enable(), names="picked")
+            self._fill()
+            self._enable()
+            self.list.children = [self.table] if self.entries else [W.HTML(EMPTY)]
+            unread = [entry.id for entry in self.entries[:MOST_READ]
+                      if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
+            if unread:
+                self.bench.in_background(partial(read_words, unread), self._read, self._show_error)
+
+    def _fill(self) -> None:
+        assert self.table is not None
+        rows = rows_of(self.entries, self.words)
+        self.table.rows, self.table.total = [[cell(value) for value in row] for row in rows], len(rows)
+
+    def _read(self, words: dict[str, str]) -> None:
+        self.words |= words
+        self._fill()
+
+    def _show_error(self, error: Exception) -> None:
+        self.status.value = error_html(error)
+
+    def _enable(self) -> None:
+        """Offer what can be done with the picked entries."""
+        ids = list(self.table.picked) if self.table else []
+        for name, pressed in self.buttons.items():
+            pressed.disabled = len(ids) < (2 if name == "Side by side" else 1)
+        self.note.disabled = len(ids) != 1
+        notes = [split_note(entry.note)[1] for entry in self.entries if entry.id in ids]
+        with own_changes():
+            self.note.value = notes[0] if len(ids) == 1 and notes else ""
 
     def hide(self) -> None:
         """Take the tables out of the page."""
@@ -67,14 +113,34 @@ class HistoryPage:
         return ids
 
     def _open(self) -> None:
-        opened = comparison_of(self.picked[-1])
-        self.bench.show(opened)
-        self.status.value = note_html(f"{opened.record.id} is shown in the results.")
+        self._open_one(self.picked[-1])
+
+    def _open_one(self, identity: str) -> None:
+        with shown_in(self.status):
+            opened = comparison_of(identity)
+            self.bench.show(opened)
+            when = clock_text(opened.record.created_utc)
+            self.status.value = note_html(f"{opened.record.model.name}, {when}, is shown in the results.")
 
     def _use(self) -> None:
-        first, second, *_ = comparison_of(self.picked[-1]).runs
-        self.bench.state.change(a=first.config, b=second.config)
-        self.status.value = note_html("A and B are set.")
+        runs = comparison_of(self.picked[-1]).runs
+        self.bench.state.set_configs({label: run.config for label, run in zip(LABELS, runs, strict=False)})
+        self.status.value = note_html("The configs are set.")
+
+    def _pin(self) -> None:
+        """Pin the picked entries; those that all are pinned are pinned no longer."""
+        picked = [entry for entry in self.entries if entry.id in self.picked]
+        mark = "" if all(split_note(entry.note)[0] for entry in picked) else f"{PIN} "
+        for entry in picked:
+            history().annotate(entry.id, (mark + split_note(entry.note)[1]).strip())
+        self.show()
+
+    def _annotate(self, note: str) -> None:
+        (identity,) = self.picked
+        entry = next(entry for entry in self.entries if entry.id == identity)
+        mark = f"{PIN} " if split_note(entry.note)[0] else ""
+        history().annotate(identity, (mark + note.strip()).strip())
+        self.show()
 
     def _side_by_side(self) -> None:
         import pandas as pd
@@ -103,6 +169,17 @@ class HistoryPage:
             history().delete(identity)
         self.show()
         self.status.value = note_html("Deleted.")
+
+
+def read_words(ids: list[str]) -> dict[str, str]:
+    """Return what was compared in each of these entries; nothing of one that cannot be read."""
+    words, kept = {}, history()
+    for identity in ids:
+        try:
+            words[identity] = words_of(kept.open(identity))
+        except WorkbenchError:
+            words[identity] = "cannot be read"
+    return words
 
 
 def comparison_of(identity: str) -> Comparison:

@@ -1,0 +1,78 @@
+"""What to try first, while nothing was compared: a sample to open, one experiment for the open model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import ipywidgets as W
+
+from workbench.config import Config
+from workbench.models.samples import sample_names
+from workbench.panels.bench import Bench
+from workbench.panels.buttons import button
+from workbench.panels.markup import note_html
+from workbench.panels.presets import int8_cpu, int8_here
+from workbench.panels.state import BenchState
+from workbench.text import one_line
+
+FIRST = ("bert-base", "yolov5s", "gpt2", "digits-conv")  # samples to begin with
+MOST_LETTERS = 40  # of a model's name
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A question about the open model, and the B that answers it."""
+
+    question: str
+    b: Config
+
+
+class Suggestion:
+    """Stands where the verdict will be, until something is compared or the configs are set by hand."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.status, self.row = W.HTML(), W.HBox([])
+        self.row.add_class("wbp-actions")
+        self.widget = W.VBox([self.row, self.status])
+        self.widget.add_class("wbp-suggestion")
+        self.state.observe(self._show, names=["model", "result", "a", "b", "more", "job"])
+        self._show()
+
+    def _show(self, _: object = None) -> None:
+        state, begun = self.state, self.state.result is not None or self.state.job is not None
+        experiment = None if begun else experiment_for(state)
+        if not begun and state.model is None:
+            samples = [button(name, f"Open {name}", partial(self.bench.load, name), self.status)
+                       for name in FIRST if name in sample_names()]  # fmt: skip
+            self.row.children = [W.HTML(note_html("Begin with a sample:")), *samples]
+        elif experiment is not None:
+            hint = "Set this in B and compare"
+            act = partial(self._try, experiment)
+            self.row.children = [
+                W.HTML(note_html("Try first:")),
+                button(experiment.question, hint, act, self.status),
+            ]
+        else:
+            self.row.children = ()
+
+    def _try(self, experiment: Experiment) -> None:
+        self.state.change(b=experiment.b)
+        self.bench.compare()
+
+
+def experiment_for(state: BenchState) -> Experiment | None:
+    """Return one experiment for the open model; None once a person has set the configs."""
+    if state.model is None or len(set(state.configs.values())) > 1:
+        return None
+    name = one_line(state.model.name, MOST_LETTERS)
+    description = state.model.describe()
+    if description.quantized is None and not int8_here(state.model, None):
+        precision = int8_cpu(state.model).precision
+        return Experiment(f"Does int8 pay on {name}? Compare", state.a.replace(precision=precision))
+    if state.a.level is None:
+        return Experiment(
+            f"What are ORT's rewrites worth on {name}? Compare", state.a.replace(level="disabled")
+        )
+    return None
