@@ -31,6 +31,7 @@ from workbench.api.serving import load_test as load_test
 from workbench.api.storage import storage as storage
 from workbench.api.sweeping import sweep as sweep
 from workbench.api.tuning import default_space as default_space, tune as tune
+from workbench.api.versions import compare_versions as compare_versions
 from workbench.config import (
     BFloat16 as BFloat16,
     Config as Config,
@@ -94,4 +95,5 @@ from workbench.results.storage import Storage as Storage
 from workbench.results.sweep import Sweep as Sweep
 from workbench.results.study import Study as Study
 from workbench.results.thread_scaling import Threads as Threads
+from workbench.results.versions import Versions as Versions
 from workbench.results.why_slower import WhySlower as WhySlower

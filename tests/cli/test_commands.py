@@ -268,3 +268,21 @@ def test_decoding_takes_a_prompt_and_tokens(
     assert "tokens/s" in capsys.readouterr().out
     assert main(["decode", model, "--csv"]) == 0
     assert capsys.readouterr().out.startswith("label,config,cache,first_token_s,")
+
+
+def test_versions_are_compared_in_environments(
+    monkeypatch: pytest.MonkeyPatch, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.factories import results as examples
+
+    calls: dict[str, Any] = {}
+
+    def compare_versions(_model: Any, environments: Any, config: Any, **options: Any) -> wb.Versions:
+        calls.update(options, environments=environments, config=config)
+        return wb.Versions(examples.versions())
+
+    monkeypatch.setattr("workbench.api.versions.compare_versions", compare_versions)
+    arguments = ["--environment", "/old", "--environment", "/new", "--a", "level=basic"]
+    assert main(["compare-versions", model, *arguments]) == 0
+    assert (calls["environments"], calls["config"]) == (["/old", "/new"], wb.Config(level="basic"))
+    assert "ONNX Runtime 1.17.3, ort117" in capsys.readouterr().out

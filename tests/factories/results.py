@@ -23,6 +23,7 @@ from workbench.analysis.profile.session_profile import Overhead, Profile, read_p
 from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow, PeakTable
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
+from workbench.analysis.versions import VersionRow, VersionsRecord
 from workbench.judge.matrix import MatrixRecord, MatrixRow
 from workbench.judge.measurement import MeasurementRecord
 from workbench.judge.sweep import SweepRecord
@@ -92,6 +93,16 @@ def worth(name: str) -> Worth:
 
 def ablation() -> AblationRecord:
     return AblationRecord("model", CONFIGS[0], (worth(HOSTILE),), worth("control"), ordinary())
+
+
+def versions() -> VersionsRecord:
+    ops = (("Conv", 4), (HOSTILE, 2))
+    old = VersionRow("A", "ort117", "1.17.3", "3.11.7", "1.26.4", 10, ops, ("ConstantFolding",), None, None)
+    new = replace(
+        old, label="B", environment="this environment", onnxruntime="1.31.1", nodes=8,
+        ops=(("Conv", 2), ("FusedConv", 2)), passes=("ConstantFolding", HOSTILE), placement=(("CPU", 8),),
+    )  # fmt: skip
+    return VersionsRecord("tiny", (old, new), ordinary())
 
 
 def levels() -> LevelsRecord:
@@ -329,6 +340,7 @@ def further() -> dict[str, Any]:
         "sweep": wb.Sweep(sweep(), about()),
         "levels": wb.Levels(levels()),
         "ablation": wb.Ablation(ablation()),
+        "versions": wb.Versions(versions()),
         "why slower": wb.WhySlower(why_slower(), about()),
         "layer errors": wb.LayerErrors(layer_errors(), about()),
         "sensitivity": wb.Sensitivity(sensitivity(), about()),

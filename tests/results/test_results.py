@@ -36,6 +36,7 @@ def made() -> dict[str, Any]:
         "sweep": wb.Sweep(examples.sweep(), about),
         "explanation": wb.Explanation(fused(), about, profile=profile),
         "ablation": wb.Ablation(examples.ablation()),
+        "versions": wb.Versions(examples.versions()),
         "levels": wb.Levels(examples.levels()),
         "profile": wb.Profile.of(profile, about),
         "memory": wb.Profile.of(profile, about).memory(),

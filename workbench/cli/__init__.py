@@ -24,6 +24,7 @@ from workbench.cli import (
     showing,
     sweeping,
     tuning,
+    versions,
 )
 from workbench.cli.exit_codes import FINE, INTERRUPTED, OPEN, TERMINATED, WRONG_USE
 from workbench.errors import Cancelled, RunFailed, WorkbenchError, WorkerError
@@ -65,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     sweeping.add_to(commands)
     decoding.add_to(commands)
     matrix.add_to(commands)
+    versions.add_to(commands)
     advising.add_to(commands)
     deploying.add_to(commands)
     tuning.add_to(commands)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from workbench.analysis.ablation import AblationRecord
 from workbench.analysis.levels import LevelsRecord
+from workbench.analysis.versions import VersionsRecord
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 class Measured(Result):
     """A result whose record holds the comparison that it was concluded from."""
 
-    record: AblationRecord | LevelsRecord
+    record: AblationRecord | LevelsRecord | VersionsRecord
     title: ClassVar[str]
 
     def section(self, label: str) -> str:

@@ -29,6 +29,7 @@ MODULES = {  # in the order of sections and buttons
     "profile": "workbench.results.profile",
     "levels": "workbench.results.levels",
     "ablation": "workbench.results.ablation",
+    "versions": "workbench.results.versions",
     "accuracy": "workbench.results.accuracy",
     "why slower": "workbench.results.why_slower",
     "layer errors": "workbench.results.layer_errors",

@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import Any, BinaryIO
 
 from workbench.text import shorten_middle
+from workbench.worker.offered import NotOffered
 from workbench.worker.protocol import JOBS, Message, read_message, write_message
 from workbench.worker.usage import rss_bytes
 
@@ -38,6 +39,7 @@ def serve(started: dict[str, Any] | None = None) -> None:
 
     if started is None:
         bare_bytes, began = rss_bytes(), time.perf_counter()
+        import numpy  # noqa: F401 - first: without it onnxruntime fails with an error that names nothing
         import onnxruntime as ort
 
         import_s = time.perf_counter() - began
@@ -123,6 +125,8 @@ def versions(ort: Any) -> dict[str, str]:
 def _failure(error: Exception) -> dict[str, Any]:
     """Return an error as data; `errno` and `filename` distinguish a full disk from an error of ORT."""
     body: dict[str, Any] = {"type": type(error).__name__, "message": _bounded(str(error))}
+    if isinstance(error, NotOffered):
+        body["message"], body["fix"] = error.args
     if isinstance(error, OSError):
         body["errno"] = error.errno
         body["filename"] = None if error.filename is None else os.fsdecode(error.filename)

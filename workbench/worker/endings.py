@@ -17,6 +17,8 @@ _LAST_LINES = 6
 
 def refused(answer: dict[str, Any], stage: str) -> RunFailed | WorkerError | StorageError:
     """Return the error for a "failed" answer: an error of the disk or of ORT."""
+    if "fix" in answer:
+        return RunFailed(answer["message"], answer["fix"])
     failed = OSError(answer.get("errno"), answer["message"], answer.get("filename"))
     return no_room(failed, stage) or translated(answer["type"], answer["message"], stage)
 
@@ -86,6 +88,11 @@ def _start_fix(last: str, python: str) -> str:
     missing = re.search(r"^ModuleNotFoundError: No module named '(\w+)", last, re.MULTILINE)
     if missing:
         return f"{python} lacks {missing[1]}: install it there with `{python} -m pip install {missing[1]}`"
+    if "compiled using NumPy 1" in last or "numpy.core.multiarray failed to import" in last:
+        return (
+            f"the ONNX Runtime of {python} is older than its NumPy: install another one there with "
+            f"`{python} -m pip install 'numpy<2'`"
+        )
     return (
         f"{python} must be Python 3.11 or newer and import onnxruntime and numpy: "
         f'try `{python} -c "import onnxruntime"`, and repair what it names'

@@ -21,13 +21,21 @@ from workbench.worker.passlog import (
 from workbench.worker.probe import SQUARE
 from workbench.worker.session import session_options
 
-LEVELS = {  # ORT's numbers: 4 in the log is ALL in the enumeration
-    0: ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
-    1: ort.GraphOptimizationLevel.ORT_ENABLE_BASIC,
-    2: ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
-    3: ort.GraphOptimizationLevel.ORT_ENABLE_LAYOUT,
-    4: ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
-}
+_NAMES = (
+    "ORT_DISABLE_ALL",
+    "ORT_ENABLE_BASIC",
+    "ORT_ENABLE_EXTENDED",
+    "ORT_ENABLE_LAYOUT",  # since 1.23; before, the layout is the last level, and ALL is its name
+    "ORT_ENABLE_ALL",
+)
+# ORT's numbers: the last one in the log is ALL in the enumeration.
+LEVELS = dict(
+    enumerate(
+        getattr(ort.GraphOptimizationLevel, name)
+        for name in _NAMES
+        if hasattr(ort.GraphOptimizationLevel, name)
+    )
+)
 CPU = "CPUExecutionProvider"
 MIN_EXTERNAL_BYTES = "1024"  # smaller constants stay in the graph: shapes, axes and scales are worth reading
 WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
@@ -50,7 +58,7 @@ class GraphCapture:
         self.providers: list[Any] = [(name, options) for name, options in plan["providers"]]
         self.disabled = tuple(plan["disabled_optimizers"])
         asked = session_options(plan).graph_optimization_level
-        self.level = next((number for number, level in LEVELS.items() if level == asked), 4)
+        self.level = next((number for number, level in LEVELS.items() if level == asked), max(LEVELS))
         self.taken = 0
         self.stem = "graph"
         self.weights = folder / "weights.bin"
@@ -87,7 +95,7 @@ class GraphCapture:
             "partitioning": read_partitioning(log.lines()),
             "assignment": [
                 [part.ep_name, [[node.name, node.domain, node.op_type] for node in part.get_nodes()]]
-                for part in session.get_provider_graph_assignment_info()
+                for part in _assigned(session)
             ],
             "errors": log.errors(),
         }
@@ -170,6 +178,12 @@ class Captured:
     def errors(self) -> list[str]:
         """Return ORT's errors and warnings, which explain a missing provider."""
         return [line[:2000] for line in self.lines() if "[E:" in line or "[W:" in line][:100]
+
+
+def _assigned(session: ort.InferenceSession) -> list[Any]:
+    """Return ORT's record of the placement; nothing before 1.24, which has none."""
+    asked = getattr(session, "get_provider_graph_assignment_info", None)
+    return [] if asked is None else list(asked())
 
 
 def _registered() -> list[list[Any]]:

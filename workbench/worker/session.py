@@ -21,6 +21,7 @@ from workbench.worker.feeding import (
     plain_calls,
     to_portable,
 )
+from workbench.worker.offered import member
 from workbench.worker.shared_environment import share, use_shared
 from workbench.worker.values import read_values, write_values
 
@@ -29,6 +30,7 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
     """Return the session options of a plan."""
     options = ort.SessionOptions()
     for name, value in plan["attributes"].items():
+        member(ort.SessionOptions, name, _LEAVE_OUT)
         setattr(options, name, _constant(value))
     for key, value in plan["entries"].items():
         options.add_session_config_entry(key, value)
@@ -48,7 +50,7 @@ def make_session(
     if log_severity is not None:
         options.log_severity_level = log_severity
     if plan["preload_libraries"]:
-        ort.preload_dlls()
+        member(ort, "preload_dlls", _LEAVE_OUT)()
     providers = [(name, settings) for name, settings in plan["providers"]]
     return ort.InferenceSession(
         model, options, providers=providers, disabled_optimizers=list(plan["disabled_optimizers"]) or None
@@ -57,10 +59,13 @@ def make_session(
 
 def _constant(value: Any) -> Any:
     if isinstance(value, dict):
-        owner, member = value["enum"].split(".")
-        return getattr(getattr(ort, owner), member)
+        owner, name = value["enum"].split(".")
+        return member(getattr(ort, owner), name, _OTHER_LEVEL if name == "ORT_ENABLE_LAYOUT" else _LEAVE_OUT)
     return value
 
+
+_OTHER_LEVEL = 'give level="all", which rewrites the layout in every version, or update onnxruntime there'
+_LEAVE_OUT = "update onnxruntime there, or leave this setting out"
 
 # ORT sets these options once per process, by its first session.
 FIRST_SESSION_ONLY = frozenset({"session.set_denormal_as_zero"})

@@ -6,25 +6,21 @@ from typing import Any
 
 import onnxruntime as ort
 
+from workbench.worker.offered import member
 
-class NotOffered(Exception):
-    """This version of ONNX Runtime lacks what was asked for. Both texts stand in `args`."""
+_FIX = "update onnxruntime, or let each session have its own threads and arena"
 
 
 def share(plan: dict[str, Any]) -> None:
     """Make the shared thread pool and arena of a plan; ORT wants both before the first session."""
     shared = plan.get("shared", ())
     if "threads" in shared:
-        if not hasattr(ort, "set_global_thread_pool_sizes"):
-            raise NotOffered(
-                f"ONNX Runtime {ort.__version__} offers no shared thread pool to Python",
-                "update onnxruntime, or let each session have its own threads",
-            )
+        make_pool = member(ort, "set_global_thread_pool_sizes", _FIX)
         sizes = (plan["attributes"].get(f"{pool}_op_num_threads", 0) for pool in ("intra", "inter"))
-        ort.set_global_thread_pool_sizes(*sizes)
+        make_pool(*sizes)
     if "arena" in shared:
         arena = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
-        ort.create_and_register_allocator(arena, None)
+        member(ort, "create_and_register_allocator", _FIX)(arena, None)
 
 
 def use_shared(options: ort.SessionOptions, plan: dict[str, Any]) -> None:

@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import onnxruntime as ort
+
 from workbench.worker.graph_capture import GraphCapture, OutOfTime
 
 
@@ -53,6 +55,8 @@ def _follow(
     except Exception as error:  # noqa: BLE001 - a pass that fails without its partners is a fact about ORT
         answer["complete"] = False
         answer["problem"] = f"{walk.doing}: {str(error)[:500]}"
+    if not first["applied"] and most > 0 and answer["problem"] is None:
+        answer["problem"] = f"ONNX Runtime {ort.__version__} logs no passes, so what each did is not known"
     answer["snapshots"] = walk.snapshots
     return answer
 

@@ -75,6 +75,11 @@ _UNKNOWN_FIX = (
 
 def translated(kind: str, message: str, stage: str) -> RunFailed:
     """Translate an ORT exception of class `kind`; keep its message, which names nodes and values."""
+    if kind == "AttributeError" and "onnxruntime" in message:
+        return RunFailed(
+            f"this version of ONNX Runtime lacks something during {stage}: {shorten_middle(message, 400)}",
+            "update onnxruntime in the environment of this config, or leave out what needs it",
+        )
     text = printable(re.sub(r"\[ONNXRuntimeError\] : \d+ : ", "", message).strip(), keep="\n\t")
     fix = next((fix for pattern, fix in _RULES if re.search(pattern, message, re.IGNORECASE)), _UNKNOWN_FIX)
     return RunFailed(f"ORT refused during {stage}: {shorten_middle(text, MAX_CHARACTERS) or kind}", fix)

@@ -1,0 +1,84 @@
+"""`wb.compare_versions`: one model on several versions of ONNX Runtime."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.analysis.observe import Observation
+from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.versions import VersionRow, VersionsRecord, software_of, version_row
+from workbench.api.comparing import compare
+from workbench.config import Config
+from workbench.errors import Cancelled, ConfigError, WorkbenchError
+from workbench.measurement.limits import Progress
+from workbench.preparation.replayed import replayed
+from workbench.results.versions import Versions
+from workbench.text import quoted
+
+if TYPE_CHECKING:
+    from workbench.models import Inputs, Model
+
+    Feeds = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+
+def compare_versions(
+    model: Model | Any,
+    environments: Sequence[str | os.PathLike[str] | None],
+    config: Config | None = None,
+    *,
+    inputs: Feeds = None,
+    budget_s: float | None = None,
+    calibration: Any = None,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+) -> Versions:
+    """Say what changes with the version of ONNX Runtime: passes, nodes, placement, latency, outputs.
+
+    `environments` are interpreters, or folders of virtual environments, with ONNX Runtime 1.16 or newer and
+    Python 3.11 or newer; None is this one, which is the baseline where one environment alone is given. All
+    run the same config, side by side, as in `wb.compare`.
+
+    >>> import workbench as wb
+    >>> wb.compare_versions.__name__
+    'compare_versions'
+    """
+    from workbench.models import load
+
+    if isinstance(environments, (str, os.PathLike)) or not environments:
+        raise ConfigError(
+            f"environments={quoted(environments)} is no list of environments",
+            "give a list of interpreters or folders: wb.compare_versions(model, ['/path/to/env'])",
+        )
+    places = [None, *environments] if len(environments) == 1 else list(environments)
+    chosen, calibration = config or Config(), replayed(calibration)
+    runtimes = [None if place is None else os.fspath(place) for place in places]
+    configs = [chosen.replace(runtime=runtime) for runtime in runtimes]
+    software = [software_of(candidate, cancel) for candidate in configs]
+    loaded = load(model)
+    first, second, *rest = configs
+    comparison = compare(
+        loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, calibration=calibration,
+        progress=progress, cancel=cancel, keep=False,
+    )  # fmt: skip
+    rows: list[VersionRow] = []
+    for run, versions in zip(comparison.runs, software, strict=True):
+        observation: Observation | None = None
+        problem = None
+        try:
+            observation = observe_prepared(
+                loaded, run.config, passes=False, calibration=calibration, cancel=cancel
+            )
+        except Cancelled:
+            raise
+        except WorkbenchError as error:
+            problem = error.problem
+        rows.append(version_row(run.label, run.config, versions, observation, problem))
+    result = Versions(VersionsRecord(loaded.name, tuple(rows), comparison.record))
+    if keep:
+        result.keep()
+    return result

@@ -1,0 +1,65 @@
+"""Versions of ONNX Runtime: nodes, load time, latency, and the speed-up against the first one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value, milliseconds, run_look
+from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.text import in_ms, one_line
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.analysis.versions import VersionsRecord
+    from workbench.figures.scene import Scene
+
+_AXES = (
+    Axis("nodes"),
+    Axis("load time (ms)"),
+    Axis("median latency (ms)"),
+    Axis("times as fast as A", "dot", (ReferenceLine(1.0),)),
+)
+
+
+def versions_chart(record: VersionsRecord) -> Chart:
+    """Return a row for each environment."""
+    verdicts = {verdict.label: verdict for verdict in record.comparison.verdicts}
+    rows = []
+    for index, (row, run) in enumerate(zip(record.rows, record.comparison.runs, strict=True)):
+        look, verdict = run_look(index), verdicts.get(row.label)
+        speed = Value(None, "baseline", look)
+        if verdict is not None:
+            known = verdict.low is not None and verdict.high is not None and verdict.ratio is not None
+            text = f"{verdict.ratio:.2f}×, {verdict.kind}" if known else verdict.kind
+            speed = Value(verdict.ratio if known else None, text, look, verdict.low, verdict.high)
+        nodes = "not known" if row.nodes is None else f"{row.nodes:,}"
+        rows.append(
+            ChartRow(
+                one_line(f"{row.label}: {row.onnxruntime}", 40),
+                (
+                    (Value(row.nodes, nodes, look),),
+                    (Value(milliseconds(run.load_s), in_ms(run.load_s) or "not measured", look),),
+                    (
+                        Value(
+                            milliseconds(run.latency.median_s),
+                            in_ms(run.latency.median_s) or "not measured",
+                            look,
+                        ),
+                    ),
+                    (speed,),
+                ),
+            )
+        )
+    title = f"{record.model_name}: versions of ONNX Runtime side by side"
+    return Chart((title,), _AXES, tuple(rows), columns=2)
+
+
+def versions_figure(record: VersionsRecord) -> go.Figure:
+    """Draw the chart with plotly."""
+    return chart_figure(versions_chart(record))
+
+
+def versions_scene(record: VersionsRecord) -> Scene:
+    """Draw the chart as a still picture."""
+    return chart_scene(versions_chart(record))

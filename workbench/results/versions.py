@@ -1,0 +1,54 @@
+"""Versions of ONNX Runtime side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.analysis.versions import VersionsRecord, check_versions
+from workbench.judge.wording import headline
+from workbench.records.kinds import about_comparison
+from workbench.results.measured import Measured
+from workbench.results.registry import ResultKind
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class Versions(Measured):
+    """One model on several versions of ONNX Runtime. Made by `wb.compare_versions`.
+
+    >>> import workbench as wb
+    >>> wb.Versions.__name__
+    'Versions'
+    """
+
+    record: VersionsRecord
+    title = "versions of ONNX Runtime side by side"
+
+    def figure(self) -> go.Figure:
+        """Draw nodes, load time and latency of each version, and its speed-up with its interval."""
+        from workbench.figures.versions import versions_figure
+
+        return versions_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw the same as a picture."""
+        from workbench.figures.versions import versions_scene
+
+        return versions_scene(self.record)
+
+    def __str__(self) -> str:
+        verdicts = (headline(verdict) for verdict in self.record.comparison.verdicts)
+        return "\n".join([str(self.record), *verdicts])
+
+
+KIND = ResultKind(
+    "versions",
+    VersionsRecord,
+    check_versions,
+    lambda record: about_comparison(record.comparison),
+    result=Versions,
+    heading="Versions of ONNX Runtime side by side",
+)
