@@ -39,8 +39,14 @@ def serve(started: dict[str, Any] | None = None) -> None:
 
     if started is None:
         bare_bytes, began = rss_bytes(), time.perf_counter()
-        import numpy  # noqa: F401 - first: without it onnxruntime fails with an error that names nothing
-        import onnxruntime as ort
+        try:
+            import onnxruntime as ort
+        except ModuleNotFoundError:
+            raise
+        except ImportError:  # older versions name no cause where numpy is missing
+            import numpy  # noqa: F401
+
+            raise
 
         import_s = time.perf_counter() - began
         started = {"versions": versions(ort), "import_s": import_s, "bare_bytes": bare_bytes}
