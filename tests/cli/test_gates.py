@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from scipy import stats
 
+from tests.factories.comparisons import run
 from tests.factories.records import comparison
+from tests.models import tiny
+from workbench.cli import main
+from workbench.cli.checking import error_check, speed_check
 from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, checks_of, exit_code
 from workbench.cli.summaries import junit, markdown
+from workbench.judge.apart import interval_apart
 from workbench.records.comparison import ComparisonRecord, Doubt, Kind
 from workbench.records.run import Failure
 
@@ -71,3 +79,55 @@ def test_junit_counts_failures_and_errors() -> None:
     failed, passed, unknown = suite
     assert [case.tag for case in (*failed, *passed, *unknown)] == ["failure", "system-out", "error"]
     assert failed[0].get("message") == "3 % slower | <b>"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0.99, 1.01, FINE), (0.94, 0.96, WORSE), (0.96, 0.98, OPEN), (2.0, 2.1, FINE), (None, None, OPEN)],
+)
+def test_a_slow_down_is_judged_by_its_interval(low: float | None, high: float | None, expected: int) -> None:
+    assert speed_check(low, high, 0.03, "because").code == expected
+
+
+def test_outputs_are_judged_by_the_largest_error() -> None:
+    record = comparison()
+    same = replace(record.agreement[0], relative_error=0.002)
+    record = replace(record, agreement=(same,))
+    assert error_check(record, None).code == error_check(record, 0.01).code == FINE
+    assert error_check(record, 0.001).code == WORSE
+    assert error_check(replace(record, agreement=(replace(same, agrees=False),)), None).code == WORSE
+    assert error_check(replace(record, agreement=(replace(same, agrees=None),)), None).code == OPEN
+    assert error_check(replace(record, agreement=()), None).code == OPEN
+
+
+def test_runs_measured_apart_have_welchs_interval() -> None:
+    before = run("A", [[[0.00100] * 4], [[0.00101] * 4], [[0.00102] * 4]])
+    after = run("A", [[[0.00200] * 4], [[0.00202] * 4], [[0.00204] * 4]])
+    estimate = interval_apart(before, after)
+    assert estimate is not None
+    assert estimate.middle == pytest.approx(math.log(0.5))
+    expected = stats.ttest_ind(*([math.log(x) for x in xs] for xs in SESSIONS), equal_var=False)
+    ends = expected.confidence_interval(0.95)
+    assert estimate.low <= ends.low < ends.high <= estimate.high, "degrees of freedom are rounded down"
+    assert interval_apart(before, replace(after, processes=after.processes[:2])) is None
+
+
+SESSIONS = ((0.00100, 0.00101, 0.00102), (0.00200, 0.00202, 0.00204))
+
+
+@pytest.mark.real
+def test_a_new_file_is_checked_against_the_old_one_and_against_a_bundle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, bundle = str(tiny.save(tiny.mlp(), tmp_path)), str(tmp_path / "old.ortbench")
+    generous = ["--max-slower", "100%", "--budget", "3", "--quiet"]
+    junit_file = tmp_path / "check.xml"
+    code = main(["check", model, "--against", model, *generous, "--junit", str(junit_file)])
+    assert code in (FINE, OPEN)
+    assert "outputs: passed" in capsys.readouterr().out
+    assert ElementTree.parse(junit_file).getroot().get("tests") == "2"
+    assert main(["measure", model, "--budget", "2", "-o", bundle, "--no-history", "--quiet"]) == FINE
+    assert main(["check", model, "--against", bundle, *generous]) in (FINE, OPEN)
+    assert "different times" in capsys.readouterr().out
+    assert main(["check", model, "--against", bundle, "--max-error", "1%"]) == 2
+    assert "holds no outputs" in capsys.readouterr().err

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from workbench._version import __version__
 from workbench.cli import (
     advising,
+    checking,
     cleaning,
     comparing,
     decoding,
@@ -61,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"workbench {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     comparing.add_to(commands)
+    checking.add_to(commands)
     measuring.add_to(commands)
     load_testing.add_to(commands)
     sweeping.add_to(commands)

@@ -1,0 +1,165 @@
+"""`workbench check`: a gate for continuous integration, a new model file against the old one or a bundle."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.comparing import percent
+from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, exit_code, was_measured
+from workbench.cli.subject import read_inputs, save
+from workbench.cli.summaries import RESULTS, add_options, write_summaries
+from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    from workbench.cli.commands import Commands
+    from workbench.config import Config
+    from workbench.records.comparison import ComparisonRecord
+    from workbench.records.run import Run
+
+EXAMPLE = "workbench check new.onnx --against old.onnx --max-slower 3% --junit check.xml"
+BUDGET_S = 60.0
+AT_ANOTHER_TIME = "measured at different times, so a change of the machine counts too"
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    check = commands.add_parser(
+        "check",
+        help="end with an exit code other than 0 if a new model file is slower or computes something else",
+        epilog=f"Example: {EXAMPLE}",
+    )
+    check.add_argument(
+        "model", help="the new model: a path, a sample's name, a URL or hf://org/repo/file.onnx"
+    )
+    check.add_argument(
+        "--against", required=True, metavar="MODEL|BUNDLE", help="the old model, or a bundle of this machine"
+    )
+    check.add_argument("--max-slower", type=percent, default=0.03, metavar="SHARE", help="default 3%%")
+    check.add_argument(
+        "--max-error",
+        type=percent,
+        metavar="SHARE",
+        help="of each output, over its largest magnitude; default: what the arithmetic of the files allows",
+    )
+    check.add_argument("--a", action="append", metavar="KEY=VALUE", help="a setting of both; may be repeated")
+    check.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis")
+    check.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
+    check.add_argument("--seed", type=int, default=0, help="seed of the inputs")
+    check.add_argument("--budget", type=float, default=BUDGET_S, metavar="S", help="default 60")
+    check.add_argument("-o", "--output", metavar="FILE", help="save the measurement as a bundle (.ortbench)")
+    add_options(check)
+    check.add_argument("--quiet", action="store_true", help="no progress bar")
+    check.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, print each check with its reason, and return the exit code."""
+    against_bundle = arguments.against.endswith(".ortbench")
+    result, record, checks = (_against_bundle if against_bundle else _against_model)(arguments)
+    for check in checks:
+        print(f"{check.name}: {RESULTS[check.code]}, {check.text}")
+    save(result, arguments)
+    write_summaries(arguments, checks, record)
+    return exit_code(checks)
+
+
+def _against_model(arguments: argparse.Namespace) -> tuple[Any, ComparisonRecord, list[Check]]:
+    from workbench.api.comparing import compare
+    from workbench.config import Config
+    from workbench.models import load
+
+    config = Config.from_assignments(arguments.a or [])
+    old, new = load(arguments.against), load(arguments.model)
+    tolerance = {} if arguments.max_error is None else {"tolerance": arguments.max_error}
+    result = compare(
+        (old, config),
+        (new, config),
+        inputs=read_inputs(arguments, old),
+        smallest_effect=arguments.max_slower / 2,  # a tie is a difference of less than twice that
+        **tolerance,
+        **_measuring(arguments),
+    )
+    record = result.record
+    if not all(was_measured(record, run.label) for run in record.runs):
+        problems = [run.failure.problem for run in record.runs if run.failure is not None]
+        reason = "; ".join(problems) or "a provider fell back to another one"
+        return result, record, [Check("speed", OPEN, f"not measured: {reason}")]
+    verdict = record.verdict
+    speed = speed_check(verdict.low, verdict.high, arguments.max_slower, verdict.reason)
+    return result, record, [speed, error_check(record, arguments.max_error)]
+
+
+def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, ComparisonRecord, list[Check]]:
+    from workbench.api.comparing import open as open_bundle
+    from workbench.api.measuring import measure
+    from workbench.judge.apart import interval_apart
+    from workbench.judge.continuing import check_same_machine, check_same_software
+    from workbench.models import load
+
+    if arguments.max_error is not None:
+        raise InputError(
+            "--max-error was given with a bundle, which holds no outputs",
+            "name the old model: --against OLD.onnx",
+        )
+    if arguments.a:
+        raise InputError("--a was given with a bundle", "the config is that of the bundle: leave out --a")
+    old, config = _run_of(open_bundle(arguments.against).record, arguments.against)
+    model = load(arguments.model)
+    result = measure(model, config, inputs=read_inputs(arguments, model), **_measuring(arguments))
+    record = result.record.measured
+    check_same_machine(old.machine, record.machine)
+    check_same_software(old.versions, record.versions)
+    if (before := old.inputs.shapes) != (after := record.inputs.shapes):
+        raise InputError(f"the bundle was measured with inputs {before}, now they are {after}", "give --dim")
+    estimate = interval_apart(old.runs[0], record.runs[0])
+    ends = (None, None) if estimate is None else (math.exp(estimate.low), math.exp(estimate.high))
+    speed = speed_check(*ends, arguments.max_slower, AT_ANOTHER_TIME)
+    if not was_measured(record, "A"):
+        speed = Check("speed", OPEN, "not measured: it failed, or a provider fell back to another one")
+    return result, record, [speed]
+
+
+def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:
+    """Return the measurement that a bundle holds, and the config of its first run."""
+    measured: ComparisonRecord | None = getattr(record, "measured", record)
+    runs: tuple[Run, ...] = getattr(measured, "runs", ())
+    if measured is None or not runs:
+        raise InputError(
+            f"{name} holds no measurement", "name a file that `measure -o` or `compare -o` wrote"
+        )
+    return measured, runs[0].config
+
+
+def _measuring(arguments: argparse.Namespace) -> dict[str, Any]:
+    progress = sys.stderr.isatty() and not arguments.quiet
+    return {"budget_s": arguments.budget, "seed": arguments.seed, "progress": progress, "keep": False}
+
+
+def speed_check(low: float | None, high: float | None, max_slower: float, reason: str) -> Check:
+    """Return the check of an interval of old time over new time against a slow-down."""
+    if low is None or high is None:
+        return Check("speed", OPEN, f"no interval: {reason}")
+    least, most = 1 / high - 1, 1 / low - 1
+    code = FINE if most <= max_slower else WORSE if least > max_slower else OPEN
+    text = f"it takes {least:+.1%} to {most:+.1%} longer, {max_slower:.1%} are allowed; {reason}"
+    return Check("speed", code, text)
+
+
+def error_check(record: ComparisonRecord, max_error: float | None) -> Check:
+    """Return the check of the outputs; one that could not be compared leaves it open."""
+    rows = [row for row in record.agreement if row.label == record.verdict.label]
+    errors = [row.relative_error for row in rows if row.relative_error is not None]
+    if differing := next((row for row in rows if row.agrees is False), None):
+        if max_error is None or differing.relative_error is None or differing.relative_error > max_error:
+            return Check("outputs", WORSE, f"{differing.output}: {differing.reason}")
+    if unknown := next((row for row in rows if row.agrees is None), None):
+        return Check("outputs", OPEN, f"{unknown.output}: {unknown.reason}")
+    if not rows:
+        return Check("outputs", OPEN, "they were not compared")
+    worst = max(errors, default=0.0)
+    if max_error is not None and worst > max_error:
+        return Check("outputs", WORSE, f"an error of {worst:.2g}, {max_error:g} is allowed")
+    return Check("outputs", FINE, f"the largest error is {worst:.2g}")
