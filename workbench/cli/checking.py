@@ -16,7 +16,7 @@ from workbench.errors import InputError
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
     from workbench.config import Config
-    from workbench.records.comparison import ComparisonRecord
+    from workbench.records.comparison import ComparisonRecord, OutputAgreement
     from workbench.records.run import Run
 
 EXAMPLE = "workbench check new.onnx --against old.onnx --max-slower 3% --junit check.xml"
@@ -127,9 +127,7 @@ def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:
     measured: ComparisonRecord | None = getattr(record, "measured", record)
     runs: tuple[Run, ...] = getattr(measured, "runs", ())
     if measured is None or not runs:
-        raise InputError(
-            f"{name} holds no measurement", "name a file that `measure -o` or `compare -o` wrote"
-        )
+        raise InputError(f"{name} holds no measurement", "name what `measure -o` or `compare -o` wrote")
     return measured, runs[0].config
 
 
@@ -152,9 +150,9 @@ def error_check(record: ComparisonRecord, max_error: float | None) -> Check:
     """Return the check of the outputs; one that could not be compared leaves it open."""
     rows = [row for row in record.agreement if row.label == record.verdict.label]
     errors = [row.relative_error for row in rows if row.relative_error is not None]
-    if differing := next((row for row in rows if row.agrees is False), None):
-        if max_error is None or differing.relative_error is None or differing.relative_error > max_error:
-            return Check("outputs", WORSE, f"{differing.output}: {differing.reason}")
+    differing = next((row for row in rows if row.agrees is False and not _is_within(row, max_error)), None)
+    if differing is not None:
+        return Check("outputs", WORSE, f"{differing.output}: {differing.reason}")
     if unknown := next((row for row in rows if row.agrees is None), None):
         return Check("outputs", OPEN, f"{unknown.output}: {unknown.reason}")
     if not rows:
@@ -163,3 +161,8 @@ def error_check(record: ComparisonRecord, max_error: float | None) -> Check:
     if max_error is not None and worst > max_error:
         return Check("outputs", WORSE, f"an error of {worst:.2g}, {max_error:g} is allowed")
     return Check("outputs", FINE, f"the largest error is {worst:.2g}")
+
+
+def _is_within(row: OutputAgreement, max_error: float | None) -> bool:
+    """Return whether the user allows this error, whatever the arithmetic of the files asks for."""
+    return max_error is not None and row.relative_error is not None and row.relative_error <= max_error
