@@ -115,8 +115,9 @@ def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, ComparisonRecor
     if (before := old.inputs.shapes) != (after := record.inputs.shapes):
         raise InputError(f"the bundle was measured with inputs {before}, now they are {after}", "give --dim")
     estimate = interval_apart(old.runs[0], record.runs[0])
-    ends = (None, None) if estimate is None else (math.exp(estimate.low), math.exp(estimate.high))
-    speed = speed_check(*ends, arguments.max_slower, AT_ANOTHER_TIME)
+    low = None if estimate is None else math.exp(estimate.low)
+    high = None if estimate is None else math.exp(estimate.high)
+    speed = speed_check(low, high, arguments.max_slower, AT_ANOTHER_TIME)
     if not was_measured(record, "A"):
         speed = Check("speed", OPEN, "not measured: it failed, or a provider fell back to another one")
     return result, record, [speed]
