@@ -149,22 +149,22 @@ class Bench:
 
     def run(self, kind: str, *, wait: bool = False) -> None:
         """Make results of this kind for the panels as they are; a failure leaves the older results."""
-        self._start(action_of(kind), wait)
+        self.start(action_of(kind), wait=wait)
 
     def compare(self, *, wait: bool = False) -> None:
         """Measure all configs side by side."""
-        self._start(COMPARE, wait)
+        self.start(COMPARE, wait=wait)
 
     def measure_more(self, *, wait: bool = False) -> None:
         """Measure further rounds of the comparison on the screen."""
         result = self.state.result
         if result is None:
             raise WorkbenchError("There is no comparison to measure longer.", "Press Compare first.")
-        self._start(more_action(result, self.state.result_subject, self.code("result")), wait)
+        self.start(more_action(result, self.state.result_subject, self.code("result")), wait=wait)
 
     def try_fix(self, label: str, finding: FindingRecord, *, wait: bool = False) -> None:
         """Measure the fix of a finding of A or B against the config that it was found in."""
-        self._start(fix_action(self.state, label, finding), wait)
+        self.start(fix_action(self.state, label, finding), wait=wait)
 
     def request(self) -> Request:
         """Return a snapshot of the panels, or raise an error that says why nothing can run."""
@@ -206,7 +206,8 @@ class Bench:
         """Put a comparison from the history or a bundle into the results."""
         self.state.show_comparison(result)
 
-    def _start(self, action: Action, wait: bool) -> None:
+    def start(self, action: Action, *, wait: bool = False) -> None:
+        """Run an action for the panels as they are; a failure leaves the older results."""
         state, request = self.state, self.request()
         if action.check is not None:
             action.check(request)

@@ -60,6 +60,8 @@ class BenchState(HasTraits):
     tried: Dict[tuple[Anything, Anything], Anything] = Dict(
         help="(the findings, one of them) → the FixResult of its fix"
     )
+    space = Any(None, help="the Space that the tab tune offers, or None before it was looked for")
+    study = Any(None, help="the Study of the tab tune, or None")
     selected = Tuple(help="names of the nodes that are selected in every view")
 
     # Configs

@@ -19,6 +19,7 @@ from workbench.panels.tabs.questions import Questions
 from workbench.panels.tabs.result_row import ResultRow
 from workbench.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
 from workbench.panels.tabs.tab import TabPage
+from workbench.panels.tabs.tune import TunePage
 from workbench.panels.tabs.verdict import Banner
 from workbench.results.registry import KINDS
 
@@ -42,10 +43,10 @@ class Results:
     def __init__(self, bench: Bench) -> None:
         self.state = bench.state
         self.banner, self.row = Banner(bench), ResultRow(bench)
-        self.pages: list[Page] = [*(TabPage(bench, tab) for tab in TABS), HistoryPage(bench)]
+        self.pages: list[Page] = [*(TabPage(bench, tab) for tab in TABS), TunePage(bench), HistoryPage(bench)]
         self.tabs = W.Tab(children=[page.widget for page in self.pages])
         self.tabs.add_class("wbp-tabs")
-        for place, title in enumerate([*(tab.title for tab in TABS), "history"]):
+        for place, title in enumerate([*(tab.title for tab in TABS), "tune", "history"]):
             self.tabs.set_title(place, title)
         self.tabs.selected_index = 0
         self.questions = Questions(bench, self.row, self.turn)

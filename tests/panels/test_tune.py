@@ -1,0 +1,99 @@
+"""The tune tab: what may vary, the search, its answer, and the code that does the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories.results import study
+from workbench.panels import tuning
+from workbench.panels.jobs import wait_for
+from workbench.panels.tabs.tune import TunePage
+from workbench.panels.tuning import TuneChoice, tune_code
+from workbench.records.goal import Goal
+
+SPACE = wb.Space.of(level=("basic",), intra_op_threads=(1, 2))
+
+
+def test_the_space_is_offered_as_check_boxes_with_its_size(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "default_space", lambda *_, **__: SPACE)
+    page = TunePage(bench)
+    bench.start(tuning.space_action(page.choice), wait=True)
+    bench.ui.settle()
+    assert [check.description for check in page.axes.children] == ["level (1)", "intra_op_threads (2)"]
+    assert page.size.value == "3 changes, 6 combinations, at most 120 s"
+    page.checks["intra_op_threads"].value = False
+    assert page.size.value == "1 changes, 2 combinations, at most 120 s"
+    assert page.choice.left_out == ("intra_op_threads",)
+
+
+def test_start_searches_what_is_checked_from_a(bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def tune(*arguments: Any, **options: Any) -> wb.Study:
+        asked.append((arguments, options))
+        return wb.Study(study())
+
+    monkeypatch.setattr(tuning, "tune", tune)
+    bench.a = wb.Config(memory_pattern=False)
+    page = TunePage(bench)
+    bench.state.space = SPACE
+    page.checks["level"].value = False
+    page.accuracy.value, page.memory.value = "1", "64"
+    page.buttons["Start"].click()
+    if (job := bench.jobs.running) is not None:
+        wait_for(job)
+    bench.ui.settle()
+    (_, space, objective, goal, budget_s), options = asked[-1]
+    assert [axis.name for axis in space.axes] == ["intra_op_threads"]
+    assert (objective, budget_s) == ("latency", 120.0)
+    assert goal == Goal(max_accuracy_drop=0.01, max_memory_bytes=64 << 20)
+    assert options["base"] == wb.Config(memory_pattern=False)
+    assert bench.state.study is not None
+
+
+def test_the_answer_has_a_table_whose_configs_are_used(bench: wb.Workbench) -> None:
+    page = TunePage(bench)
+    page.show()
+    assert "every change alone" in page.answer.children[0].value
+    bench.state.study = wb.Study(study())
+    _, row, table = page.answer.children
+    row.children[1].click()
+    assert bench.b == study().best_config
+    table.picked = ["C"]
+    row.children[0].click()
+    assert bench.a == study().candidate("C").config
+    page.hide()
+    assert page.answer.children == ()
+
+
+def test_what_is_no_number_is_said_beside_it(bench: wb.Workbench) -> None:
+    page = TunePage(bench)
+    page.memory.value = "much"
+    page.buttons["What may vary"].click()
+    assert "is no number" in page.status.value
+    assert bench.state.job is None
+
+
+def test_another_model_forgets_the_study(bench: wb.Workbench) -> None:
+    TunePage(bench)
+    bench.state.space, bench.state.study = SPACE, wb.Study(study())
+    bench.state.model = None
+    assert (bench.state.space, bench.state.study) == (None, None)
+
+
+def test_the_code_does_the_same(bench: wb.Workbench) -> None:
+    bench.a = wb.Config(memory_pattern=False)
+    bench.state.seed = 3
+    choice = TuneChoice("memory", Goal(max_accuracy_drop=0.01), 60.0, ("level",))
+    code = tune_code(bench.request(), choice)
+    compile(code, "code", "exec")
+    assert code.endswith("budget_s=60.0, space=space)\nstudy")
+    assert 'objective="memory"' in code
+    assert "limits = wb.Goal(max_accuracy_drop=0.01)" in code
+    assert "base = wb.Config(memory_pattern=False)" in code
+    assert '.without("level")' in code

@@ -1,0 +1,163 @@
+"""The tune tab: the goal, the limits, what may vary, and the best config that was found and proven."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as W
+
+from workbench.config import Config
+from workbench.errors import WorkbenchError
+from workbench.panels.bench import Bench
+from workbench.panels.buttons import Spec, button, buttons_of
+from workbench.panels.markup import note_html, text
+from workbench.panels.table import Table
+from workbench.panels.tabs.figure import titled_figure
+from workbench.panels.tuning import TuneChoice, space_action, tune_action, tune_code
+from workbench.records.goal import OBJECTIVES, Goal
+from workbench.results.study import Study
+
+EMPTY = (
+    "Tune searches the best config for a goal, starting from A: every change alone, the good ones together, "
+    "each once more on the leader. The winner is then measured against A on fresh rounds. int8 takes part "
+    "only with a limit on accuracy or error. Cancel keeps every finished round in the history."
+)
+COLUMNS = ["label", "config", "ratio", "low", "high", "rounds", "peak_rss_bytes", "load_s", "state", "reason"]
+
+
+class TunePage:
+    """The choices above, the answer with its figure and its table below."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.objective = W.Dropdown(options=OBJECTIVES, description="minimize")
+        self.accuracy = W.Text(description="accuracy drop", placeholder="% at most")
+        self.error = W.Text(description="error", placeholder="% at most")
+        self.memory = W.Text(description="memory", placeholder="MiB at most")
+        self.budget = W.BoundedFloatText(120.0, min=10.0, max=7200.0, description="seconds")
+        self.status, self.size, self.axes, self.answer = W.HTML(), W.HTML(), W.VBox([]), W.VBox([])
+        specs: tuple[Spec, ...] = (
+            ("What may vary", "Find what may pay for this model here", self._look),
+            ("Start", "Search the best config, starting from A", self._start),
+            ("Copy as Python", "The code that does the same", self._copy),
+        )
+        self.buttons = buttons_of(specs, self.status)
+        goal = W.HBox([self.objective, self.accuracy, self.error, self.memory, self.budget])
+        row = W.HBox([*self.buttons.values(), self.size])
+        for line in (goal, row):
+            line.add_class("wbp-tools")
+        self.checks: dict[str, W.Checkbox] = {}
+        self.table: Table | None = None
+        self.shown: Study | None = None
+        self.widget = W.VBox([goal, row, self.status, self.axes, self.answer])
+        self.widget.add_class("wbp-page")
+        self.state.observe(lambda _: self._offer(), names="space")
+        self.state.observe(self._new_model, names="model")
+        self.state.observe(lambda _: self._enable(), names="job")
+        self.state.observe(lambda _: self.show(), names="study")
+
+    def show(self) -> None:
+        """Show the study, or what the tab does."""
+        study = self.state.study
+        if study is None:
+            self.answer.children = [W.HTML(f'<div class="wbp-empty">{text(EMPTY)}</div>')]
+        elif study is not self.shown or not self.answer.children:
+            self.table = Table.of_frame(study.to_frame()[COLUMNS], "Pick one to use it.", "label")
+            uses = [
+                button(f"Use as {label}", f"Put it into {label}", self._use(label), self.status)
+                for label in "AB"
+            ]
+            row = W.HBox(uses)
+            row.add_class("wbp-tools")
+            figure = titled_figure(study.figure(), study.record.headline)
+            self.answer.children = [figure, row, self.table]
+        self.shown = study
+
+    def hide(self) -> None:
+        """Take the figure and the table out of the page."""
+        self.answer.children = ()
+
+    def forget(self) -> None:
+        """Do nothing: the study does not follow the comparison."""
+
+    @property
+    def choice(self) -> TuneChoice:
+        """What the widgets ask for."""
+        drop, error = (_number(field) for field in (self.accuracy, self.error))
+        memory = _number(self.memory)
+        goal = Goal(
+            max_accuracy_drop=None if drop is None else drop / 100,
+            max_error=None if error is None else error / 100,
+            max_memory_bytes=None if memory is None else round(memory * 2**20),
+        )
+        left_out = tuple(name for name, check in self.checks.items() if not check.value)
+        return TuneChoice(self.objective.value, goal, self.budget.value, left_out)
+
+    @property
+    def picked(self) -> Config:
+        """The config of the picked row, by default the best one."""
+        study = self.state.study
+        labels = list(self.table.picked) if self.table is not None else []
+        config: Config = study.config(labels[-1]) if labels else study.best
+        return config
+
+    def _look(self) -> None:
+        self.bench.start(space_action(self.choice))
+
+    def _start(self) -> None:
+        choice = self.choice
+        if self.checks and len(choice.left_out) == len(self.checks):
+            raise WorkbenchError("Nothing may vary.", "Check at least one setting.")
+        self.bench.start(tune_action(choice, self.state.space))
+
+    def _copy(self) -> None:
+        self.bench.page.copy(tune_code(self.bench.request(), self.choice), self.status)
+
+    def _use(self, label: str) -> Any:
+        def use() -> None:
+            self.state.change(**{label.lower(): self.picked})
+            self.status.value = note_html(f"{label} is set. Press Compare to measure it.")
+
+        return use
+
+    def _offer(self) -> None:
+        """Show a check box for each axis of the space."""
+        space = self.state.space
+        axes = () if space is None else space.axes
+        self.checks = {
+            axis.name: W.Checkbox(True, description=f"{axis.name} ({len(axis.options)})", indent=False)
+            for axis in axes
+        }
+        for check in self.checks.values():
+            check.observe(lambda _: self._count(), names="value")
+        self.axes.children = tuple(self.checks.values())
+        self._count()
+
+    def _count(self) -> None:
+        space = self.state.space
+        if space is None:
+            self.size.value = ""
+            return
+        rest = space.without(*(name for name, check in self.checks.items() if not check.value))
+        changes, seconds = len(rest.moves), self.budget.value
+        self.size.value = text(f"{changes} changes, {len(rest):,} combinations, at most {seconds:.0f} s")
+
+    def _new_model(self, _: object) -> None:
+        with self.state.hold_trait_notifications():
+            self.state.space = self.state.study = None
+
+    def _enable(self) -> None:
+        for name in ("What may vary", "Start"):
+            self.buttons[name].disabled = self.state.job is not None
+
+
+def _number(field: W.Text) -> float | None:
+    """Return the number in a field; None of an empty one."""
+    if not field.value.strip():
+        return None
+    try:
+        return float(field.value)
+    except ValueError:
+        raise WorkbenchError(
+            f"{field.description}: {field.value[:40]!r} is no number.", f"Write one, {field.placeholder}."
+        ) from None
