@@ -47,7 +47,7 @@ def accuracy_checks(accuracy: AccuracyRecord, label: str, budget: Budget) -> tup
     if budget.max_error is not None:
         results.append(_error(accuracy, label, budget.max_error))
     if budget.max_drop is not None:
-        results.append(_drop(accuracy, label, budget.max_drop))
+        results.append(drop_check(accuracy, label, budget.max_drop))
     return tuple(results)
 
 
@@ -81,7 +81,8 @@ def _error(accuracy: AccuracyRecord, label: str, most: float) -> Check:
     )
 
 
-def _drop(accuracy: AccuracyRecord, label: str, most: float) -> Check:
+def drop_check(accuracy: AccuracyRecord, label: str, most: float) -> Check:
+    """Check the change of the accuracy on the same items, by its interval."""
     score = accuracy.score(label)
     if score is None or score.against is None:
         why = score.problem if score is not None and score.problem else "there are no labels"

@@ -132,9 +132,10 @@ def percentile_of(groups: list[Samples], percent: float) -> Estimate:
     share = percent / 100
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * _share_error(groups, value, share)
     first, last = math.floor((share - half) * len(ordered)), math.ceil((share + half) * len(ordered))
-    if first < 1 or last > len(ordered):
-        return Estimate(name, value, None, None, "not enough samples or processes for an interval")
-    return Estimate(name, value, min(float(ordered[first - 1]), value), max(float(ordered[last - 1]), value))
+    low = min(float(ordered[first - 1]), value) if first >= 1 else None
+    high = max(float(ordered[last - 1]), value) if last <= len(ordered) else None
+    note = "" if None not in (low, high) else "not enough samples or processes for an interval"
+    return Estimate(name, value, low, high, note)
 
 
 def _share_error(groups: list[Samples], value: float, share: float) -> float:

@@ -11,7 +11,6 @@ from workbench.analysis.fidelity.accuracy import accuracy
 from workbench.judge.compare import compare
 from workbench.judge.continuing import request_to_continue
 from workbench.judge.percentiles import percentiles_frame
-from workbench.judge.side_by_side import precision_frame
 from workbench.judge.wording import report, sentence
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
@@ -225,14 +224,6 @@ class Comparison(ResultWithParts):
         """Return latency percentiles and throughput of each run, with intervals over processes."""
         return percentiles_frame(self.runs)
 
-    def precision_frame(self) -> pd.DataFrame:
-        """Return one row per config: latency and speed-up with intervals, file, memory, accuracy, error.
-
-        Accuracy and error are those that `accuracy()` kept; without it the error is of the timed inputs, and
-        `error_from` says which.
-        """
-        return precision_frame(self.record, self._kept_accuracy())
-
     def latency_figure(self) -> go.Figure:
         """Draw every sample, the median and its interval, before and after."""
         from workbench.figures.latency import latency_figure
@@ -265,12 +256,6 @@ class Comparison(ResultWithParts):
 
         return agreement_figure(self.record)
 
-    def precision_figure(self) -> go.Figure:
-        """Draw speed against accuracy, or against the error where there is no accuracy."""
-        from workbench.figures.precision import precision_figure
-
-        return precision_figure(self.record, self._kept_accuracy())
-
     def document(self) -> Document:
         """Return the page: what was measured, every part, and how it was measured."""
         from workbench.report.comparison import add_measured, add_protocol, lead
@@ -290,15 +275,6 @@ class Comparison(ResultWithParts):
         from workbench.figures.still import latency_scene
 
         return latency_scene(self.record)
-
-    def precision_still(self) -> Scene:
-        """Draw the table of all configs as a picture."""
-        from workbench.figures.precision import precision_scene
-
-        return precision_scene(self.record, self._kept_accuracy())
-
-    def _kept_accuracy(self) -> Any:
-        return next((part.record for part in self.parts if part.kind == "accuracy"), None)
 
     def __str__(self) -> str:
         return report(self.record)

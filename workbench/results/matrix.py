@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.errors import BundleError, ConfigError
+from workbench.judge.best import Best, BestLimits, Contender, contenders_of, missing
 from workbench.judge.compare_request import labels_of
 from workbench.judge.matrix import MatrixRecord
 from workbench.records.kinds import check_measured_runs
@@ -53,6 +54,23 @@ class Matrix(Result):
                 f"there is no config {label!r}", f"the configs are: {listed(self.record.labels)}"
             )
         return Matrix(self.record.sorted_by(label), self.about)
+
+    def best(
+        self,
+        *,
+        max_p50_s: float | None = None,
+        max_p99_s: float | None = None,
+        max_memory_bytes: int | None = None,
+    ) -> Best:
+        """Return for each model the fastest config that keeps these limits: yes, no, or not settled."""
+        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes)
+        contenders: list[Contender] = []
+        for row in self.record.rows:
+            if row.measured is None:
+                contenders.append(missing(row.model, row.problem or ""))
+            else:
+                contenders += contenders_of(row.measured, limits)
+        return Best(tuple(contenders))
 
     def to_python(self, label: str = "A", model: str = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs one of the configs."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.errors import WorkbenchError
+from workbench.judge.best import Best, BestLimits, contenders_of
+from workbench.judge.side_by_side import precision_frame
 from workbench.models import Model
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import Part
@@ -23,7 +25,11 @@ from workbench.results.result import Result
 from workbench.results.roofline import Roofline
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
     from workbench.analysis.explanation import Explained
+    from workbench.figures.scene import Scene
     from workbench.views.flame.view import FlameView, Way
     from workbench.views.graph import GraphView
     from workbench.views.graph.view import ColorBy
@@ -102,6 +108,44 @@ class ResultWithParts(Result):
     def cold_start(self) -> ColdStarts:
         """Return the steps from no process to a steady run, for each config."""
         return self._per_run(ColdStarts)
+
+    def best(
+        self,
+        *,
+        max_p50_s: float | None = None,
+        max_p99_s: float | None = None,
+        max_memory_bytes: int | None = None,
+        max_accuracy_drop: float | None = None,
+    ) -> Best:
+        """Return the fastest config that keeps these limits: yes, no, or not settled, with the intervals.
+
+        `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
+        """
+        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop)
+        return Best(tuple(contenders_of(self.record, limits, self._kept_accuracy())))
+
+    def precision_frame(self) -> pd.DataFrame:
+        """Return one row per config: latency and speed-up with intervals, file, memory, accuracy, error.
+
+        Accuracy and error are those that `accuracy()` kept; without it the error is of the timed inputs, and
+        `error_from` says which.
+        """
+        return precision_frame(self.record, self._kept_accuracy())
+
+    def precision_figure(self) -> go.Figure:
+        """Draw speed against accuracy, or against the error where there is no accuracy."""
+        from workbench.figures.precision import precision_figure
+
+        return precision_figure(self.record, self._kept_accuracy())
+
+    def precision_still(self) -> Scene:
+        """Draw the table of all configs as a picture."""
+        from workbench.figures.precision import precision_scene
+
+        return precision_scene(self.record, self._kept_accuracy())
+
+    def _kept_accuracy(self) -> Any:
+        return next((part.record for part in self.parts if part.kind == "accuracy"), None)
 
     def _part(self, kind: str, label: str | None = None) -> Part:
         name = kind if label is None else f"{kind}/{label}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import BundleError, ConfigError
+from workbench.judge.best import Best, BestLimits, Contender, contenders_of, missing
 from workbench.judge.compare_request import labels_of
 from workbench.judge.sweep import SweepRecord
 from workbench.judge.sweep_points import SweepPoint
@@ -50,6 +51,23 @@ class Sweep(Result):
         raise ConfigError(
             f"there is no point {sizes}", f"the points are: {'; '.join(point.name for point in self.points)}"
         )
+
+    def best(
+        self,
+        *,
+        max_p50_s: float | None = None,
+        max_p99_s: float | None = None,
+        max_memory_bytes: int | None = None,
+    ) -> Best:
+        """Return the point with most items a second that keeps these limits: yes, no, or not settled."""
+        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes)
+        contenders: list[Contender] = []
+        for point in self.points:
+            if point.measured is None:
+                contenders.append(missing(self.record.model_name, point.problem or "", place=point.name))
+            else:
+                contenders += contenders_of(point.measured, limits, place=point.name, items=point.items)
+        return Best(tuple(contenders))
 
     def to_python(self, label: str = "A", model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs one of the configs."""
