@@ -5,18 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.panels.state import BenchState
-
-MOST_NODES = 2_000  # of one finding
+from workbench.records.findings import badges
 
 
 def badges_of(state: BenchState) -> dict[str, str]:
-    """Return the titles of the findings by node; small findings have no badge."""
-    titles: dict[str, dict[str, None]] = {}
-    for part in state.held_parts("findings").values():
-        for finding in part.record.large:
-            for node in finding.nodes[:MOST_NODES]:
-                titles.setdefault(node, {})[finding.title] = None
-    return {node: "; ".join(texts) for node, texts in titles.items()}
+    """Return what the findings on the screen say about nodes."""
+    return badges(part.record for part in state.held_parts("findings").values())
 
 
 def link_badges(state: BenchState, view: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +18,7 @@ Confidence = Literal["sure", "likely", "maybe"]
 Subject = Literal["time", "memory", "load", "correctness"]
 FixKind = Literal["config", "rewrite", "export", "note"]
 
+MOST_BADGES = 2_000  # nodes of one finding that are marked
 LEAST_TIME_SHARE = 0.03  # a finding below this share is listed as small; FINDINGS, "When to speak"
 LEAST_MEMORY_SHARE = 0.10
 LEAST_LOAD_SHARE = 0.20
@@ -184,3 +186,13 @@ def check_findings(record: FindingsRecord, fix: str) -> None:
         share = finding.gain.share
         if share is not None and not 0 <= share <= 1:
             raise BundleError(f"findings: {finding.id} has a share of {share}.", fix)
+
+
+def badges(records: Iterable[FindingsRecord]) -> dict[str, str]:
+    """Return the titles of the findings by node, for marks in the views; small findings have none."""
+    titles: dict[str, dict[str, None]] = {}
+    for record in records:
+        for finding in record.large:
+            for node in finding.nodes[:MOST_BADGES]:
+                titles.setdefault(node, {})[finding.title] = None
+    return {node: "; ".join(texts) for node, texts in titles.items()}

@@ -11,6 +11,7 @@ from workbench.judge.best import Best, BestLimits, contenders_of
 from workbench.judge.side_by_side import precision_frame
 from workbench.models import Model
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.findings import badges
 from workbench.records.kinds import Part
 from workbench.results.cold_start import ColdStarts
 from workbench.results.examining import missing_part
@@ -83,7 +84,9 @@ class ResultWithParts(Result):
         labels = (baseline, label or self.record.runs[1].label)
         before, after = (self.part("explanation", run) for run in labels)
         before_s, after_s = (self._node_times_s(run) for run in labels)
-        return graph_view(before, after, times_s=before_s, after_times_s=after_s, color=color)
+        view = graph_view(before, after, times_s=before_s, after_times_s=after_s, color=color)
+        view.badges = self._badges()
+        return view
 
     def fusions(self) -> Fusions:
         """Return what was fused into what in each run, counted by pattern."""
@@ -95,7 +98,13 @@ class ResultWithParts(Result):
 
         labels = (baseline, label or self.record.runs[1].label)
         first, second = map(self.profile, labels)
-        return flame_of_two(first, second, *map(self._explained, labels), labels=labels, way=way)
+        view = flame_of_two(first, second, *map(self._explained, labels), labels=labels, way=way)
+        view.badges = self._badges()
+        return view
+
+    def _badges(self) -> dict[str, str]:
+        """Return what findings that are kept with the result say about nodes."""
+        return badges(part.record for part in self.parts if part.kind == "findings")
 
     def memory(self) -> Memory:
         """Return memory over a run of each config, node by node."""

@@ -164,6 +164,7 @@ function legend(root, entries, theme) {
   }
 }
 
+const RUNS = { A: "#0072B2", B: "#D55E00" }; // the colours of the runs, and of nothing else
 const BADGE = "#F0E442"; // of a node that a finding is about; with a black outline and a sign
 
 // ---------------------------------------------------------------- elements

@@ -282,7 +282,9 @@ function render({ model, el }) {
       const time = differs(pane) ? signed(pane.net) : seconds(pane.total);
       const head = layout.told.key === "time" ? pane.title : `${pane.title}: ${time}`;
       const title = fitText(ctx, head, one.width - 16);
-      ctx.fillText(title, 6, y + 16);
+      const run = RUNS[/^([AB])\b/.exec(pane.title)?.[1]];
+      if (run) { ctx.fillStyle = run; ctx.fillRect(0, y + 4, 4, 16); ctx.fillStyle = theme.ink; }
+      ctx.fillText(title, run ? 9 : 6, y + 16);
       const used = ctx.measureText(title).width;
       ctx.font = `12px ${theme.font}`;
       ctx.fillStyle = theme.soft;

@@ -2,7 +2,7 @@
 
 const MOST_SHOWN = 6000, MOST_SELECTED = 2000, MOST_LEGEND = 14;
 const MOST_TYPES = 10; // op types below the search
-const READABLE = 0.5; // the smallest scale that is chosen without being asked to show everything: letters of 11 pixels fit
+const READABLE = 0.4; // the smallest scale that is chosen without being asked to show everything: letters of 11 pixels fit
 const LEAST_FIRST = 0.5; // scale of the whole graph at first, as long as closing boxes helps
 const STACKED = 460; // pixels of a view; less has one graph below the other
 const NARROW = 820; // pixels of a view; less has the inspector below
@@ -47,7 +47,8 @@ function render({ model, el }) {
 
   function paneOf(told, number) {
     const pane = new Pane(view, told, number), place = make("div", "wbv-pane", "", holder);
-    make("div", "wbv-title", printable(pane.heading), place);
+    const title = make("div", "wbv-title", printable(pane.heading), place), run = RUNS[/^([AB])\b/.exec(told.title)?.[1]];
+    if (run) title.style.cssText = `border-left:4px solid ${run};padding-left:5px`;
     if (data.panes.some(({ note }) => note)) make("div", "wbv-note wbv-line", printable(told.note || "\u2003"), place).title = printable(told.note);
     const toggled = (point, whole) => { // by its sign, or by a double click elsewhere on it
       const rect = pane.find(point), hit = rect && pane.isBox(rect.item) && point.x < rect.x + 22 !== whole;
