@@ -1,4 +1,4 @@
-"""The distribution of latencies: the share of runs up to each latency."""
+"""The cumulative latency distribution: the share of runs up to each latency."""
 
 from __future__ import annotations
 
@@ -85,7 +85,12 @@ def ecdf_figure(record: ComparisonRecord) -> go.Figure:
     whole = span(*(run.latency_s for run in data.runs))
     figure.update_xaxes(**latency_axis(data.scale, "latency of one run", whole, data.view_s))
     figure.update_yaxes(title_text="share of runs (%)", range=[0, 101])
-    return set_title(figure, ["Share of runs that took at most that long"], _note(data), HEIGHT)
+    return set_title(
+        figure,
+        ["Cumulative latency distribution; share of runs that took at most that long"],
+        _note(data),
+        HEIGHT,
+    )
 
 
 def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What each finding is predicted to save, and what became of the fixes that were tried."""
+"""What each finding is predicted to save, and what happened to the fixes that were tried."""
 
 from __future__ import annotations
 

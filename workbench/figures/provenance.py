@@ -74,5 +74,5 @@ def flow_figure(explained: Explained) -> go.Figure:
     )
     account = explained.provenance.account
     sentence = f"{data.model}: where {len(account.sources)} source nodes went"
-    note = "left: operators of the source; right: operators that do their work now, or what became of them"
+    note = "left: operators of the source; right: operators that do their work now, or what happened to them"
     return set_title(figure, [sentence], note, ROW * max(len(left), len(right)) + 60)

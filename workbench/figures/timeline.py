@@ -93,7 +93,9 @@ def timeline_figure(record: ComparisonRecord) -> go.Figure:
     figure.update_xaxes(title_text="time since the comparison began (s)", showgrid=False, zeroline=False)
     medians = sorted(moment.median_s for course in data.courses for moment in course.moments)
     figure.update_yaxes(**latency_axis(data.scale, "median of a block", span(medians)))
-    return set_title(figure, ["Block medians in the order measured"], _note(data), HEIGHT)
+    return set_title(
+        figure, ["Latency over time; medians of blocks in the order measured"], _note(data), HEIGHT
+    )
 
 
 def timeline_table(record: ComparisonRecord) -> pd.DataFrame:

@@ -104,7 +104,7 @@ class Explanation(Result):
 
     @property
     def provenance(self) -> Provenance:
-        """What became of each source node."""
+        """What happened to each source node."""
         return self.record.provenance
 
     @property
@@ -151,7 +151,7 @@ class Explanation(Result):
         return Fusions({"optimized": self.record})
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per source node: what became of it."""
+        """Return one row per source node: what happened to it."""
         return self.provenance.to_frame()
 
     def figure(self) -> go.Figure:
@@ -199,7 +199,7 @@ class Explanation(Result):
         )  # fmt: skip
         page.add(
             "nodes", "Nodes",
-            table(self.provenance.to_frame(), "What became of each source node", most=MOST_NODES)
+            table(self.provenance.to_frame(), "What happened to each source node", most=MOST_NODES)
             + table(self.placement.to_frame(), "Where each node runs", most=MOST_NODES)
             + table(self.placement.boundaries_frame(), "Tensors that cross partitions", most=MOST_NODES),
         )  # fmt: skip

@@ -54,7 +54,7 @@ def _passes(result: ResultWithParts) -> str:
         body += _heading(label)
         body += plot(explanation.passes_figure(), f"Nodes left after each pass of {label}")
         body += table(explanation.passes.to_frame(), "Passes that fired")
-        body += table(explanation.provenance.to_frame(), "What became of each source node", most=MOST_NODES)
+        body += table(explanation.provenance.to_frame(), "What happened to each source node", most=MOST_NODES)
         body += table(explanation.placement.to_frame(), "Where each node runs", most=MOST_NODES)
     return body or absent("Not examined: result.examine('explanation') makes it where the model is at hand.")
 

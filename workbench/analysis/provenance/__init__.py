@@ -1,4 +1,4 @@
-"""Where each optimized node comes from and what became of each source node."""
+"""Where each optimized node comes from and what happened to each source node."""
 
 from workbench.analysis.provenance.account import (
     Account,

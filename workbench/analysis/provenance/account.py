@@ -17,7 +17,7 @@ FATES: tuple[Fate, ...] = ("kept", "fused", "folded", "eliminated", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class SourceFate:
-    """What became of one source node; `into` are the optimized nodes that do its work now."""
+    """What happened to one source node; `into` are the optimized nodes that do its work now."""
 
     node: str
     op_type: str

@@ -96,7 +96,7 @@ def small_html(finding: FindingRecord) -> str:
 
 
 def steps_html(label: str, record: ImprovementRecord) -> str:
-    """Return what became of a config that was improved: each step, what was not tried, why it ended."""
+    """Return what happened to a config that was improved: each step, what was not tried, why it ended."""
     steps = "".join(f"<li>{step_html(step)}</li>" for step in record.steps)
     skipped = "".join(f"<li>{text(line)}</li>" for line in record.skipped)
     left = folded(f"{counted(len(record.skipped), 'finding')} not tried, with the reason", skipped)

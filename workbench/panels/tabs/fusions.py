@@ -1,4 +1,4 @@
-"""The fusions tab: what became of each node, which pass did it, and which fusions are missing."""
+"""The fusions tab: what happened to each node, which pass did it, and which fusions are missing."""
 
 from __future__ import annotations
 

@@ -48,4 +48,4 @@ def numbers(record: ComparisonRecord) -> str:
     return numbers_html(numbers_table(record))
 
 
-LATENCY = Tab("latency", "Press Compare: every sample of A and B stands here.", cards)
+LATENCY = Tab("latency", "Press Compare: the latency distribution of A and B stands here.", cards)

@@ -16,9 +16,9 @@ ANSWERS = {"accuracy": "accuracy", "where the time goes": "profile"}  # question
 
 
 class Questions:
-    """Four links and the code; `turn` selects a tab by its title."""
+    """Four links, `more` and the code; `turn` selects a tab by its title."""
 
-    def __init__(self, bench: Bench, row: ResultRow, turn: Callable[[str], None]) -> None:
+    def __init__(self, bench: Bench, row: ResultRow, more: W.Button, turn: Callable[[str], None]) -> None:
         self.bench, self.state, self.row, self.turn = bench, bench.state, row, turn
         self.status = W.HTML()
         hints = {"accuracy": "How right A and B are", "where the time goes": "Profile A and B"}
@@ -26,7 +26,7 @@ class Questions:
         asked = [self._link(text, hints[text], partial(self._ask, kind)) for text, kind in ANSWERS.items()]
         self.share = self._link("share", "Save, download, export or pin this comparison", row.toggle)
         self.links = [self.why, *asked, self.share]
-        line = W.HBox([*self.links, row.buttons["Copy as Python"]])
+        line = W.HBox([*self.links, more, row.buttons["Copy as Python"]])
         line.add_class("wbp-questions")
         self.widget = W.VBox([line, self.status])
         self.state.observe(self._show, names=["result", "job"])

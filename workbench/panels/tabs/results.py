@@ -49,7 +49,7 @@ class Results:
         for place, title in enumerate([*(tab.title for tab in TABS), "tune", "history"]):
             self.tabs.set_title(place, title)
         self.tabs.selected_index = 0
-        self.questions = Questions(bench, self.row, self.turn)
+        self.questions = Questions(bench, self.row, self.banner.more, self.turn)
         self.widget = W.VBox([self.banner.widget, self.questions.widget, self.row.widget, self.tabs])
         self.tabs.observe(self._turned, names="selected_index")
         self.state.observe(self._changed, names=["result", "parts", "parts_made"])

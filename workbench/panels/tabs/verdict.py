@@ -16,16 +16,17 @@ EMPTY = (
 
 
 class Banner:
-    """Shows the verdict of the comparison on the screen, and why the last run gave none."""
+    """Shows the verdict of the comparison on the screen, and why the last run gave none.
+
+    The button `more` stands in the line of the next questions.
+    """
 
     def __init__(self, bench: Bench) -> None:
         self.state = bench.state
         self.verdict, self.error, self.status = W.HTML(), W.HTML(), W.HTML()
         hint = "Measure further rounds; the earlier ones are kept"
         self.more = button("Measure longer", hint, bench.measure_more, self.status)
-        row = W.HBox([self.verdict, self.more])
-        row.add_class("wbp-banner")
-        self.widget = W.VBox([self.error, row, self.status])
+        self.widget = W.VBox([self.error, self.verdict, self.status])
         self.state.observe(self._show, names=["result", "run_error"])
         self.state.observe(self._lock, names=["result", "job"])
         self._show()
