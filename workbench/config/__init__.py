@@ -3,6 +3,8 @@
 from workbench.config.catalogue import Catalogue, ProviderCard, catalogue
 from workbench.config.config import Config
 from workbench.config.difference import Change, ConfigDifference
+from workbench.config.engine import Engine
+from workbench.config.engines import OpenVino, PyTorch, TensorRt
 from workbench.config.fusion import TransformerFusion
 from workbench.config.knob import Knob
 from workbench.config.knobs import KNOBS
@@ -29,9 +31,11 @@ __all__ = [
     "Config",
     "ConfigDifference",
     "DynamicInt8",
+    "Engine",
     "Float16",
     "GraphPass",
     "Knob",
+    "OpenVino",
     "Option",
     "Part",
     "PassList",
@@ -39,8 +43,10 @@ __all__ = [
     "PreparedModel",
     "Provider",
     "ProviderCard",
+    "PyTorch",
     "SessionPlan",
     "StaticInt8",
+    "TensorRt",
     "TransformerFusion",
     "WeightOnly",
     "catalogue",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from workbench.config.engines import EnginePart
 from workbench.config.fusion import TransformerFusion
 from workbench.config.precision import Precision
 from workbench.config.provider import Provider
@@ -39,6 +40,7 @@ class ConfigFields:
     run_entries: tuple[tuple[str, str], ...] = ()
     allow_unknown: bool = False
     runtime: str | None = None
+    engine: EnginePart | None = None
 
     def changed(self) -> dict[str, Any]:
         """Return the fields that were set, in order."""

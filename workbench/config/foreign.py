@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.config.catalogue import RUN, SESSION, catalogue
+from workbench.config.engines import FACTORY
 from workbench.config.fields import ConfigFields
 from workbench.config.option import ELSEWHERE
 from workbench.config.provider import full_name
@@ -89,6 +90,9 @@ def _changed(data: Mapping[str, Any], change: Change) -> dict[str, Any]:
     precision = result.get("precision")
     if isinstance(precision, Mapping) and isinstance(precision.get("model"), str):
         result["precision"] = {**precision, "model": change(PREPARED_MODEL, precision["model"])}
+    engine = result.get("engine")
+    if isinstance(engine, Mapping) and isinstance(engine.get("factory"), str):
+        result["engine"] = {**engine, "factory": change(FACTORY, engine["factory"])}
     for field, owner in _ENTRIES.items():
         if isinstance(result.get(field), Mapping):
             result[field] = _options(owner, result[field], change)

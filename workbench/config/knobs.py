@@ -203,6 +203,14 @@ KNOBS: tuple[Knob, ...] = (
         "The Python of another environment, whose ONNX Runtime runs this config. Default: this one's.",
         "A provider is in another build of ORT (onnxruntime-openvino…), or two versions of ORT are compared.",
     ),
+    PartKnob(
+        "engine",
+        "engine",
+        "providers",
+        "ONNX Runtime",
+        "What runs the model: ONNX Runtime, or PyTorch, OpenVINO or TensorRT in its place, for a comparison.",
+        "You want to know what ONNX Runtime gains or loses against another engine.",
+    ),
 )
 BY_FIELD = {knob.field: knob for knob in KNOBS}
 

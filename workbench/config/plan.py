@@ -8,6 +8,7 @@ from typing import Any
 from workbench.config.fields import ConfigFields
 from workbench.config.foreign import check_trusted
 from workbench.config.provider import CPU
+from workbench.errors import ConfigError
 
 LEVELS = {
     "disabled": "ORT_DISABLE_ALL",
@@ -73,6 +74,12 @@ class SessionPlan:
 def session_plan(config: ConfigFields) -> SessionPlan:
     """Return the calls for a config. The CPU is listed when asked for, or alone: ORT adds it anyway."""
     check_trusted(config)
+    if config.engine is not None:
+        raise ConfigError(
+            f"a config on {config.engine.LABEL} has no session of ONNX Runtime.",
+            "Compare and measure it; passes, placement, profiles and scripts are ONNX Runtime's own: "
+            "use config.replace(engine=None) for them.",
+        )
     attributes: list[tuple[str, Attribute | None]] = [
         ("graph_optimization_level", _constant("GraphOptimizationLevel", LEVELS, config.level)),
         ("execution_mode", _constant("ExecutionMode", MODES, config.execution_mode)),

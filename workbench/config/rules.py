@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from workbench.config import affinity, provider_rules
 from workbench.config.catalogue import RUN, SESSION, catalogue, check_needs
+from workbench.config.engines import EnginePart, OpenVino, PyTorch, TensorRt
 from workbench.config.fields import ConfigFields
 from workbench.config.option import ALLOW
 from workbench.config.passes import shipped_passes
@@ -31,11 +32,16 @@ COMPILING = frozenset(
 )
 LAYERS = ("session.layer_assignment_settings", "session.name_based_layer_assignment")
 
+_FILE = ("precision", "rewrites", "free_dimensions")  # make another ONNX file, which these engines read
+_BESIDE: dict[type, tuple[str, ...]] = {PyTorch: ("runtime",), OpenVino: ("runtime", *_FILE), TensorRt: ("runtime", *_FILE)}
+
 Pairs = tuple[tuple[str, str], ...]
 
 
 def checked(config: ConfigFields) -> dict[str, Pairs]:
     """Refuse what cannot work; return the fields of entries in their canonical texts."""
+    if config.engine is not None:
+        _check_engine(config, config.engine)
     if config.providers:
         provider_rules.check(config)
     if config.affinity is not None:
@@ -55,6 +61,17 @@ def checked(config: ConfigFields) -> dict[str, Pairs]:
         "session_entries": tuple(texts.items()),
         "run_entries": tuple(_texts(RUN, config.run_entries, config.allow_unknown).items()),
     }
+
+
+def _check_engine(config: ConfigFields, engine: EnginePart) -> None:
+    """Refuse settings of ONNX Runtime beside another engine, which takes none of them."""
+    taken = {"engine", "intra_op_threads", *_BESIDE[type(engine)]}
+    others = [name for name in config.changed() if name not in taken]
+    if others:
+        raise ConfigError(
+            f"{listed(others)} cannot be set beside engine={engine!r}: {engine.LABEL} has no such setting.",
+            f"Leave out {listed(others)}, or run it on ONNX Runtime with engine=None.",
+        )
 
 
 def _check_passes(names: Iterable[str]) -> None:
