@@ -147,7 +147,9 @@ def placement(bench: Bench) -> str:
         bench.save(f"placement-{name}", result)
         nodes = result.placement.to_frame()
         copies = nodes["op_type"].str.startswith("Memcpy").sum()
-        texts.append(f"{name}: {result}\n{copies} copy nodes; nodes by provider:\n{nodes['provider'].value_counts()}")
+        texts.append(
+            f"{name}: {result}\n{copies} copy nodes; nodes by provider:\n{nodes['provider'].value_counts()}"
+        )
     return "\n\n".join(texts)
 
 
@@ -204,7 +206,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--stand-in", action="store_true", help="run on the CPU in place of CUDA")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
     parser.add_argument("--samples", nargs="+", default=list(SAMPLES), metavar="NAME")
-    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds of one comparison of two configs")
+    parser.add_argument(
+        "--budget", type=float, default=BUDGET_S, help="seconds of one comparison of two configs"
+    )
     chosen = parser.parse_args(arguments)
     chosen.output.mkdir(parents=True, exist_ok=True)
     bench = Bench(chosen.output, chosen.stand_in, tuple(chosen.samples), chosen.budget)
@@ -220,7 +224,10 @@ def main(arguments: list[str] | None = None) -> int:
                 failed += 1
                 text = f"failed: {error}"
             took_s = time.perf_counter() - began
-            _print(report, f"## {name.replace('_', ' ')}\n\n{PARTS[name].__doc__}\n\n{text}\n\n({took_s:.0f} s)\n")
+            _print(
+                report,
+                f"## {name.replace('_', ' ')}\n\n{PARTS[name].__doc__}\n\n{text}\n\n({took_s:.0f} s)\n",
+            )
     return 1 if failed else 0
 
 

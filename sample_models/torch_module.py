@@ -98,7 +98,7 @@ def _take_bias(
     missing: dict[str, nn.Parameter],
     folded: set[str],
 ) -> None:
-    """Put the bias of a convolution into it, and make the batch norm that was folded into it do nothing else."""
+    """Put the bias of a convolution into it; the batch norm that was folded into it does nothing else."""
     norm_path = _norm_after(module, path, layer.out_channels, folded)
     norm = None if norm_path is None else module.get_submodule(norm_path)
     if norm_path is not None and isinstance(norm, nn.BatchNorm2d) and norm.running_var is not None:

@@ -11,7 +11,7 @@ from workbench.errors import ConfigError
 from workbench.text import did_you_mean, listed, quoted
 
 
-def Engine(name: str, *, threads: int | None = None, **options: Any) -> Config:  # noqa: N802 - reads like a class
+def Engine(name: str, *, threads: int | None = None, **options: Any) -> Config:
     """Return the config of another engine: "pytorch", "openvino" or "tensorrt", with its own options.
 
     >>> import workbench as wb
@@ -24,4 +24,5 @@ def Engine(name: str, *, threads: int | None = None, **options: Any) -> Config: 
             f"{quoted(name)} is no engine.", f"{did_you_mean(name, types)}Engines: {listed(types, None)}."
         )
     check_fields(types[name], options)
-    return Config(engine=types[name](**options), intra_op_threads=threads)
+    part: Any = types[name](**options)
+    return Config(engine=part, intra_op_threads=threads)

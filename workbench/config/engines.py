@@ -24,7 +24,6 @@ class PyTorch(Part):
     PyTorch(compile='default')
     """
 
-    LEAST_SQNR_DB: ClassVar[float | None] = None
     FIELD: ClassVar[str] = "engine"
     KIND: ClassVar[str] = "pytorch"
     LABEL: ClassVar[str] = "PyTorch"
@@ -34,9 +33,9 @@ class PyTorch(Part):
             "factory",
             "providers",
             "the sample's own architecture",
-            "What makes the module: 'package.module:function' or '/path/file.py:function'. It takes the path of "
-            "the model file and returns a torch.nn.Module. Default: a sample's own architecture, with the weights "
-            "of its ONNX file.",
+            "What makes the module: 'package.module:function' or '/path/file.py:function'. It takes the path "
+            "of the model file and returns a torch.nn.Module. Default: a sample's own architecture, with the "
+            "weights of its ONNX file.",
             "The model is yours: its outputs are compared with those of the ONNX file.",
         ),
         Choice(
@@ -84,7 +83,6 @@ class OpenVino(Part):
     OpenVino(hint='latency')
     """
 
-    LEAST_SQNR_DB: ClassVar[float | None] = None
     FIELD: ClassVar[str] = "engine"
     KIND: ClassVar[str] = "openvino"
     LABEL: ClassVar[str] = "OpenVINO"
@@ -111,8 +109,8 @@ class OpenVino(Part):
             "arithmetic",
             "providers",
             "float32",
-            "The arithmetic that OpenVINO may use. By itself it takes 16 bits where the processor is quick at "
-            "them; here the default is float32, as in ONNX Runtime.",
+            "The arithmetic that OpenVINO may use. By itself it takes 16 bits where the processor is quick "
+            "at them; here the default is float32, as in ONNX Runtime.",
             "Less precise outputs are acceptable.",
             ("float32", "bfloat16", "float16"),
         ),
@@ -132,7 +130,6 @@ class TensorRt(Part):
     TensorRt(precision='float16')
     """
 
-    LEAST_SQNR_DB: ClassVar[float | None] = None
     FIELD: ClassVar[str] = "engine"
     KIND: ClassVar[str] = "tensorrt"
     LABEL: ClassVar[str] = "TensorRT"

@@ -33,7 +33,11 @@ COMPILING = frozenset(
 LAYERS = ("session.layer_assignment_settings", "session.name_based_layer_assignment")
 
 _FILE = ("precision", "rewrites", "free_dimensions")  # make another ONNX file, which these engines read
-_BESIDE: dict[type, tuple[str, ...]] = {PyTorch: ("runtime",), OpenVino: ("runtime", *_FILE), TensorRt: ("runtime", *_FILE)}
+_BESIDE: dict[type, tuple[str, ...]] = {
+    PyTorch: ("runtime",),
+    OpenVino: ("runtime", *_FILE),
+    TensorRt: ("runtime", *_FILE),
+}
 
 Pairs = tuple[tuple[str, str], ...]
 

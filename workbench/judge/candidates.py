@@ -9,6 +9,7 @@ from pathlib import Path
 from workbench.config import Config
 from workbench.errors import Cancelled, StorageError, WorkbenchError
 from workbench.judge.compare_request import CompareRequest
+from workbench.judge.engine_plan import engine_plan
 from workbench.judge.tolerance import least_sqnr_db
 from workbench.measurement.candidate import Candidate
 from workbench.models.model import Model
@@ -75,9 +76,10 @@ def make_candidate(
         label=label,
         config=config,
         model=model,
-        plan=left.plan().to_dict(),
+        plan=left.plan().to_dict() if config.engine is None else engine_plan(config, file, request.feeds),
         feeds=feeds,
         interpreter=config.interpreter,
+        engine=None if config.engine is None else config.engine.KIND,
         slow_down=slow_down,
         least_sqnr_db=None if failure is not None else least_sqnr_db(config, file),
         preparation=preparation,

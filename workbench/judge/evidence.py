@@ -129,11 +129,12 @@ class Evidence:
 
     def versions(self) -> Versions:
         """Return the software versions that the first worker reported."""
-        reported = next(versions for versions in self.software().values() if versions)
+        known = [versions for versions in self.software().values() if versions]
+        reported = next((versions for versions in known if "onnxruntime" in versions), known[0])
         return Versions(
             workbench=_installed("ort-workbench"),
             python=reported["python"],
-            onnxruntime=reported["onnxruntime"],
+            onnxruntime=reported.get("onnxruntime", _installed("onnxruntime")),
             onnx=_installed("onnx"),
             numpy=reported["numpy"],
         )

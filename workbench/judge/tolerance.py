@@ -25,6 +25,10 @@ def least_sqnr_db(config: Config, model: Model | None) -> float | None:
     if config.precision is not None and not isinstance(config.precision, PreparedModel):
         return config.precision.LEAST_SQNR_DB
     in_file = None if model is None else _of_file(model)
+    if config.engine is not None:
+        reduced = getattr(config.engine, "precision", None) not in (None, "float32")
+        own = Float16.LEAST_SQNR_DB if reduced else FLOAT32_LEAST_SQNR_DB
+        return own if in_file is None else min(own, in_file)
     if in_file is None and (config.precision is not None or config.rewrites):
         return FLOAT32_LEAST_SQNR_DB
     return in_file

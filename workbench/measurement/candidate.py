@@ -23,6 +23,7 @@ class Candidate:
     plan: Mapping[str, Any]  # ORT's settings
     feeds: Path
     interpreter: str = sys.executable
+    engine: str | None = None  # what runs the model in place of ONNX Runtime
     slow_down: float = 0.0  # set by benchmarks.honesty: extra time as a share of each run
     least_sqnr_db: float | None = None  # required SQNR of its outputs; None: the tolerance applies
     preparation: Preparation | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ def load(model: str, plan: dict[str, Any]) -> Module:
     device = options.get("device") or "cpu"
     if device == "cuda" and not torch.cuda.is_available():
         raise RuntimeError("PyTorch finds no CUDA device")
-    made = _factory(options.get("factory"), plan["sample"])(model)
+    made = _factory(options.get("factory"), plan["sample"], plan["samples"])(model)
     if not isinstance(made, torch.nn.Module):
         raise TypeError(f"the factory returned a {type(made).__name__}, not a torch.nn.Module")
     module: Any = made.eval().to(device)
@@ -34,13 +35,13 @@ def load(model: str, plan: dict[str, Any]) -> Module:
     return Module(module, device, plan, f"PyTorch {how} on {device}")
 
 
-def _factory(name: str | None, sample: str | None) -> Callable[[str], Any]:
+def _factory(name: str | None, sample: str | None, samples: str) -> Callable[[str], Any]:
     if name is None:
         if sample is None:
-            raise RuntimeError("this model is no sample, so factory='package.module:function' must name its module")
-        from sample_models.torch_module import torch_module
-
-        return lambda path: torch_module(sample, path)
+            raise RuntimeError(
+                "this model is no sample: factory='package.module:function' must name what makes its module"
+            )
+        return lambda path: _sample_module(samples, sample, path)
     place, _, function = name.rpartition(":")
     if place.endswith(".py"):
         spec = importlib.util.spec_from_file_location(Path(place).stem, place)
@@ -53,6 +54,14 @@ def _factory(name: str | None, sample: str | None) -> Callable[[str], Any]:
         module = importlib.import_module(place)
     factory: Callable[[str], Any] = getattr(module, function)
     return factory
+
+
+def _sample_module(samples: str, sample: str, path: str) -> Any:
+    """Make a sample's module; `samples` is the folder of our package, which this environment may lack."""
+    package = types.ModuleType("sample_models")
+    package.__path__ = [samples]
+    sys.modules.setdefault("sample_models", package)
+    return importlib.import_module("sample_models.torch_module").torch_module(sample, path)
 
 
 class Module:
