@@ -60,7 +60,7 @@ class PrepareError(WorkbenchError):
 
 
 class RunFailed(WorkbenchError):
-    """ORT refused to load or to run the model."""
+    """ORT, or another engine, refused to load or to run the model."""
 
 
 class DeployError(WorkbenchError):

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.real
 
 
 def test_openvino_is_compared_like_any_config(tmp_path: Path) -> None:
-    result = wb.compare("digits-conv", wb.Config(), wb.Engine("openvino", threads=1), budget_s=1, progress=False)
+    result = wb.compare(
+        "digits-conv", wb.Config(), wb.Engine("openvino", threads=1), budget_s=1, progress=False
+    )
     a, b = result.runs
     assert b.failure is None
     assert b.providers == ("OpenVINO CPU",)
@@ -39,7 +41,9 @@ def test_openvino_reads_the_prepared_file() -> None:
 
 
 def test_the_engine_as_baseline() -> None:
-    result = wb.compare("digits-conv", wb.Engine("openvino"), wb.Config(), budget_s=1, progress=False, keep=False)
+    result = wb.compare(
+        "digits-conv", wb.Engine("openvino"), wb.Config(), budget_s=1, progress=False, keep=False
+    )
     assert [run.failure for run in result.runs] == [None, None]
     assert result.record.versions.onnxruntime.startswith("1.")
 

@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
@@ -107,7 +108,8 @@ class Round:
 
     def _participant(self, stack: ExitStack, candidate: Candidate) -> Participant:
         name = f"{candidate.label}-{self._number}-{self._rng.getrandbits(24):06x}"
-        worker = self._start_worker(
+        start = self._start_worker if candidate.engine is None else partial(Worker, engine=candidate.engine)
+        worker = start(
             self._setup.folder,
             name=name,
             python=candidate.interpreter,

@@ -29,8 +29,11 @@ def main() -> None:
     serve()
 
 
-def serve(started: dict[str, Any] | None = None) -> None:
-    """Answer commands from stdin until it ends; `started` says what importing took in a fork server."""
+def serve(started: dict[str, Any] | None = None, host: Any = None) -> None:
+    """Answer commands from stdin until it ends; `started` says what importing took, if that is done.
+
+    `host` runs the commands; the default runs them on ONNX Runtime.
+    """
     commands = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # ORT and its libraries print to stdout too: redirect stdout to the log
@@ -52,9 +55,10 @@ def serve(started: dict[str, Any] | None = None) -> None:
         started = {"versions": versions(ort), "import_s": import_s, "bare_bytes": bare_bytes}
     _answer(answers, "hello", {"pid": os.getpid(), **started})
 
-    from workbench.worker.session import SessionHost
+    if host is None:
+        from workbench.worker.session import SessionHost
 
-    host = SessionHost()
+        host = SessionHost()
     while True:
         message = inbox.get()
         try:
@@ -64,6 +68,13 @@ def serve(started: dict[str, Any] | None = None) -> None:
             _answer(answers, "failed", _failure(error))
         else:
             _answer(answers, "done", body, payload)
+
+
+def fail(error: Exception) -> None:
+    """Answer that this worker cannot start."""
+    print(traceback.format_exc(), file=sys.stderr, flush=True)
+    with os.fdopen(os.dup(1), "wb") as answers:
+        _answer(answers, "failed", _failure(error))
 
 
 def _handle(host: Any, message: Message) -> tuple[dict[str, Any], bytes]:

@@ -7,6 +7,7 @@ import signal
 from typing import Any
 
 from workbench.errors import RunFailed, StorageError, WorkerError
+from workbench.text import printable
 from workbench.worker import log
 from workbench.worker.folder import no_room
 from workbench.worker.translate import translated
@@ -15,12 +16,32 @@ _LIMITS = {"start": "start_s", "load": "load_s"}  # of wb.Limits; every other st
 _LAST_LINES = 6
 
 
-def refused(answer: dict[str, Any], stage: str) -> RunFailed | WorkerError | StorageError:
-    """Return the error for a "failed" answer: an error of the disk or of ORT."""
+def refused(
+    answer: dict[str, Any], stage: str, engine: str | None = None
+) -> RunFailed | WorkerError | StorageError:
+    """Return the error for a "failed" answer: an error of the disk, of ORT or of another engine."""
     if "fix" in answer:
         return RunFailed(answer["message"], answer["fix"])
+    if stage == "start" and engine is not None:
+        return _not_installed(answer["message"])
     failed = OSError(answer.get("errno"), answer["message"], answer.get("filename"))
-    return no_room(failed, stage) or translated(answer["type"], answer["message"], stage)
+    return no_room(failed, stage) or (
+        translated(answer["type"], answer["message"], stage)
+        if engine is None
+        else RunFailed(
+            f"{engine} failed during {stage}: {printable(answer['message'])}",
+            "read its message above, and try the model in that engine alone",
+        )
+    )
+
+
+def _not_installed(message: str) -> WorkerError:
+    """Return the error of a worker whose engine cannot be imported."""
+    return WorkerError(
+        f"the environment of this config has no module for its engine: {message}",
+        "pip install it there (torch, openvino, or tensorrt with torch), or name an environment that has it "
+        "with config.replace(runtime='/path/to/env/bin/python')",
+    )
 
 
 def timed_out(stage: str, timeout_s: float) -> WorkerError:

@@ -1,22 +1,15 @@
-"""The worker of another engine: the commands of a session's worker, for PyTorch, OpenVINO or TensorRT.
-
-An engine is a module of this package with `versions()` and `load(model, plan)`; only its worker imports it.
-"""
+"""The commands of a session's worker, for PyTorch, OpenVINO or TensorRT."""
 
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from workbench.worker import sampling, usage
 from workbench.worker.values import read_values, write_values
-
-ENGINES = {"pytorch": "engine_torch", "openvino": "engine_openvino", "tensorrt": "engine_tensorrt"}
 
 
 class Loaded(Protocol):
@@ -33,23 +26,6 @@ class Loaded(Protocol):
     def arrays(self, result: Any) -> list[Any]:
         """Return the outputs of a run as arrays, in the order of `names`."""
         ...
-
-
-def main() -> None:
-    """Answer commands until the parent ends; `argv[3]` names the engine."""
-    from workbench.worker.child import die_with, fail, serve
-
-    die_with(int(sys.argv[2]))
-    name = sys.argv[3]
-    bare_bytes, began = usage.rss_bytes(), time.perf_counter()
-    try:
-        engine = import_module(f"workbench.worker.{ENGINES[name]}")
-    except ImportError as error:
-        fail(error)
-        return
-    versions = {"python": sys.version.split()[0], "numpy": _numpy(), **engine.versions()}
-    started = {"versions": versions, "import_s": time.perf_counter() - began, "bare_bytes": bare_bytes}
-    serve(started, EngineHost(engine))
 
 
 class EngineHost:
@@ -138,9 +114,3 @@ class EngineHost:
     def _next_run(self) -> Callable[[], Any]:
         self.turn = (self.turn + 1) % len(self.calls)
         return self.calls[self.turn]
-
-
-def _numpy() -> str:
-    import numpy
-
-    return numpy.__version__

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -43,24 +42,26 @@ def _factory(name: str | None, sample: str | None, samples: str) -> Callable[[st
             )
         return lambda path: _sample_module(samples, sample, path)
     place, _, function = name.rpartition(":")
-    if place.endswith(".py"):
-        spec = importlib.util.spec_from_file_location(Path(place).stem, place)
-        if spec is None or spec.loader is None:
-            raise RuntimeError(f"{place} is no Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-    else:
-        module = importlib.import_module(place)
+    in_file = place.endswith(".py")
+    module = _module_of(place, Path(place).stem) if in_file else importlib.import_module(place)
     factory: Callable[[str], Any] = getattr(module, function)
     return factory
 
 
+def _module_of(path: str, name: str, folders: list[str] | None = None) -> Any:
+    """Import the file at a path under a name; `folders` makes it a package."""
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=folders)
+    if spec is None or spec.loader is None:
+        raise RuntimeError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 def _sample_module(samples: str, sample: str, path: str) -> Any:
     """Make a sample's module; `samples` is the folder of our package, which this environment may lack."""
-    package = types.ModuleType("sample_models")
-    package.__path__ = [samples]
-    sys.modules.setdefault("sample_models", package)
+    _module_of(str(Path(samples) / "__init__.py"), "sample_models", [samples])
     return importlib.import_module("sample_models.torch_module").torch_module(sample, path)
 
 

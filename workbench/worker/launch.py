@@ -57,17 +57,19 @@ class Worker:
         python: str = sys.executable,
         memory_bytes: int | None = None,
         spawn: Spawn | None = None,
+        engine: str | None = None,
     ) -> None:
         """Start the process; `hello` waits until the process is ready.
 
         `memory_bytes` bounds the memory of the process; None: a bound that leaves the machine usable. `spawn`
-        starts the process in place of a new interpreter.
+        starts the process in place of a new interpreter. `engine` runs the model in place of ONNX Runtime.
         """
         self.name = name
         self.log_path = folder / f"{name}.log"
         self.can_freeze = True  # False once a freeze failed: other workers were then measured beside this one
         self._python = python
         self._memory_bytes = memory_bytes
+        self._engine = engine
         self._start = spawn or self._new_interpreter
         self._frozen = False
         self._closed = False
@@ -178,7 +180,9 @@ class Worker:
 
     def _new_interpreter(self, log_file: BinaryIO) -> Process:
         return subprocess.Popen(
-            command(self._python, "child"),
+            command(self._python, "child")
+            if self._engine is None
+            else command(self._python, "engine_child", self._engine),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log_file,
@@ -219,7 +223,7 @@ class Worker:
             if answer is None or isinstance(answer, Exception):
                 raise self._dead(stage) from (answer if isinstance(answer, Exception) else None)
             if answer.kind == "failed":
-                raise endings.refused(answer.body, stage)
+                raise endings.refused(answer.body, stage, self._engine)
             self._check_bounds(stage)
             return answer
 
@@ -265,9 +269,9 @@ def call_job(
         return answer.body
 
 
-def command(python: str, module: str) -> list[str]:
+def command(python: str, module: str, *arguments: str) -> list[str]:
     """Return the command line that runs `main` of a module of this package."""
-    return [python, "-P", "-c", _BOOTSTRAP.format(module=module), _PACKAGE, str(os.getpid())]
+    return [python, "-P", "-c", _BOOTSTRAP.format(module=module), _PACKAGE, str(os.getpid()), *arguments]
 
 
 def environment(folder: Path) -> dict[str, str]:
