@@ -7,6 +7,7 @@ from onnx import numpy_helper
 
 from workbench.rewrites.scopes import (
     Scope,
+    captured_names,
     graphs_of,
     is_standard,
     names_in,
@@ -45,7 +46,7 @@ def widen_convolutions(model: onnx.ModelProto) -> int:
     _widen_weights(model, chosen, taken)
     for scope, node in chosen:
         _widen(scope.graph, node, axes, taken)
-    captured = _captured_names(model)
+    captured = captured_names(model)
     for graph in {id(scope.graph): scope.graph for scope, _ in chosen}.values():
         _Pairs(graph, axes, captured, taken).merge()
     return len(chosen)
@@ -114,17 +115,6 @@ def _axis_node(
     if not axes:
         node.attribute.append(onnx.helper.make_attribute("axes", [HEIGHT_AXIS]))
     return node
-
-
-def _captured_names(model: onnx.ModelProto) -> set[str]:
-    """Return the names that subgraphs read, which may come from the graph around them."""
-    return {
-        name
-        for graph in with_subgraphs(model.graph)
-        if graph is not model.graph
-        for node in graph.node
-        for name in (*node.input, *(value.name for value in graph.output))
-    }
 
 
 class _Pairs:

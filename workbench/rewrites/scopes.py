@@ -14,10 +14,15 @@ FLOAT_TYPES = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProt
 
 @dataclass(frozen=True)
 class KnownType:
-    """The element type of a tensor, and its rank where it is known."""
+    """The element type of a tensor, and its dims: a number, a symbol, or None."""
 
     element: int
-    rank: int | None
+    dims: tuple[int | str | None, ...] | None
+
+    @property
+    def rank(self) -> int | None:
+        """Return the number of dims."""
+        return None if self.dims is None else len(self.dims)
 
 
 @dataclass(frozen=True)
@@ -100,12 +105,17 @@ def own_constants(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
 
 def own_types(graph: onnx.GraphProto) -> dict[str, KnownType]:
     """Return the types that a graph declares."""
-    types = {tensor.name: KnownType(tensor.data_type, len(tensor.dims)) for tensor in graph.initializer}
+    types = {tensor.name: KnownType(tensor.data_type, tuple(tensor.dims)) for tensor in graph.initializer}
     for value in (*graph.value_info, *graph.output, *graph.input):
         tensor_type = value.type.tensor_type
         if tensor_type.elem_type:
-            rank = len(tensor_type.shape.dim) if tensor_type.HasField("shape") else None
-            types[value.name] = KnownType(tensor_type.elem_type, rank)
+            dims = tuple(
+                dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None
+                for dim in tensor_type.shape.dim
+            )
+            types[value.name] = KnownType(
+                tensor_type.elem_type, dims if tensor_type.HasField("shape") else None
+            )
     return types
 
 
@@ -130,6 +140,17 @@ def inferred_graph(model: onnx.ModelProto) -> onnx.GraphProto:
         return onnx.shape_inference.infer_shapes(copy).graph
     except (onnx.shape_inference.InferenceError, EncodeError, RuntimeError, ValueError):
         return graph  # the types that the file declares
+
+
+def captured_names(model: onnx.ModelProto) -> set[str]:
+    """Return the names that subgraphs read, which may come from the graph around them."""
+    return {
+        name
+        for graph in with_subgraphs(model.graph)
+        if graph is not model.graph
+        for node in graph.node
+        for name in (*node.input, *(value.name for value in graph.output))
+    }
 
 
 def opset_of(model: onnx.ModelProto) -> int:

@@ -1,0 +1,124 @@
+"""What the findings are worth: `python -m benchmarks.findings --parts recall sound exact speed`.
+
+Parts that need no quiet machine: `recall` plants each kind of flaw into three sound models and asks whether
+its finding is there and names the right nodes; `sound` counts findings of the sound models themselves;
+`exact` compares the outputs before and after each fix that claims to keep them; `speed` times the scan of the
+weights and the rules. Parts that measure: `gain` sets the predicted beside the measured speed-up; `improve`
+lets `wb.improve` mend the planted models, then measures start, end and sound model in one interleaved run.
+
+Each try is one line of the JSON-lines file; a second call goes on where the first was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.flaws import in_configs, in_files, in_operators
+from benchmarks.flaws.checking import Looked, exact_row, look_at, recall_row
+from benchmarks.flaws.flaw import DEFAULTS, MODELS, SOUND_TEXT, Flaw, Planted
+from benchmarks.flaws.measuring import gain_row, improve_row
+from benchmarks.flaws.nets import images, products, signals, texts
+from benchmarks.flaws.report import report
+from benchmarks.flaws.speed import speed_rows
+
+FLAWS = (*in_operators.FLAWS, *in_files.FLAWS, *in_configs.FLAWS)
+SOUND: dict[str, Callable[[int], Planted]] = {
+    "images": lambda number: Planted(images(number).model()),
+    "texts": lambda number: Planted(texts(number).model(), config=SOUND_TEXT),
+    "products": lambda number: Planted(products(number).model()),
+}
+PARTS = ("recall", "sound", "exact", "speed", "gain", "improve")
+BUDGET_S = 10.0
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.findings", description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=["recall", "sound", "exact"])
+    parser.add_argument("--tries", type=int, default=MODELS, help="models of each flaw, at most 3")
+    parser.add_argument("--only", nargs="+", metavar="FINDING", help="ids of findings, in place of all")
+    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds of each measurement")
+    parser.add_argument("-o", "--output", type=Path, default=Path("findings.jsonl"))
+    parser.add_argument("--report", action="store_true", help="only print the tables of an earlier run")
+    options = parser.parse_args(arguments)
+    earlier = rows_of(options.output)
+    if not options.report:
+        done = {(row["part"], row["name"], row["number"]) for row in earlier}
+        with tempfile.TemporaryDirectory() as folder, options.output.open("a") as output:
+            for row in measure(options, done, Path(folder)):
+                output.write(json.dumps(row) + "\n")
+                output.flush()
+                print(json.dumps(row), file=sys.stderr)
+    print(report(rows_of(options.output)))
+
+
+def measure(
+    options: argparse.Namespace, done: set[tuple[str, str, int]], folder: Path
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each try that no earlier row stands for."""
+    flaws = [flaw for flaw in FLAWS if not options.only or flaw.finding in options.only]
+    for number in range(min(options.tries, MODELS)):
+        for flaw in flaws:
+            wanted = [
+                part
+                for part in options.parts
+                if part not in ("sound", "speed") and (part, flaw.kind, number) not in done
+                and (flaw.is_timed or part not in ("gain", "improve"))
+            ]  # fmt: skip
+            if wanted:
+                yield from _rows_of_flaw(flaw, number, wanted, folder, options.budget)
+        for name, make in SOUND.items():
+            if "sound" in options.parts and ("sound", name, number) not in done and not options.only:
+                looked = look_at(make(number), folder / "sound.onnx")
+                yield {"part": "sound", "name": name, "number": number, **_findings(looked)}
+    if "speed" in options.parts:
+        for row in speed_rows(folder):
+            if ("speed", row["name"], row["number"]) not in done:
+                yield row
+
+
+def _rows_of_flaw(
+    flaw: Flaw, number: int, parts: list[str], folder: Path, budget_s: float
+) -> Iterator[dict[str, Any]]:
+    looked = look_at(flaw.plant(number), folder / "planted.onnx")
+    finding = looked.finding(flaw.finding)
+    for part in parts:
+        row: dict[str, Any] | None
+        if part == "recall":
+            row = recall_row(flaw, looked)
+        elif finding is None:
+            row = None
+        elif part == "exact":
+            row = exact_row(finding, looked)
+        elif part == "gain":
+            row = gain_row(finding, looked, budget_s)
+        else:
+            row = improve_row(looked, folder, budget_s)
+        if row is not None:
+            yield {"part": part, "name": flaw.kind, "finding": flaw.finding, "number": number, **row}
+
+
+def _findings(looked: Looked) -> dict[str, Any]:
+    large = looked.record.large
+    return {
+        "sure": [finding.id for finding in large if finding.confidence == "sure"],
+        "likely": [finding.id for finding in large if finding.confidence == "likely"],
+        "maybe": [finding.id for finding in large if finding.confidence == "maybe"],
+    }
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of earlier calls."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+if __name__ == "__main__":
+    main()

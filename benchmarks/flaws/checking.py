@@ -1,0 +1,126 @@
+"""What the rules say of a planted model, and whether a fix keeps its outputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from benchmarks.flaws.flaw import Flaw, Planted
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.gather import gather
+from workbench.advisor.look import look
+from workbench.config import Config
+from workbench.models.inputs import Inputs
+from workbench.models.loading import load
+from workbench.models.model import Model
+from workbench.preparation.runnable import make_runnable
+from workbench.records.findings import FindingRecord, FindingsRecord
+from workbench.results.findings import Finding, Subject
+from workbench.worker.session import make_session
+
+NAMED_SHARE = 0.8  # of the flaw's nodes that a finding must name (it lists at most 40)
+OWN_SHARE = 0.5  # of the nodes that a finding names, inserted ones apart, which must belong to the flaw
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A planted model with what the rules found."""
+
+    planted: Planted
+    model: Model
+    inputs: Inputs
+    evidence: Evidence
+    record: FindingsRecord
+
+    def finding(self, rule_id: str) -> FindingRecord | None:
+        """Return the finding of this rule."""
+        return next((finding for finding in self.record.findings if finding.id == rule_id), None)
+
+    def to_try(self, finding: FindingRecord) -> Finding:
+        """Return the finding with what its fix is tried on."""
+        subject = Subject(self.model, self.inputs, self.planted.calibration)
+        return Finding(finding, self.planted.config, subject)
+
+
+def look_at(planted: Planted, path: Path) -> Looked:
+    """Save the model and ask every rule."""
+    onnx.save(planted.model, path)
+    model = load(path)
+    inputs = model.inputs(seed=0)
+    evidence = gather(model, planted.config, inputs, calibration=planted.calibration)
+    return Looked(planted, model, inputs, evidence, look(evidence))
+
+
+def recall_row(flaw: Flaw, looked: Looked) -> dict[str, Any]:
+    """Return whether the finding of the flaw is there, and whether its nodes are right."""
+    finding = looked.finding(flaw.finding)
+    named = set() if finding is None else source_nodes(looked.evidence, finding.nodes)
+    expected = set(looked.planted.nodes)
+    hits = named & expected
+    right = not expected or (
+        len(hits) >= NAMED_SHARE * len(expected) and len(hits) >= OWN_SHARE * len(named)
+    )
+    return {
+        "found": finding is not None,
+        "nodes_right": finding is not None and right,
+        "is_small": finding is not None and finding.is_small,
+        "confidence": None if finding is None else finding.confidence,
+        "missed_nodes": sorted(expected - named)[:5],
+        "other_nodes": sorted(named - expected)[:5],
+        "findings": [f"{other.id} ({other.confidence})" for other in looked.record.large],
+        "failed": [entry.id for entry in looked.record.not_looked if entry.reason.startswith("failed")],
+    }
+
+
+def source_nodes(evidence: Evidence, names: tuple[str, ...]) -> set[str]:
+    """Return the nodes of the model's file that these nodes compute, without those that ORT inserted."""
+    assert evidence.explained is not None
+    account = evidence.explained.provenance.account
+    sources = {node.node: node.sources for node in account.optimized}
+    known = {node.node for node in account.sources}
+    named: set[str] = set()
+    for name in names:
+        named |= set(sources.get(name, (name,))) & known
+    return named
+
+
+def exact_row(finding: FindingRecord, looked: Looked) -> dict[str, Any] | None:
+    """Return the SQNR of the fixed model's outputs; None if the fix changes the arithmetic on purpose."""
+    fixed, config = finding.fix.config, looked.planted.config
+    if fixed is None or fixed.precision != config.precision:
+        return None
+    before, after = (outputs(looked, chosen) for chosen in (config, fixed))
+    decibels = [sqnr_db(first, second) for first, second in zip(before, after, strict=True)]
+    return {
+        "fix": finding.fix.text,
+        "sqnr_db": None if math.inf in decibels and min(decibels) == math.inf else min(decibels),
+        "bit_equal": all(map(_equal, before, after)),
+    }
+
+
+def outputs(looked: Looked, config: Config) -> list[Any]:
+    """Return the outputs of the model under a config."""
+    runnable = make_runnable(
+        looked.model, config, looked.inputs.feeds, calibration=looked.planted.calibration
+    )
+    session = make_session(str(runnable.model.path), runnable.config.plan().to_dict(), log_severity=3)
+    return list(session.run(None, dict(runnable.feeds[0])))
+
+
+def sqnr_db(first: Any, second: Any) -> float:
+    """Return the ratio of the outputs' energy to that of the difference; infinite if they are equal."""
+    signal, noise = np.asarray(first, np.float64), np.asarray(first, np.float64) - second
+    finite = np.isfinite(signal) & np.isfinite(noise)
+    energy, error = float((signal[finite] ** 2).sum()), float((noise[finite] ** 2).sum())
+    if error == 0:
+        return math.inf
+    return 10 * math.log10(energy / error) if energy else -math.inf
+
+
+def _equal(first: Any, second: Any) -> bool:
+    return bool(np.array_equal(first, second, equal_nan=True))

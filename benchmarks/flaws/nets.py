@@ -1,0 +1,178 @@
+"""Small sound models with generated weights; a hook after each layer plants a flaw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+IR_VERSION, OPSET = 10, 20
+Array = np.ndarray[Any, Any]
+
+
+@dataclass
+class Net:
+    """A graph under construction. A node is called like its only output."""
+
+    shape: Sequence[int | str]
+    seed: int = 0
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    weights: list[TensorProto] = field(default_factory=list)
+    planted: list[str] = field(default_factory=list)  # names of the nodes of the flaw
+
+    def __post_init__(self) -> None:
+        self.random = np.random.default_rng(self.seed)
+
+    def weight(self, name: str, *shape: int) -> str:
+        """Add a weight whose products keep the size of what they multiply."""
+        fan_in = int(np.prod(shape[1:])) if len(shape) > 2 else shape[0]
+        return self.constant(name, self.random.standard_normal(shape) / np.sqrt(fan_in))
+
+    def constant(self, name: str, value: Any, dtype: Any = np.float32) -> str:
+        """Add a constant; one of that name stays as it is."""
+        if all(tensor.name != name for tensor in self.weights):
+            self.weights.append(numpy_helper.from_array(np.asarray(value, dtype), name))
+        return name
+
+    def add(self, op_type: str, *inputs: str, name: str = "", **attributes: Any) -> str:
+        """Add a node and return its output."""
+        made = name or f"{op_type.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op_type, list(inputs), [made], made, **attributes))
+        return made
+
+    def plant(self, op_type: str, *inputs: str, name: str = "", **attributes: Any) -> str:
+        """Add a node that belongs to the flaw."""
+        made = self.add(op_type, *inputs, name=name, **attributes)
+        self.planted.append(made)
+        return made
+
+    def model(self, *outputs: str) -> onnx.ModelProto:
+        """Return the model from x to these tensors, by default to the last one."""
+        ends = outputs or (self.nodes[-1].output[0],)
+        graph = helper.make_graph(
+            self.nodes,
+            "benchmark",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)],
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ends],
+            self.weights,
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        inferred = {value.name: value for value in onnx.shape_inference.infer_shapes(model).graph.output}
+        del model.graph.output[:]
+        model.graph.output.extend(inferred[name] for name in ends)
+        return model
+
+
+Hook = Callable[[Net, int, str], str]  # the net, the number of the layer, its result → what follows reads
+
+
+def unchanged(_: Net, __: int, result: str) -> str:
+    """Plant nothing."""
+    return result
+
+
+IMAGES = ((32, 40, 4), (64, 24, 4), (48, 32, 5))  # channels, side, layers
+SIGNALS = ((64, 512, 4), (32, 1024, 4), (48, 768, 5))  # channels, length, layers
+TEXTS = ((128, 64, 2), (256, 48, 2), (192, 64, 3))  # width, length, layers
+PRODUCTS = ((32, 512, 4), (64, 512, 3), (48, 768, 3))  # rows, width, layers
+
+
+def images(
+    number: int,
+    after: Hook = unchanged,
+    *,
+    channels: int | None = None,
+    kernel: int = 3,
+    padded: bool = True,
+    layers: int | None = None,
+    seen: Hook = unchanged,
+) -> Net:
+    """Return a convolutional net: Conv and Relu, in the second one with a sum around every other layer.
+
+    `seen` gets the result of each convolution, `after` that of its activation.
+    """
+    usual, side, depth = IMAGES[number]
+    width = channels or usual
+    net = Net([1, 3, side, side], seed=number)
+    last, before = "x", 3
+    for layer in range(layers or depth):
+        weight = net.weight(f"w{layer}", width, before, kernel, kernel)
+        pads = [kernel // 2 if padded else 0] * 4
+        made = net.add("Conv", last, weight, name=f"conv{layer}", pads=pads)
+        result = net.add("Relu", seen(net, layer, made), name=f"relu{layer}")
+        if number == 1 and layer % 2 and padded and kernel == 3:
+            result = net.add("Add", result, last, name=f"sum{layer}")
+        last, before = after(net, layer, result), width
+    if number == 2:
+        last = net.add("GlobalAveragePool", last, name="pool")
+    return net
+
+
+def signals(number: int, after: Hook = unchanged) -> Net:
+    """Return a net of one-dimensional convolutions."""
+    width, length, depth = SIGNALS[number]
+    net = Net([1, width, length], seed=number)
+    last = "x"
+    for layer in range(depth):
+        weight = net.weight(f"w{layer}", width, width, 5)
+        made = net.plant("Conv", last, weight, name=f"conv{layer}", pads=[2, 2])
+        last = after(net, layer, net.add("Relu", made, name=f"relu{layer}"))
+    return net
+
+
+def layer_norm(net: Net, layer: int, result: str) -> str:
+    """Add a LayerNormalization."""
+    width = TEXTS[net.seed][0]
+    scale = net.constant("one", np.ones(width))
+    return net.add("LayerNormalization", result, scale, net.constant("none", np.zeros(width)), axis=-1)
+
+
+def gelu(net: Net, layer: int, result: str) -> str:
+    """Add a Gelu."""
+    return net.add("Gelu", result)
+
+
+def scores(net: Net, queries: str, keys: str) -> str:
+    """Add the product of queries and keys."""
+    return net.add("MatMul", queries, net.add("Transpose", keys, perm=[0, 2, 1]))
+
+
+def texts(
+    number: int,
+    after: Hook = unchanged,
+    *,
+    norm: Hook = layer_norm,
+    activation: Hook = gelu,
+    product: Callable[[Net, str, str], str] = scores,
+) -> Net:
+    """Return an encoder: attention with one head, a feed-forward part, and a normalization after each."""
+    width, length, depth = TEXTS[number]
+    net = Net([1, length, width], seed=number)
+    last = "x"
+    for layer in range(depth):
+        queries, keys, values = (
+            net.add("MatMul", last, net.weight(f"{part}w{layer}", width, width), name=f"{part}{layer}")
+            for part in "qkv"
+        )
+        shares = net.add("Softmax", product(net, queries, keys), axis=-1)
+        mixed = net.add("MatMul", net.add("MatMul", shares, values), net.weight(f"ow{layer}", width, width))
+        last = norm(net, layer, net.add("Add", mixed, last))
+        inner = net.add("MatMul", last, net.weight(f"uw{layer}", width, 4 * width))
+        outer = net.add("MatMul", activation(net, layer, inner), net.weight(f"dw{layer}", 4 * width, width))
+        last = after(net, layer, norm(net, layer, net.add("Add", outer, last)))
+    return net
+
+
+def products(number: int, after: Hook = unchanged) -> Net:
+    """Return a chain of MatMul and Relu."""
+    rows, width, depth = PRODUCTS[number]
+    net = Net([rows, width], seed=number)
+    last = "x"
+    for layer in range(depth):
+        made = net.add("MatMul", last, net.weight(f"w{layer}", width, width), name=f"product{layer}")
+        last = after(net, layer, net.add("Relu", made, name=f"relu{layer}"))
+    return net

@@ -1,0 +1,123 @@
+"""The tables of a run of `benchmarks.findings`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Rows = Sequence[dict[str, Any]]
+FACTOR = 1.5
+LEAST_SQNR_DB = 60.0
+
+
+def report(rows: Rows) -> str:
+    """Return all tables, each with a sentence about its goal."""
+    parts = {
+        "recall": recall, "sound": sound, "exact": exact, "speed": speed, "gain": gain, "improve": improve,
+    }  # fmt: skip
+    texts = []
+    for part, table in parts.items():
+        own = [row for row in rows if row["part"] == part]
+        if own:
+            texts.append(table(own))
+    return "\n\n".join(texts)
+
+
+def recall(rows: Rows) -> str:
+    """Return a row for each kind of flaw: how often it was found, with the right nodes."""
+    lines = ["| flaw | finding | found, nodes right | confidence | also found |", "|---|---|---|---|---|"]
+    for kind in dict.fromkeys(row["name"] for row in rows):
+        own = [row for row in rows if row["name"] == kind]
+        right = sum(row["nodes_right"] for row in own)
+        levels = sorted({row["confidence"] for row in own if row["confidence"]})
+        also = sorted({entry for row in own for entry in row["findings"]} - {own[0]["finding"]})
+        also = [entry for entry in also if not entry.startswith(own[0]["finding"])]
+        words = f"{sum(row['found'] for row in own)}, {right} of {len(own)}"
+        lines.append(f"| {kind} | {own[0]['finding']} | {words} | {', '.join(levels)} | {', '.join(also)} |")
+    right = sum(row["nodes_right"] for row in rows)
+    kinds = len({row["name"] for row in rows})
+    lines.append(f"\nRecall: {_share(right, len(rows))} over {kinds} kinds of flaw (goal: 95 % over 30).")
+    failed = sorted({entry for row in rows for entry in row["failed"]})
+    if failed:
+        lines.append(f"Rules that failed: {', '.join(failed)}.")
+    return "\n".join(lines)
+
+
+def sound(rows: Rows) -> str:
+    """Return the findings of sound models."""
+    lines = ["| sound model | sure | likely | maybe |", "|---|---|---|---|"]
+    for row in rows:
+        cells = (", ".join(row[level]) or "none" for level in ("sure", "likely", "maybe"))
+        lines.append(f"| {row['name']} {row['number']} | {' | '.join(cells)} |")
+    sure = sum(len(row["sure"]) for row in rows)
+    most = max(len(row["likely"]) for row in rows)
+    lines.append(f"\nFindings of sound models: {sure} sure (goal 0), at most {most} likely a model (goal 1).")
+    return "\n".join(lines)
+
+
+def exact(rows: Rows) -> str:
+    """Return how close the outputs stay under fixes that claim to keep them."""
+    bad = [row for row in rows if not _is_close(row)]
+    equal = sum(row["bit_equal"] for row in rows)
+    lines = [
+        f"Exact fixes: {_share(len(rows) - len(bad), len(rows))} bit-equal or at {LEAST_SQNR_DB:g} dB "
+        f"and more (goal 100 %); {equal} bit-equal."
+    ]
+    lines += [f"- {row['name']} {row['number']}: {row['sqnr_db']} dB, {row['fix']}" for row in bad]
+    return "\n".join(lines)
+
+
+def _is_close(row: dict[str, Any]) -> bool:
+    return row["bit_equal"] or row["sqnr_db"] is None or row["sqnr_db"] >= LEAST_SQNR_DB
+
+
+def speed(rows: Rows) -> str:
+    """Return the seconds of the scan and of the rules."""
+    lines = ["| model | scan of the weights | rules | peak memory of a worker |", "|---|---|---|---|"]
+    for row in rows:
+        rules = "" if "rules_s" not in row else f"{row['rules_s']:.2f} s"
+        memory = "" if "peak_bytes" not in row else f"{row['peak_bytes'] / 1e6:,.0f} MB"
+        lines.append(f"| {row['name']} | {row['scan_s']:.2f} s | {rules} | {memory} |")
+    return "\n".join(lines)
+
+
+def gain(rows: Rows) -> str:
+    """Return predicted beside measured speed-ups."""
+    lines = ["| flaw | predicted | measured (95 %) | within 1.5 |", "|---|---|---|---|"]
+    judged = [row for row in rows if row["measured"] is not None]
+    for row in judged:
+        measured = f"{row['measured']:.2f} ({_number(row['low'])} to {_number(row['high'])})"
+        within = "yes" if _is_near(row) else "no"
+        lines.append(f"| {row['name']} {row['number']} | {row['predicted']:.2f} | {measured} | {within} |")
+    near = sum(map(_is_near, judged))
+    lines.append(f"\nPredictions within a factor of {FACTOR}: {_share(near, len(judged))} (goal 80 %).")
+    return "\n".join(lines)
+
+
+def _is_near(row: dict[str, Any]) -> bool:
+    return 1 / FACTOR <= row["predicted"] / row["measured"] <= FACTOR
+
+
+def improve(rows: Rows) -> str:
+    """Return what was recovered of each planted loss, on fresh measurements."""
+    lines = ["| flaw | end against start (95 %) | verdict | loss | recovered |", "|---|---|---|---|---|"]
+    for row in rows:
+        ratio = row.get("ratio")
+        interval = f"({_number(row.get('low'))} to {_number(row.get('high'))})"
+        ratio_text = "unchanged" if ratio is None else f"{ratio:.2f} {interval}"
+        lost = "" if row.get("lost") is None else f"{row['lost']:.2f}×"
+        back = "" if row["recovered"] is None else f"{row['recovered'] * 100:.0f} %"
+        lines.append(f"| {row['name']} {row['number']} | {ratio_text} | {row['verdict']} | {lost} | {back} |")
+    slower = sum(row["verdict"] == "slower" for row in rows)
+    shares = [row["recovered"] for row in rows if row["recovered"] is not None]
+    mean = f"{sum(shares) / len(shares) * 100:.0f} % on average" if shares else "not measured"
+    lines.append(f"\nEnded slower: {slower} of {len(rows)} (goal 0 of 40). Recovered: {mean} (goal 80 %).")
+    return "\n".join(lines)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({part / whole * 100:.1f} %)" if whole else "none"
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"
