@@ -21,9 +21,9 @@ from typing import Any
 
 from benchmarks.flaws import in_configs, in_files, in_operators
 from benchmarks.flaws.checking import Looked, exact_row, look_at, recall_row
-from benchmarks.flaws.flaw import DEFAULTS, MODELS, SOUND_TEXT, Flaw, Planted
+from benchmarks.flaws.flaw import MODELS, SOUND_TEXT, Flaw, Planted
 from benchmarks.flaws.measuring import gain_row, improve_row
-from benchmarks.flaws.nets import images, products, signals, texts
+from benchmarks.flaws.nets import images, products, texts
 from benchmarks.flaws.report import report
 from benchmarks.flaws.speed import speed_rows
 

@@ -23,7 +23,7 @@ from workbench.records.findings import FindingRecord, FindingsRecord
 from workbench.results.findings import Finding, Subject
 from workbench.worker.session import make_session
 
-NAMED_SHARE = 0.8  # of the flaw's nodes that a finding must name (it lists at most 40)
+NAMED_SHARE = 0.5  # of the flaw's nodes that a finding must name (it lists at most 40)
 OWN_SHARE = 0.5  # of the nodes that a finding names, inserted ones apart, which must belong to the flaw
 
 
@@ -62,9 +62,7 @@ def recall_row(flaw: Flaw, looked: Looked) -> dict[str, Any]:
     named = set() if finding is None else source_nodes(looked.evidence, finding.nodes)
     expected = set(looked.planted.nodes)
     hits = named & expected
-    right = not expected or (
-        len(hits) >= NAMED_SHARE * len(expected) and len(hits) >= OWN_SHARE * len(named)
-    )
+    right = not expected or (len(hits) >= NAMED_SHARE * len(expected) and len(hits) >= OWN_SHARE * len(named))
     return {
         "found": finding is not None,
         "nodes_right": finding is not None and right,
@@ -92,7 +90,7 @@ def source_nodes(evidence: Evidence, names: tuple[str, ...]) -> set[str]:
 def exact_row(finding: FindingRecord, looked: Looked) -> dict[str, Any] | None:
     """Return the SQNR of the fixed model's outputs; None if the fix changes the arithmetic on purpose."""
     fixed, config = finding.fix.config, looked.planted.config
-    if fixed is None or fixed.precision != config.precision:
+    if fixed is None or finding.fix.kind != "config" or fixed.precision != config.precision:
         return None
     before, after = (outputs(looked, chosen) for chosen in (config, fixed))
     decibels = [sqnr_db(first, second) for first, second in zip(before, after, strict=True)]

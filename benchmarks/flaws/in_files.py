@@ -1,4 +1,4 @@
-"""Flaws of the model file: weights that are inputs, denormal, broken, stored twice, unread or in attributes."""
+"""Flaws of the file: weights that are inputs, denormal, broken, stored twice, unread or attributes."""
 
 from __future__ import annotations
 

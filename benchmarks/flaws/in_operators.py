@@ -33,7 +33,7 @@ def einsum(number: int) -> Planted:
 
 
 def casts(number: int) -> Planted:
-    def after(net: Net, layer: int, result: str) -> str:
+    def after(net: Net, _: int, result: str) -> str:
         half = net.plant("Cast", result, to=TensorProto.FLOAT16)
         return net.plant("Cast", half, to=TensorProto.FLOAT)
 
@@ -41,7 +41,7 @@ def casts(number: int) -> Planted:
 
 
 def doubles(number: int) -> Planted:
-    def after(net: Net, layer: int, result: str) -> str:
+    def after(net: Net, _: int, result: str) -> str:
         wide = net.add("Cast", result, to=TensorProto.DOUBLE)
         for operator in ("Tanh", "Exp", "Sigmoid"):
             wide = net.plant(operator, wide)
@@ -51,7 +51,7 @@ def doubles(number: int) -> Planted:
 
 
 def transposes(number: int) -> Planted:
-    def after(net: Net, layer: int, result: str) -> str:
+    def after(net: Net, _: int, result: str) -> str:
         return net.plant("Transpose", result, perm=[0, 1, 3, 2])
 
     return planted(images(number, after, kernel=1))
@@ -116,14 +116,20 @@ def reflecting_pads(number: int) -> Planted:
 
 
 def batch_norm(number: int) -> Planted:
-    def seen(net: Net, layer: int, result: str) -> str:
-        width = int(net.weights[-1].dims[0]) if layer == 0 else int(net.weights[0].dims[0])
-        one, none = net.constant("one", np.full(width, 1.1)), net.constant("none", np.zeros(width))
-        normal = net.plant("BatchNormalization", result, one, none, none, one)
-        net.planted.append(result)
-        return net.add("Add", normal, result)
+    """After a convolution with a second reader, or before a convolution without pads."""
 
-    return planted(images(number, seen=seen))
+    def add(net: Net, result: str) -> str:
+        width = int(net.weights[0].dims[0])
+        one, none = net.constant("one", np.full(width, 1.1)), net.constant("none", np.zeros(width))
+        return net.plant("BatchNormalization", result, one, none, none, one)
+
+    def seen(net: Net, _: int, result: str) -> str:
+        return net.add("Add", add(net, result), result)
+
+    def after(net: Net, layer: int, result: str) -> str:
+        return result if layer == 3 else add(net, result)
+
+    return planted(images(number, seen=seen) if number == 0 else images(number, after, kernel=1, layers=4))
 
 
 def hidden_outputs(number: int) -> Planted:
@@ -134,7 +140,7 @@ def hidden_outputs(number: int) -> Planted:
 
 
 def half_first_gelu(number: int) -> Planted:
-    def activation(net: Net, layer: int, result: str) -> str:
+    def activation(net: Net, _: int, result: str) -> str:
         root = net.constant("root", np.sqrt(2))
         error = net.plant("Erf", net.plant("Div", result, root))
         half = net.plant("Mul", net.plant("Add", error, net.constant("unit", 1)), net.constant("half", 0.5))
@@ -146,7 +152,7 @@ def half_first_gelu(number: int) -> Planted:
 def tanh_gelu(number: int) -> Planted:
     """The form of GPT-2 with the cube as a Pow, as eager PyTorch exports it, but with the half first."""
 
-    def activation(net: Net, layer: int, result: str) -> str:
+    def activation(net: Net, _: int, result: str) -> str:
         cube = net.plant("Pow", result, net.constant("three", 3))
         inner = net.plant("Add", net.plant("Mul", cube, net.constant("cubic", 0.044715)), result)
         bent = net.plant("Tanh", net.plant("Mul", inner, net.constant("pi", np.sqrt(2 / np.pi))))
@@ -157,7 +163,7 @@ def tanh_gelu(number: int) -> Planted:
 
 
 def spelled_layer_norm(number: int) -> Planted:
-    def norm(net: Net, layer: int, result: str) -> str:
+    def norm(net: Net, _: int, result: str) -> str:
         mean = net.plant("ReduceMean", result, net.constant("last", [-1], np.int64))
         centred = net.plant("Sub", result, mean)
         square = net.plant("Pow", centred, net.constant("two", 2))
@@ -176,27 +182,21 @@ def logits(number: int) -> Planted:
 
 
 def shapes(number: int) -> Planted:
-    """Every layer splits the width into heads and joins them, with shapes that it computes."""
-    width, heads = ((16, 2), (24, 4), (32, 4))[number]
+    """Every layer joins batch and length and splits them again, with shapes that it computes."""
+    width = (16, 24, 32)[number]
     net = Net(["batch", "length", width], seed=number)
     last = "x"
-
-    def sizes(result: str) -> list[str]:
-        shape = net.plant("Shape", result)
-        parts = []
-        for place in (0, 1):
-            index = net.constant(f"place{place}", place, np.int64)
-            size = net.plant("Gather", shape, index)
-            parts.append(net.plant("Unsqueeze", size, net.constant("front", [0], np.int64)))
-        return parts
-
+    front, whole = net.constant("front", [0], np.int64), net.constant("width", [width], np.int64)
     for layer in range(6):
-        ends = [net.constant("heads", [heads], np.int64), net.constant("rest", [width // heads], np.int64)]
-        split = net.add("Reshape", last, net.plant("Concat", *sizes(last), *ends, axis=0))
-        bent = net.add("Tanh", split)
-        whole = [net.constant("width", [width], np.int64)]
-        joined = net.add("Reshape", bent, net.plant("Concat", *sizes(bent), *whole, axis=0))
-        last = net.add("MatMul", joined, net.weight(f"w{layer}", width, width))
+        shape = net.plant("Shape", last)
+        sizes = [
+            net.plant("Gather", shape, net.constant(f"place{place}", place, np.int64)) for place in (0, 1)
+        ]
+        rows = net.plant("Unsqueeze", net.add("Mul", *sizes), front)
+        flat = net.add("Reshape", last, net.plant("Concat", rows, whole, axis=0))
+        made = net.add("MatMul", net.add("Tanh", flat), net.weight(f"w{layer}", width, width))
+        ends = [net.plant("Unsqueeze", size, front) for size in sizes]
+        last = net.add("Reshape", made, net.plant("Concat", *ends, whole, axis=0))
     return planted(net)
 
 

@@ -20,7 +20,7 @@ IMPROVE_BUDGETS = 8.0  # of one measurement
 
 def gain_row(finding: FindingRecord, looked: Looked, budget_s: float) -> dict[str, Any] | None:
     """Return the predicted and the measured speed-up of a fix; None if it is no change of the config."""
-    if finding.fix.config is None or finding.gain.speed_up is None:
+    if finding.fix.config is None or finding.fix.kind != "config" or finding.gain.speed_up is None:
         return None
     result = looked.to_try(finding).try_fix(budget_s, progress=False, keep=False)
     verdict = result.comparison.verdict
@@ -51,8 +51,9 @@ def improve_row(looked: Looked, folder: Path, budget_s: float) -> dict[str, Any]
         return row
     sound = _sound_config(looked, folder)
     result = compare(
-        looked.model, planted.config, better.config, *([] if sound is None else [sound]), inputs=looked.inputs,
-        calibration=planted.calibration, budget_s=2 * budget_s, seed=SEED, progress=False, keep=False,
+        looked.model, planted.config, better.config, *([] if sound is None else [sound]),
+        inputs=looked.inputs, calibration=planted.calibration, budget_s=2 * budget_s,
+        seed=SEED, progress=False, keep=False,
     )  # fmt: skip
     verdict = result.verdict
     row |= {"verdict": verdict.kind, "ratio": verdict.ratio, "low": verdict.low, "high": verdict.high}

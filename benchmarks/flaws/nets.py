@@ -60,7 +60,9 @@ class Net:
             [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ends],
             self.weights,
         )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
+        )
         inferred = {value.name: value for value in onnx.shape_inference.infer_shapes(model).graph.output}
         del model.graph.output[:]
         model.graph.output.extend(inferred[name] for name in ends)
@@ -124,14 +126,14 @@ def signals(number: int, after: Hook = unchanged) -> Net:
     return net
 
 
-def layer_norm(net: Net, layer: int, result: str) -> str:
+def layer_norm(net: Net, _: int, result: str) -> str:
     """Add a LayerNormalization."""
     width = TEXTS[net.seed][0]
     scale = net.constant("one", np.ones(width))
     return net.add("LayerNormalization", result, scale, net.constant("none", np.zeros(width)), axis=-1)
 
 
-def gelu(net: Net, layer: int, result: str) -> str:
+def gelu(net: Net, _: int, result: str) -> str:
     """Add a Gelu."""
     return net.add("Gelu", result)
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from workbench.advisor.weights import WeightScan
 from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.explanation import Explained
-from workbench.analysis.graph import Graph, Node
+from workbench.analysis.graph import Graph, Node, TensorInfo
 from workbench.analysis.memory.by_node import MemoryRecord
+from workbench.analysis.passes.missed import Missed
 from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
 from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.config import Config
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 MOST_NODES = 40  # listed in a finding
+DISPATCH_S = 0.6e-6  # of a node, beside its kernel: measured on a Loop of small nodes
 UNSURE = {"sure": 0.25, "likely": 0.5, "maybe": 1.0}  # of the predicted saving, to both sides
 
 
@@ -73,9 +75,26 @@ class Evidence:
         return {node.output[0]: node for node in self.structure.graph.node if node.output}
 
     @property
+    def missed(self) -> tuple[Missed, ...]:
+        """The fusions that were expected and did not happen."""
+        return () if self.explained is None else self.explained.passes.missed
+
+    @property
     def on_cpu(self) -> bool:
         """Whether the CPU runs every node."""
         return all(provider.name == "CPUExecutionProvider" for provider in self.config.providers)
+
+    @property
+    def providers(self) -> tuple[str, ...]:
+        """The providers of the config without those that did not load."""
+        missing = {name for name, _ in self.explained.placement.not_loaded} if self.explained else set()
+        return tuple(p.name for p in self.config.providers if p.name not in missing)
+
+    @property
+    def threads(self) -> int | None:
+        """The number of intra-op threads: as measured, else as the config sets it."""
+        measured = None if self.run is None else self.run.threads
+        return self.config.intra_op_threads if measured is None else measured
 
     @property
     def cores(self) -> int:
@@ -93,20 +112,20 @@ class Evidence:
         return None if self.profiled is None else self.profiled.run_s
 
     @cached_property
-    def between_s(self) -> float:
-        """The time of a run outside of nodes, without the cost of the profiler."""
+    def inside_s(self) -> float:
+        """The time of a run inside of nodes; most of a profile's time between them is the profiler's."""
         profiled = self.profiled
-        if profiled is None or profiled.profile is None or not profiled.run_s:
+        if profiled is None:
             return 0.0
-        ratio = profiled.profile.overhead.ratio if profiled.profile.overhead else None
-        return max(0.0, profiled.run_s - profiled.time_s * (ratio or 1.0))
+        return max(profiled.time_s, profiled.run_s - len(profiled.nodes) * DISPATCH_S)
 
     def cost_s(self, nodes: Iterable[NodeRun]) -> float:
         """Return the time of these nodes in a run, scaled to the latency."""
         total = sum(node.time_s for node in nodes)
-        if self.profiled is None or not self.profiled.run_s or self.run_s is None:
+        profiled = self.profiled
+        if profiled is None or not profiled.run_s or not profiled.time_s or self.run_s is None:
             return total
-        return total * self.run_s / self.profiled.run_s
+        return total * self.inside_s / profiled.time_s * self.run_s / profiled.run_s
 
     def of(self, *op_types: str) -> tuple[NodeRun, ...]:
         """Return the runs of nodes of these types, slowest first."""
@@ -136,6 +155,24 @@ class Evidence:
         return Gain("time", saved_s, low, high, self.share_of(saved_s) if self.run_s else None)
 
     # Nodes
+
+    def info(self, name: str) -> TensorInfo | None:
+        """Return what is known of a tensor in the executed graph, else in the model's file."""
+        known = [self.ran, *([self.explained.optimized, self.explained.source] if self.explained else [])]
+        infos = (graph.info(name) for graph in known if graph is not None)
+        return next((info for info in infos if info is not None and info.dims is not None), None)
+
+    def nearby(
+        self, start: Node, links: Mapping[str, tuple[str, ...]], *, steps: int, forward: bool = False
+    ) -> tuple[Node, ...]:
+        """Return the nodes that are reached from one by these links between operators, the start first."""
+        reached, edge = {start.key: start}, [start]
+        for _ in range(steps):
+            near = [other for node in edge for other in (self.users if forward else self.makers)(node)
+                    if other.op_type in links.get(node.op_type, ()) and other.key not in reached]  # fmt: skip
+            reached |= {node.key: node for node in near}
+            edge = near
+        return tuple(reached.values())
 
     def users(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes of the executed graph that read outputs of this node."""

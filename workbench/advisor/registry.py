@@ -11,6 +11,7 @@ from workbench.records.findings import FindingRecord
 
 FAMILIES = (
     "fusion",
+    "patterns",
     "layout",
     "operators",
     "shapes",

@@ -136,7 +136,7 @@ def _next(
             continue
         if record.is_small:
             skipped[record.id] = f"{record.title}: predicted below the bar"
-        elif record.fix.config is None:
+        elif record.fix.config is None or record.fix.kind != "config":
             skipped[record.id] = f"{record.title}: {record.fix.text}"
         elif changes_arithmetic(record, finding.config) and max_accuracy_drop is None:
             skipped[record.id] = (

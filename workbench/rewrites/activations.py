@@ -45,7 +45,7 @@ def _argument(wiring: Wiring, anchor: onnx.NodeProto) -> str | None:
     if anchor.op_type == "Erf":
         divided = wiring.maker(anchor.input[0], "Div")
         if divided is not None:
-            return divided.input[0] if wiring.is_number(divided.input[1], sqrt(2)) else None
+            return str(divided.input[0]) if wiring.is_number(divided.input[1], sqrt(2)) else None
         factors = wiring.factors(anchor.input[0])
         return _without(wiring, factors, sqrt(0.5))
     inner = _without(wiring, wiring.factors(anchor.input[0]), sqrt(2 / pi))
@@ -56,7 +56,7 @@ def _argument(wiring: Wiring, anchor: onnx.NodeProto) -> str | None:
         factors = wiring.factors(cube)
         rest = [name for name in factors if name != source]
         if len(factors) == 4 and len(rest) == 1 and wiring.is_number(rest[0], CUBIC):
-            return source
+            return str(source)
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-SHARED = "scopes"  # the module that the others import from
+SHARED = ("scopes", "wiring")  # the modules that the others import from
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,42 @@ REWRITES = (
         "weights that are inputs of the graph become constants, which ORT folds and fuses",
     ),
     Rewrite(
+        "constants-to-initializers",
+        "constants",
+        "store_constants",
+        "values of Constant nodes become initializers, which load faster and can be shared",
+    ),
+    Rewrite(
+        "loop-to-product",
+        "loops",
+        "unroll_loops",
+        "a Loop whose steps take one row each and carry nothing becomes its body on all rows at once",
+    ),
+    Rewrite(
+        "einsum-spelled-out",
+        "products",
+        "spell_einsums_out",
+        "Einsum of two tensors that is one product becomes MatMul with the transposes that it needs",
+    ),
+    Rewrite(
+        "gelu-to-one-node",
+        "activations",
+        "fuse_gelus",
+        "the nodes of a GELU, with erf or tanh and in any order, become one Gelu or FastGelu",
+    ),
+    Rewrite(
+        "layer-norm-to-one-node",
+        "norms",
+        "fuse_layer_norms",
+        "the nodes of a LayerNormalization over the last axis become one, from opset 17 on",
+    ),
+    Rewrite(
+        "batch-norm-folded",
+        "norms",
+        "fold_batch_norms",
+        "batch normalization becomes part of the convolution before it, or of an unpadded one behind it",
+    ),
+    Rewrite(
         "power-spelled-out",
         "powers",
         "spell_powers_out",
@@ -38,6 +74,18 @@ REWRITES = (
         "convolutions",
         "widen_convolutions",
         "one-dimensional convolutions become two-dimensional ones of height 1, with a blocked layout",
+    ),
+    Rewrite(
+        "channels-padded",
+        "channels",
+        "pad_channels",
+        "channels between convolutions get zeros up to a multiple of 4, which the blocked layout needs",
+    ),
+    Rewrite(
+        "logits-of-last-position",
+        "products",
+        "keep_last_logits",
+        "the last product is computed for the last position alone: the output gets one position",
     ),
     Rewrite(
         "cast-pairs-removed",
@@ -78,7 +126,7 @@ def script_of(names: tuple[str, ...], path: str) -> tuple[str, str]:
 
 def source_of(names: Iterable[str]) -> tuple[str, str]:
     """Return the imports and the code that defines the functions of some rewrites."""
-    modules = dict.fromkeys([SHARED, *(BY_NAME[name].module for name in names)])
+    modules = dict.fromkeys([*SHARED, *(BY_NAME[name].module for name in names)])
     imports, blocks = dict[str, None](), []
     for module in modules:
         text = Path(__file__).with_name(f"{module}.py").read_text("utf-8")

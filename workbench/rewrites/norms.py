@@ -31,7 +31,9 @@ def fuse_layer_norms(model: onnx.ModelProto) -> int:
     return count
 
 
-def _fuse_layer_norm(model: onnx.ModelProto, wiring: Wiring, divided: onnx.NodeProto, taken: set[str]) -> bool:
+def _fuse_layer_norm(
+    model: onnx.ModelProto, wiring: Wiring, divided: onnx.NodeProto, taken: set[str]
+) -> bool:
     match = _normalized(wiring, divided)
     if match is None:
         return False
@@ -59,7 +61,7 @@ def _fuse_layer_norm(model: onnx.ModelProto, wiring: Wiring, divided: onnx.NodeP
 
 
 def _normalized(wiring: Wiring, divided: onnx.NodeProto) -> tuple[str, float] | None:
-    """Return x and epsilon of (x − mean) / √(variance + epsilon)."""
+    """Return x and epsilon of (x - mean) / √(variance + epsilon)."""
     centred = wiring.maker(divided.input[0], "Sub")
     root = wiring.maker(divided.input[1], "Sqrt")
     add = None if root is None else wiring.maker(root.input[0], "Add")
@@ -74,7 +76,9 @@ def _normalized(wiring: Wiring, divided: onnx.NodeProto) -> tuple[str, float] | 
         if epsilon is None or mean is None or not _is_mean(wiring, spread, mean.input[0]):
             continue
         square = wiring.maker(mean.input[0], "Pow", "Mul")
-        if square is not None and all(_is_centred(wiring, name, centred) for name in _squared(wiring, square)):
+        if square is not None and all(
+            _is_centred(wiring, name, centred) for name in _squared(wiring, square)
+        ):
             return source, epsilon
     return None
 
@@ -114,7 +118,7 @@ def _vector(wiring: Wiring, node: onnx.NodeProto, op_type: str, width: int) -> s
     for name in reader.input:
         tensor = wiring.scope.constants.get(name)
         if tensor is not None and list(tensor.dims) == [width] and tensor.data_type == 1:
-            return name
+            return str(name)
     return None
 
 
@@ -159,8 +163,10 @@ def _fold_backward(
     if arrays is None:
         return False
     weight, bias = arrays
-    _set_conv(model, conv, weight * factor.reshape(-1, *[1] * (weight.ndim - 1)), bias * factor + shift, taken)
-    return _bypass(wiring, node, conv.output[0])
+    _set_conv(
+        model, conv, weight * factor.reshape(-1, *[1] * (weight.ndim - 1)), bias * factor + shift, taken
+    )
+    return _bypass(node, conv.output[0])
 
 
 def _fold_forward(
@@ -173,7 +179,9 @@ def _fold_forward(
         return False
     pads, auto_pad = attribute_of(conv, "pads"), attribute_of(conv, "auto_pad")
     group = attribute_of(conv, "group")
-    if (pads is not None and any(pads.ints)) or (auto_pad is not None and auto_pad.s not in (b"NOTSET", b"VALID")):
+    if (pads is not None and any(pads.ints)) or (
+        auto_pad is not None and auto_pad.s not in (b"NOTSET", b"VALID")
+    ):
         return False  # the border would be padded with zeros behind the normalization, not before it
     if group is not None and group.i != 1:
         return False
@@ -181,7 +189,7 @@ def _fold_forward(
     summed = weight.reshape(*weight.shape[:2], -1).sum(axis=2)
     wide = factor.reshape(1, -1, *[1] * (weight.ndim - 2))
     _set_conv(model, conv, weight * wide, bias + summed @ shift, taken)
-    return _bypass(wiring, node, node.input[0])
+    return _bypass(node, node.input[0])
 
 
 def _conv_arrays(wiring: Wiring, conv: onnx.NodeProto) -> tuple[np.ndarray, np.ndarray] | None:
@@ -207,7 +215,7 @@ def _set_conv(
     conv.input.extend([source, *names])
 
 
-def _bypass(wiring: Wiring, node: onnx.NodeProto, source: str) -> bool:
+def _bypass(node: onnx.NodeProto, source: str) -> bool:
     """Make an Identity of a node, which ORT leaves out; its output keeps its name."""
     node.op_type = "Identity"
     del node.input[:]

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
-from workbench.analysis.passes.missed import Missed
-from workbench.analysis.slower.profiled_config import NodeRun
 from workbench.records.findings import Confidence, FindingRecord, Fix
 
 SKIP_SHARE = 0.03
 SKIP_SAVED = 0.8  # of the fused kernel's time, which was 3.4 to 7.2 times that of its parts at every size
-GELU_SAVED = 0.6
 EXTRA_OUTPUT = "output of the model"
 
 
@@ -86,74 +83,6 @@ def level_below_all(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 @rule(
-    "gelu-not-fused",
-    needs=("explained", "profiled"),
-    recognised="the nodes of a GELU were not fused into one",
-    advice="rewrite it to the standard form, or export with opset 20, whose Gelu is one operator",
-    source="1.05 times for the forms that ORT does not know",
-)
-def gelu_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
-    """GELU runs as several nodes."""
-    yield from _missed(
-        evidence,
-        "gelu",
-        title="GELU runs as several nodes",
-        confidence="sure",
-        saved=GELU_SAVED,
-        fix=Fix(
-            "export",
-            "export it as one operator: opset 20 or newer",
-            code="torch.onnx.export(model, inputs, path, dynamo=True, opset_version=20)",
-        ),
-    )
-
-
-@rule(
-    "layer-norm-not-fused",
-    needs=("explained", "profiled"),
-    recognised="ReduceMean, Sub, Pow, Sqrt and Div of a LayerNormalization were not fused",
-    advice="export with opset 17 or newer; measure it, since the fused form may turn on a slower fusion",
-    source="the unfused form was 1.11 times faster where fusing it brought SkipLayerNormalization in",
-)
-def layer_norm_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
-    """LayerNormalization runs as several nodes."""
-    yield from _missed(
-        evidence,
-        "layer norm",
-        title="LayerNormalization runs as several nodes",
-        confidence="maybe",
-        saved=0.5,
-        fix=Fix(
-            "export",
-            "export it as one operator: opset 17 or newer",
-            code="torch.onnx.export(model, inputs, path, opset_version=17)",
-        ),
-        caution="on the CPU it may get slower: the fused operator then takes part in SkipLayerNormFusion",
-    )
-
-
-@rule(
-    "conv-batch-norm-not-folded",
-    needs=("explained", "profiled"),
-    recognised="a BatchNormalization follows a convolution and was not folded into its weights",
-    advice="make the weights constants, or fold it by hand where the convolution has several readers",
-    source="1.06 times for a batch norm before a convolution",
-)
-def batch_norm_not_folded(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Batch normalization was not folded into the convolution."""
-    yield from _missed(
-        evidence,
-        "conv + batch norm",
-        title="Batch normalization was not folded into the convolution",
-        confidence="sure",
-        saved=0.9,
-        fix=Fix("export", "export in evaluation mode with constant weights", code="model.eval()"),
-        only=("BatchNormalization", "Conv", "FusedConv"),
-        counted=("BatchNormalization",),
-    )
-
-
-@rule(
     "extra-output-blocks-fusion",
     needs=("explained",),
     recognised="the reason of a missed fusion is that a tensor inside of it is an output of the model",
@@ -162,7 +91,7 @@ def batch_norm_not_folded(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
     """An additional output of the model blocks fusions."""
-    blocked = [miss for miss in _misses(evidence) if miss.reason and EXTRA_OUTPUT in miss.reason]
+    blocked = [miss for miss in evidence.missed if miss.reason and EXTRA_OUTPUT in miss.reason]
     if not blocked:
         return
     nodes = evidence.named(name for miss in blocked for name in miss.stopped_at)
@@ -193,7 +122,7 @@ def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
     """Attention runs as several operators."""
     from workbench.config import TransformerFusion
 
-    misses = [miss for miss in _misses(evidence) if miss.pattern == "attention"]
+    misses = [miss for miss in evidence.missed if miss.pattern == "attention"]
     if not misses or evidence.on_cpu or evidence.config.fusion is not None:
         return
     nodes = evidence.named(name for miss in misses for name in miss.stopped_at)
@@ -209,44 +138,4 @@ def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
             "run ORT's transformer fusion first: fusion=wb.TransformerFusion()",
             config=evidence.config.replace(fusion=TransformerFusion()),
         ),
-    )
-
-
-def _misses(evidence: Evidence) -> tuple[Missed, ...]:
-    return () if evidence.explained is None else evidence.explained.passes.missed
-
-
-def _missed(
-    evidence: Evidence,
-    pattern: str,
-    *,
-    title: str,
-    confidence: Confidence,
-    saved: float,
-    fix: Fix,
-    caution: str = "",
-    only: tuple[str, ...] = (),
-    counted: tuple[str, ...] = (),
-) -> Iterator[FindingRecord]:
-    """Yield a finding for all misses of this pattern with a reason outside of the config."""
-    misses = [
-        miss for miss in _misses(evidence) if miss.pattern == pattern and miss.reason_from != "the config"
-    ]
-    nodes: tuple[NodeRun, ...] = evidence.named(name for miss in misses for name in miss.stopped_at)
-    nodes = tuple(node for node in nodes if not only or node.op_type in only)
-    cost_s = evidence.cost_s(node for node in nodes if not counted or node.op_type in counted)
-    if not misses or not nodes:
-        return
-    reasons = tuple(dict.fromkeys(miss.reason for miss in misses if miss.reason))[:3]
-    yield FindingRecord(
-        {"gelu": "gelu-not-fused", "layer norm": "layer-norm-not-fused"}.get(
-            pattern, "conv-batch-norm-not-folded"
-        ),
-        f"{title}, in {len(misses)} place{'s' * (len(misses) > 1)}",
-        (f"they take {evidence.share_of(cost_s) * 100:.1f} % of a run", *reasons),
-        names_of(nodes),
-        confidence,
-        evidence.time_gain(cost_s * saved, confidence),
-        fix,
-        caution=caution,
     )

@@ -260,9 +260,7 @@ def _rows(evidence: Evidence, name: str) -> int | None:
     """Return the number of rows of a product; None if its shape is unknown."""
     graph = evidence.ran
     node = None if graph is None else graph.by_key.get(name)
-    if graph is None or node is None:
-        return None
-    info = graph.info(node.outputs[0])
+    info = None if node is None else evidence.info(node.outputs[0])
     if info is None or info.dims is None:
         return None
     total = 1

@@ -51,9 +51,11 @@ def channels_miss_blocked_layout(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs),
         "likely",
         evidence.time_gain(cost_s * (1 - 1 / BLOCKED_FASTER), "likely"),
-        Fix(
-            "export",
-            f"choose channels that are multiples of {block}, or pad them with zeros to multiples of 4",
+        rewrite_fix(
+            evidence,
+            "channels-padded",
+            "pad them with zeros to multiples of 4",
+            f"# or train with multiples of {block}",
         ),
     )
 

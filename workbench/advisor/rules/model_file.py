@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
@@ -216,9 +217,17 @@ def logits_of_every_position(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs),
         "likely",
         evidence.time_gain(cost_s * 0.9, "likely"),
-        Fix("export", "slice the last position before the head", code="num_logits_to_keep=1"),
+        _logits_fix(evidence),
         caution="training and perplexity need every position",
     )
+
+
+def _logits_fix(evidence: Evidence) -> Fix:
+    """Return the rewrite; it changes the shape of the output, so nothing tries it unasked."""
+    fix = rewrite_fix(
+        evidence, "logits-of-last-position", "compute the last position only", "num_logits_to_keep=1"
+    )
+    return replace(fix, kind="rewrite")
 
 
 @rule(
@@ -248,7 +257,9 @@ def weights_as_attributes(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(heavy),
         "likely",
         Gain("load", None, None, None, None),
-        Fix("export", "store them as initializers, or as tensors of the tree ensemble"),
+        rewrite_fix(evidence, "constants-to-initializers", "store them as initializers")
+        if any(node.op_type == "Constant" for node in evidence.structure.graph.node)
+        else Fix("export", "store them as tensors of the tree ensemble (its *_as_tensor attributes)"),
     )
 
 

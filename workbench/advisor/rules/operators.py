@@ -13,12 +13,13 @@ from workbench.advisor.rewriting import rewrite_fix
 from workbench.analysis.graph import Node
 from workbench.analysis.slower.profiled_config import NodeRun
 from workbench.records.findings import FindingRecord, Fix
+from workbench.rewrites.products import product_of
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
 LEAST_SHARE = 0.03
-EINSUM_SHARE = 0.05
+EINSUM_SHARE = 0.02
 TRANSPOSE_SHARE = 0.10
 LOOP_SHARE = 0.20
 LOOP_STEPS = 16
@@ -66,7 +67,7 @@ def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
 @rule(
     "einsum",
     needs=("profiled",),
-    recognised="Einsum takes at least 5 % of a run",
+    recognised="Einsum takes at least 2 % of a run",
     advice="write it as MatMul with the transposes that it needs",
     source="1.08 to 1.13 times (1.06 to 1.17)",
 )
@@ -83,8 +84,19 @@ def einsum(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs),
         "likely",
         evidence.time_gain(cost_s * 0.35, "likely"),
-        Fix("export", "write the product with matmul in the model's code", code="torch.matmul(a, b)"),
+        _einsum_fix(evidence, runs),
     )
+
+
+def _einsum_fix(evidence: Evidence, runs: tuple[NodeRun, ...]) -> Fix:
+    """Return the rewrite if some equation is one product, else advice for the exporter."""
+    code = "torch.matmul(a, b)"
+    graph = evidence.ran
+    nodes = [graph.by_key[run.node] for run in runs if run.node in graph.by_key] if graph else []
+    protos = [evidence.protos.get(node.outputs[0]) for node in nodes]
+    if any(proto is not None and product_of(proto) is not None for proto in protos):
+        return rewrite_fix(evidence, "einsum-spelled-out", "replace it by MatMul", code)
+    return Fix("export", "write the product with matmul in the model's code", code=code)
 
 
 @rule(
@@ -205,7 +217,8 @@ def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
     graph = evidence.ran
     bodies = {} if graph is None else _bodies(graph.nodes)
     for loop in loops:
-        cost_s = evidence.cost_s((loop, *evidence.named(bodies.get(loop.node, ()))))
+        inside = bodies.get(loop.node, ())
+        cost_s = evidence.cost_s((loop, *evidence.named(inside), *_in_bodies(evidence, inside)))
         if evidence.share_of(cost_s) < LOOP_SHARE:
             continue
         yield FindingRecord(
@@ -215,9 +228,25 @@ def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
             names_of((loop.node, *bodies.get(loop.node, ()))),
             "maybe",
             evidence.time_gain(cost_s * 0.8, "maybe"),
-            Fix("export", "write the steps as one batched operator where no step needs the one before"),
+            _loop_fix(evidence, loop),
             caution="a loop that carries a state from step to step cannot be unrolled so",
         )
+
+
+def _loop_fix(evidence: Evidence, loop: NodeRun) -> Fix:
+    """Return the rewrite of a Loop that carries no state, else advice for the exporter."""
+    text = "write the steps as one batched operator where no step needs the one before"
+    graph = evidence.ran
+    node = None if graph is None else graph.by_key.get(loop.node)
+    proto = None if node is None or not node.outputs else evidence.protos.get(node.outputs[0])
+    if proto is not None and proto.op_type == "Loop" and len(proto.input) == 2:
+        return rewrite_fix(evidence, "loop-to-product", "compute all steps at once")
+    return Fix("export", text)
+
+
+def _in_bodies(evidence: Evidence, keys: tuple[str, ...]) -> tuple[NodeRun, ...]:
+    """Return the runs of nodes in bodies, which a profile lists without their scope."""
+    return evidence.named(name for key in keys if (name := key.rpartition("::")[2]) != key)
 
 
 def _bodies(nodes: tuple[Node, ...]) -> Mapping[str, tuple[str, ...]]:
@@ -259,8 +288,5 @@ def _returns(evidence: Evidence, first: Node, second: Node) -> bool:
 
 
 def _element(evidence: Evidence, name: str) -> int | None:
-    graph = evidence.ran
-    info = None if graph is None else graph.info(name)
-    if info is None and evidence.explained is not None:
-        info = evidence.explained.source.info(name)
+    info = evidence.info(name)
     return None if info is None else info.element

@@ -137,8 +137,7 @@ def cpu_listed_first(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def copies_of_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
     """Inputs and outputs are copied to and from the device in every run."""
-    names = {provider.name for provider in evidence.config.providers}
-    if not names & {CUDA, TENSORRT} or evidence.config.io_binding:
+    if not {*evidence.providers} & {CUDA, TENSORRT} or evidence.config.io_binding:
         return
     yield FindingRecord(
         "copies-of-inputs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.evidence import DISPATCH_S, Evidence, names_of
 from workbench.advisor.registry import rule
 from workbench.models.declared import TensorType, declared_inputs
 from workbench.records.findings import FindingRecord, Fix
@@ -12,8 +12,8 @@ from workbench.records.findings import FindingRecord, Fix
 SHAPE_OPERATORS = ("Shape", "Gather", "Unsqueeze", "Squeeze", "Concat", "Slice", "Cast", "Range", "Expand")
 SHAPE_NODE_SHARE = 0.25
 SHAPE_TIME_SHARE = 0.05
-BETWEEN_SHARE = 0.20
-TINY_RUN_S = 0.010
+TINY_NODE_S = 5e-6
+MANY_NODES = 20
 
 
 @rule(
@@ -61,23 +61,21 @@ def shape_arithmetic(evidence: Evidence) -> Iterator[FindingRecord]:
 @rule(
     "time-between-nodes",
     needs=("profiled",),
-    recognised="at least 20 % of a run of under 10 ms lies between the nodes",
+    recognised="20 nodes or more take less than 5 µs each on average",
     advice="batch requests, use one thread, fuse more",
     source="the same threshold as NVIDIA's advice for kernels of under 5 µs",
 )
 def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
     """Much of the time passes between nodes."""
-    profiled = evidence.profiled
-    if profiled is None or profiled.run_s <= 0 or profiled.run_s > TINY_RUN_S:
+    profiled, run_s = evidence.profiled, evidence.run_s
+    count = 0 if profiled is None else len(profiled.nodes)
+    if not run_s or count < MANY_NODES or run_s > count * TINY_NODE_S or evidence.threads == 1:
         return
-    between_s = evidence.between_s
-    share = between_s / profiled.run_s
-    if share < BETWEEN_SHARE or (evidence.run is not None and evidence.run.threads == 1):
-        return
+    between_s = min(count * DISPATCH_S, 0.5 * run_s)
     yield FindingRecord(
         "time-between-nodes",
-        f"{share * 100:.0f} % of a run is spent between the nodes",
-        (f"{len(profiled.nodes)} nodes in {profiled.run_s * 1e3:.3g} ms",),
+        f"{count} nodes take {run_s / count * 1e6:.2g} µs each on average",
+        (f"starting a node takes about {DISPATCH_S * 1e6:.1g} µs beside its kernel",),
         (),
         "maybe",
         evidence.time_gain(between_s * 0.3, "maybe"),
@@ -105,9 +103,7 @@ def _is_small(evidence: Evidence, name: str) -> bool:
     node = None if graph is None else graph.by_key.get(name)
     if graph is None or node is None or not node.outputs:
         return False
-    info = graph.info(node.outputs[0])
-    if info is None and evidence.explained is not None:
-        info = evidence.explained.source.info(node.outputs[0])
+    info = evidence.info(node.outputs[0])
     if info is None or info.dims is None:
         return node.op_type == "Shape"
     return info.element == 7 and len(info.dims) <= 1

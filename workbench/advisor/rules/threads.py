@@ -16,14 +16,13 @@ BUSY_TIMES = 1.5
 
 @rule(
     "too-many-threads",
-    needs=("run",),
     recognised="more intra-op threads than cores that ORT may use, a container's quota counted",
     advice="use as many threads as there are usable cores",
     source="8 threads on 2 cores: 5.7 times slower (5.0 to 6.4); 4 threads: 1.75 times",
 )
 def too_many_threads(evidence: Evidence) -> Iterator[FindingRecord]:
     """The session has more threads than usable cores."""
-    threads = None if evidence.run is None else evidence.run.threads
+    threads = evidence.threads
     if threads is None or threads <= evidence.cores:
         return
     share = 1 - 1 / min(5.0, 1 + 0.4 * (threads / evidence.cores))

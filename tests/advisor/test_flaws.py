@@ -1,0 +1,77 @@
+"""A part of `benchmarks.findings`: planted flaws are found with their nodes, sound models raise no alarm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import findings
+from benchmarks.flaws.checking import exact_row, look_at, recall_row
+from benchmarks.flaws.report import report
+
+KINDS = {flaw.kind: flaw for flaw in findings.FLAWS}
+FEW = (
+    *(
+        "Einsum for a product",
+        "a Loop for a product",
+        "odd channels",
+        "GELU of tanh",
+        "layer norm spelled out",
+    ),
+    *("batch norm and a second reader", "weights among the inputs", "more threads than cores"),
+)
+
+
+def test_there_are_thirty_kinds_of_flaw_and_each_has_another_name() -> None:
+    assert len(KINDS) == len(findings.FLAWS) >= 30
+
+
+def test_the_report_counts_what_was_found() -> None:
+    rows = [
+        {"part": "recall", "name": "a flaw", "finding": "einsum", "number": number, "found": True, "failed": [],
+         "nodes_right": number == 0, "confidence": "likely", "findings": ["einsum (likely)"]}
+        for number in (0, 1)
+    ]  # fmt: skip
+    rows += [{"part": "exact", "name": "a flaw", "number": 0, "sqnr_db": 70.0, "bit_equal": False}]
+    rows += [{"part": "gain", "name": "a flaw", "number": 0, "predicted": 1.2, "measured": 2.0, "low": None,
+              "high": None}]  # fmt: skip
+    text = report(rows)
+    assert "| a flaw | einsum | 2, 1 of 2 | likely |" in text
+    assert "Recall: 1 of 2 (50.0 %)" in text
+    assert "Exact fixes: 1 of 1" in text
+    assert "within a factor of 1.5: 0 of 1" in text
+
+
+def test_tries_that_are_in_the_file_are_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"part": "speed", "name": "1,000 nodes", "number": 0, "scan_s": 0.5, "rules_s": 0.1}
+    monkeypatch.setattr(findings, "speed_rows", lambda _: [row])
+    output = tmp_path / "rows.jsonl"
+    for _ in range(2):
+        findings.main(["--parts", "speed", "-o", str(output)])
+    assert findings.rows_of(output) == [row]
+    assert "| 1,000 nodes | 0.50 s | 0.10 s |" in capsys.readouterr().out
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FEW)
+def test_a_planted_flaw_is_found_with_its_nodes_and_an_exact_fix(kind: str, tmp_path: Path) -> None:
+    looked = look_at(KINDS[kind].plant(0), tmp_path / "planted.onnx")
+    row = recall_row(KINDS[kind], looked)
+    assert (row["found"], row["nodes_right"], row["failed"]) == (True, True, []), row
+    finding = looked.finding(KINDS[kind].finding)
+    assert finding is not None
+    fixed = exact_row(finding, looked)
+    assert fixed is None or fixed["bit_equal"] or fixed["sqnr_db"] >= 60
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("family", findings.SOUND)
+def test_a_sound_model_has_at_most_one_likely_finding(family: str, tmp_path: Path) -> None:
+    record = look_at(findings.SOUND[family](0), tmp_path / "sound.onnx").record
+    assert [finding.id for finding in record.large if finding.confidence == "sure"] == []
+    assert sum(finding.confidence == "likely" for finding in record.large) <= 1

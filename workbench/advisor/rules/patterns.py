@@ -1,0 +1,185 @@
+"""Patterns of several nodes that could be one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.registry import rule
+from workbench.advisor.rewriting import rewrite_fix
+from workbench.advisor.rules.operators import constant
+from workbench.analysis.graph import Node
+from workbench.analysis.passes.missed import Missed
+from workbench.records.findings import FindingRecord, Fix
+
+GELU_SAVED = 0.6
+LAYER_NORM_OPSET = 17
+TANH_FACTOR = 0.7978846  # the square root of 2 / pi
+# From an operator to those before or after it that belong to the same pattern
+GELU_BEFORE = {"Erf": ("Div", "Mul"), "Tanh": ("Mul",), "Mul": ("Add", "Mul", "Pow"), "Add": ("Mul",)}
+GELU_AFTER = {"Erf": ("Add",), "Tanh": ("Add",), "Add": ("Mul",), "Mul": ("Mul",)}
+LAYER_NORM = {
+    "Div": ("Sub", "Sqrt"),
+    "Sub": ("ReduceMean",),
+    "Sqrt": ("Add",),
+    "Add": ("ReduceMean",),
+    "ReduceMean": ("Pow", "Mul"),
+    "Pow": ("Sub",),
+    "Mul": ("Sub",),
+}
+
+
+@rule(
+    "gelu-not-fused",
+    needs=("explained", "profiled"),
+    recognised="the nodes of a GELU, with erf or tanh, were not fused into one",
+    advice="rewrite it as one operator, or export with opset 20, whose Gelu is one operator",
+    source="1.05 times for the forms that ORT does not know",
+)
+def gelu_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
+    """GELU runs as several nodes."""
+    graph = evidence.ran
+    if graph is None:
+        return
+    misses = [miss for miss in _outside_config(evidence) if miss.pattern == "gelu"]
+    anchors = [graph.by_key[key] for miss in misses for key in miss.stopped_at if key in graph.by_key]
+    anchors = [node for node in anchors if node.op_type == "Erf"]
+    anchors += [node for node in graph.nodes if node.op_type == "Tanh" and _is_gelu(evidence, node)]
+    nodes = [
+        near
+        for anchor in anchors
+        for near in (
+            *evidence.nearby(anchor, GELU_BEFORE, steps=1 if anchor.op_type == "Erf" else 4),
+            *evidence.nearby(anchor, GELU_AFTER, steps=3, forward=True),
+        )
+    ]
+    runs = evidence.named(node.key for node in nodes)
+    if not runs:
+        return
+    cost_s = evidence.cost_s(runs)
+    yield FindingRecord(
+        "gelu-not-fused",
+        f"GELU runs as several nodes, in {len(anchors)} place{'s' * (len(anchors) > 1)}",
+        (f"they take {evidence.share_of(cost_s) * 100:.1f} % of a run", *_reasons(misses)),
+        names_of(runs),
+        "sure",
+        evidence.time_gain(cost_s * GELU_SAVED, "sure"),
+        rewrite_fix(
+            evidence,
+            "gelu-to-one-node",
+            "make it one operator",
+            "torch.onnx.export(model, inputs, path, dynamo=True, opset_version=20)",
+        ),
+    )
+
+
+def _is_gelu(evidence: Evidence, tanh: Node) -> bool:
+    """Return whether x * (1 + tanh(…)) follows, and a factor of the square root of 2 / pi stands before."""
+    before = evidence.nearby(tanh, GELU_BEFORE, steps=1)[1:]
+    after = evidence.nearby(tanh, GELU_AFTER, steps=2, forward=True)[1:]
+    names = [name for node in before for name in node.inputs]
+    values = [constant(evidence, name) for name in names]
+    is_scaled = any(value is not None and abs(value - TANH_FACTOR) < 1e-3 for value in values)
+    return is_scaled and {"Add", "Mul"} <= {node.op_type for node in after}
+
+
+@rule(
+    "layer-norm-not-fused",
+    needs=("explained", "profiled"),
+    recognised="ReduceMean, Sub, Pow, Sqrt and Div of a LayerNormalization were not fused",
+    advice="make it one operator (opset 17 or newer); measure it, since it may turn on a slower fusion",
+    source="the unfused form was 1.11 times faster where fusing it brought SkipLayerNormalization in",
+)
+def layer_norm_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
+    """LayerNormalization runs as several nodes."""
+    graph = evidence.ran
+    if graph is None:
+        return
+    misses = [miss for miss in _outside_config(evidence) if miss.pattern == "layer norm"]
+    ends = [graph.by_key[key] for miss in misses for key in miss.stopped_at if key in graph.by_key]
+    ends = [node for node in ends if node.op_type == "Div"]
+    runs = evidence.named(node.key for end in ends for node in evidence.nearby(end, LAYER_NORM, steps=5))
+    if not runs:
+        return
+    cost_s = evidence.cost_s(runs)
+    code = "torch.onnx.export(model, inputs, path, opset_version=17)"
+    fix = Fix("export", "export it as one operator: opset 17 or newer", code=code)
+    if (evidence.prepared.opset("") or 0) >= LAYER_NORM_OPSET:
+        config = evidence.config
+        disabled = tuple(dict.fromkeys((*config.disabled_passes, "SkipLayerNormFusion")))
+        fix = rewrite_fix(evidence, "layer-norm-to-one-node", "make it one operator", code)
+        if fix.config is not None:
+            fix = replace(fix, config=fix.config.replace(disabled_passes=disabled))
+    yield FindingRecord(
+        "layer-norm-not-fused",
+        f"LayerNormalization runs as several nodes, in {len(ends)} place{'s' * (len(ends) > 1)}",
+        (f"they take {evidence.share_of(cost_s) * 100:.1f} % of a run", *_reasons(misses)),
+        names_of(runs),
+        "maybe",
+        evidence.time_gain(cost_s * 0.5, "maybe"),
+        fix,
+        caution="with SkipLayerNormFusion it may get slower on the CPU, so the fix leaves that out",
+    )
+
+
+@rule(
+    "conv-batch-norm-not-folded",
+    needs=("explained", "profiled"),
+    recognised="a BatchNormalization beside a convolution was not folded into its weights",
+    advice="make the weights constants, or fold it by hand where the convolution has several readers",
+    source="1.06 times for a batch norm before a convolution",
+)
+def batch_norm_not_folded(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Batch normalization was not folded into the convolution."""
+    if evidence.explained is None:
+        return
+    account, graph = evidence.explained.provenance.account, evidence.prepared
+    sources = {node.node: node.sources for node in account.optimized}
+    kinds = {source.node: source.op_type for source in account.sources}
+    left: dict[str, tuple[str, ...]] = {}
+    foldable = False
+    for source in account.sources:
+        node = graph.by_key.get(source.node)
+        if source.op_type != "BatchNormalization" or node is None or not source.into:
+            continue
+        together = {name for end in source.into for name in sources.get(end, ())}
+        if len(source.into) <= sum(kinds.get(name) == "Conv" for name in together):
+            continue  # as many nodes as convolutions: it is part of one of them
+        maker = graph.producers.get(node.inputs[0])
+        readers = graph.readers.get(node.outputs[0], ())
+        before = maker is not None and maker.op_type == "Conv"
+        if before or any(reader.op_type == "Conv" for reader in readers):
+            own = tuple(
+                end for end in source.into if source.node in end
+            )  # ORT's name for what it makes of it
+            left[source.node] = own or source.into
+            alone = before and maker is not None and len(graph.readers.get(maker.outputs[0], ())) == 1
+            foldable |= alone or (not before and len(readers) == 1)
+    runs = evidence.named(end for ends in left.values() for end in ends)
+    if not runs:
+        return
+    cost_s = evidence.cost_s(runs)
+    misses = [miss for miss in evidence.missed if miss.pattern == "conv + batch norm"]
+    fix = Fix("export", "let the normalization alone read the convolution, then export", code="model.eval()")
+    if foldable:
+        fix = rewrite_fix(evidence, "batch-norm-folded", "fold it into the convolution", "model.eval()")
+    yield FindingRecord(
+        "conv-batch-norm-not-folded",
+        "Batch normalization was not folded into the convolution, "
+        f"in {len(left)} place{'s' * (len(left) > 1)}",
+        (f"it takes {evidence.share_of(cost_s) * 100:.1f} % of a run", *_reasons(misses)),
+        names_of(runs),
+        "sure",
+        evidence.time_gain(cost_s * 0.9, "likely"),
+        fix,
+    )
+
+
+def _outside_config(evidence: Evidence) -> list[Missed]:
+    """Return the missed fusions that the config did not turn off."""
+    return [miss for miss in evidence.missed if miss.reason_from != "the config"]
+
+
+def _reasons(misses: list[Missed]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(miss.reason for miss in misses if miss.reason))[:3]
