@@ -61,8 +61,11 @@ def recall_row(flaw: Flaw, looked: Looked) -> dict[str, Any]:
     finding = looked.finding(flaw.finding)
     named = set() if finding is None else source_nodes(looked.evidence, finding.nodes)
     expected = set(looked.planted.nodes)
-    hits = named & expected
-    right = not expected or (len(hits) >= NAMED_SHARE * len(expected) and len(hits) >= OWN_SHARE * len(named))
+    own = [] if finding is None else [_is_own(looked.evidence, name, expected) for name in finding.nodes]
+    judged = [is_own for is_own in own if is_own is not None]
+    right = not expected or (
+        len(named & expected) >= NAMED_SHARE * len(expected) and sum(judged) >= OWN_SHARE * len(judged)
+    )
     return {
         "found": finding is not None,
         "nodes_right": finding is not None and right,
@@ -85,6 +88,12 @@ def source_nodes(evidence: Evidence, names: tuple[str, ...]) -> set[str]:
     for name in names:
         named |= set(sources.get(name, (name,))) & known
     return named
+
+
+def _is_own(evidence: Evidence, name: str, expected: set[str]) -> bool | None:
+    """Return whether a node does work of the flaw; None for one that ORT inserted."""
+    sources = source_nodes(evidence, (name,))
+    return bool(sources & expected) if sources else None
 
 
 def exact_row(finding: FindingRecord, looked: Looked) -> dict[str, Any] | None:

@@ -83,6 +83,7 @@ def loop(number: int) -> Planted:
     net.constant("first", [0], np.int64)
     count, always = net.constant("count", steps, np.int64), net.constant("always", True, np.bool_)
     net.plant("Loop", count, always, name="loop", body=body)
+    net.planted += [f"loop/body::{node.name}" for node in body.node]
     net.add("Relu", "loop")
     sound = Net([steps, width], seed=number)
     sound.add("Relu", sound.add("MatMul", "x", sound.weight("w", width, width)))
