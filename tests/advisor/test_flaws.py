@@ -29,8 +29,8 @@ def test_there_are_thirty_kinds_of_flaw_and_each_has_another_name() -> None:
 
 def test_the_report_counts_what_was_found() -> None:
     rows = [
-        {"part": "recall", "name": "a flaw", "finding": "einsum", "number": number, "found": True, "failed": [],
-         "nodes_right": number == 0, "confidence": "likely", "findings": ["einsum (likely)"]}
+        {"part": "recall", "name": "a flaw", "finding": "einsum", "number": number, "found": True,
+         "failed": [], "nodes_right": number == 0, "confidence": "likely", "findings": ["einsum (likely)"]}
         for number in (0, 1)
     ]  # fmt: skip
     rows += [{"part": "exact", "name": "a flaw", "number": 0, "sqnr_db": 70.0, "bit_equal": False}]

@@ -123,6 +123,12 @@ def layer_norm_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
     )
 
 
+def _is_batch_norm(evidence: Evidence, name: str, source: str) -> bool:
+    """Return whether an executed node is this normalization, as itself or as a convolution of each channel."""
+    node = None if evidence.ran is None else evidence.ran.by_key.get(name)
+    return node is not None and (node.op_type == "BatchNormalization" or name == f"{source}_bn_nchwc")
+
+
 @rule(
     "conv-batch-norm-not-folded",
     needs=("explained", "profiled"),
@@ -143,16 +149,14 @@ def batch_norm_not_folded(evidence: Evidence) -> Iterator[FindingRecord]:
         node = graph.by_key.get(source.node)
         if source.op_type != "BatchNormalization" or node is None or not source.into:
             continue
+        own = tuple(end for end in source.into if _is_batch_norm(evidence, end, source.node))
         together = {name for end in source.into for name in sources.get(end, ())}
-        if len(source.into) <= sum(kinds.get(name) == "Conv" for name in together):
+        if not own and len(source.into) <= sum(kinds.get(name) == "Conv" for name in together):
             continue  # as many nodes as convolutions: it is part of one of them
         maker = graph.producers.get(node.inputs[0])
         readers = graph.readers.get(node.outputs[0], ())
         before = maker is not None and maker.op_type == "Conv"
         if before or any(reader.op_type == "Conv" for reader in readers):
-            own = tuple(
-                end for end in source.into if source.node in end
-            )  # ORT's name for what it makes of it
             left[source.node] = own or source.into
             alone = before and maker is not None and len(graph.readers.get(maker.outputs[0], ())) == 1
             foldable |= alone or (not before and len(readers) == 1)
