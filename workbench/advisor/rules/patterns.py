@@ -124,7 +124,7 @@ def layer_norm_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 def _is_batch_norm(evidence: Evidence, name: str, source: str) -> bool:
-    """Return whether an executed node is this normalization, as itself or as a convolution of each channel."""
+    """Return whether an executed node is this normalization, also as a convolution of each channel."""
     node = None if evidence.ran is None else evidence.ran.by_key.get(name)
     return node is not None and (node.op_type == "BatchNormalization" or name == f"{source}_bn_nchwc")
 
