@@ -75,7 +75,9 @@ def _notes(run: Run, estimates: tuple[Estimate, ...]) -> Iterator[str]:
     """Yield why cells of a run are empty, and what its numbers leave out."""
     if run.failure is not None:
         yield f"{run.label} {failure(run)}"
-    yield from (f"{estimate.name}: {estimate.note}" for estimate in estimates if estimate.note)
+    for name, estimate in zip(("median", "p90", "p99"), estimates, strict=True):
+        if estimate.note and (estimate.value is None or name == "median"):  # others have no interval here
+            yield f"{name}: {estimate.note}"
     blocks = [block for process in run.processes for block in process.blocks]
     if blocks and all(block.disturbed for block in blocks):
         yield f"all samples of {run.label} were disturbed by other work"

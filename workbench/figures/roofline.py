@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import sqrt
 
 import plotly.graph_objects as go
 
@@ -17,7 +18,7 @@ MOST_POINTS = 1500
 SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
 PLOT_PIXELS = 380
 MOST_NAMED, MOST_NAME = 3, 22  # nodes with a name, letters of it
-NAME_PLACES = ("top center", "bottom center", "middle left")  # so that names of near nodes stay apart
+NAME_PLACES = ("top", "bottom", "middle")  # so that names of near nodes stay apart
 
 
 def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.Figure:
@@ -75,12 +76,14 @@ def _clouds(drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
 def _points(nodes: list[NodeLimit], named: list[NodeLimit], name: str, symbol: str, color: str) -> go.Scatter:
     longest = max(node.time_s for node in nodes)
     rates = [(node.flops or 0) * node.calls_per_run / node.time_s / 1e9 for node in nodes]
+    places = [(node.flops or 0) / (node.bytes_moved or 1) for node in nodes]
+    middle = sqrt(min(places) * max(places))
     return go.Scatter(
-        x=[(node.flops or 0) / (node.bytes_moved or 1) for node in nodes],
+        x=places,
         y=rates,
         mode="markers+text",
         text=[plain(_short(node)) if node in named else "" for node in nodes],
-        textposition=[NAME_PLACES[named.index(node)] if node in named else "top center" for node in nodes],
+        textposition=[_name_place(node, named, middle) for node in nodes],
         name=name,
         marker={
             "symbol": symbol,
@@ -102,6 +105,12 @@ def _reached(node: NodeLimit) -> str:
     if node.achieved is None:
         return "its limit is not known"
     return f"{node.achieved:.0%} of its limit, bound by {node.bound}"
+
+
+def _name_place(node: NodeLimit, named: list[NodeLimit], middle: float) -> str:
+    """Return the place of a name beside its point, on the side that has room; nodes without one have any."""
+    place = NAME_PLACES[named.index(node)] if node in named else "top"
+    return f"{place} {'right' if (node.flops or 0) / (node.bytes_moved or 1) <= middle else 'left'}"
 
 
 def _winners(nodes: Iterable[NodeLimit]) -> list[NodeLimit]:
