@@ -78,3 +78,12 @@ SCRIPTS = sorted(
 def test_every_script_can_be_imported(script: str) -> None:
     """Tests run no benchmark, so a name that moved would break one unseen."""
     assert import_module(script).__doc__
+
+
+def test_rates_of_studies_are_of_all_rows() -> None:
+    from benchmarks import tune
+
+    rows = [{"regret": 0.0, "gain": 0.7}] * 9 + [{"regret": 0.5, "gain": -0.1}]
+    text = tune.report(rows)
+    assert "10 studies: regret at most 2 % in 90%, 90 % of them at most 0.0%; 10.0% false promotions" in text
+    assert tune.report([]) == "no study was measured"
