@@ -15,7 +15,6 @@ import pytest
 
 import workbench as wb
 from tests.conftest import is_worker
-from tests.factories.records import comparison
 from tests.panels.conftest import settle
 from workbench.panels.actions import Action
 from workbench.panels.changes import on_change, own_changes
@@ -208,39 +207,16 @@ def test_a_cell_that_shows_the_panels_keeps_a_table_of_them() -> None:
     assert "image/png" not in data
 
 
-def test_modules_that_threads_share_are_imported_before_the_threads_start() -> None:
+def test_modules_that_threads_share_are_imported_after_the_panels_and_before_any_work() -> None:
     """Of two threads that imported pandas at once, one was given it half-made, and exporting failed."""
-    wanted = ["pandas", "plotly.graph_objects", "scipy.stats"]
-    code = f"import sys, workbench as wb; wb.Workbench(); print(set({wanted}) <= set(sys.modules))"
+    code = """
+import sys, workbench as wb
+from workbench.panels.shared_modules import NAMES
+bench = wb.Workbench()
+bench.panels
+print(set(NAMES) & set(sys.modules))
+bench.in_background(lambda: print(set(NAMES) <= set(sys.modules)), print, print)
+bench.background.settle()
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True"]
-
-
-def test_measure_longer_goes_on_with_the_comparison_on_the_screen(
-    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    longer = wb.Comparison(comparison("02-longer"))
-    calls: list[Any] = []
-
-    def measure_more(self: wb.Comparison, **options: Any) -> wb.Comparison:
-        calls.append((self, options["budget_s"]))
-        return longer
-
-    monkeypatch.setattr(wb.Comparison, "attach", lambda self, model: calls.append((self, model)))
-    monkeypatch.setattr(wb.Comparison, "measure_more", measure_more)
-    assert bench.panels
-    more = bench.panels.results.banner.more
-    assert more.layout.display == "none"
-    with pytest.raises(wb.WorkbenchError, match="Press Compare"):
-        bench.measure_more()
-    earlier = wb.Comparison(comparison("01-earlier"))
-    bench.show(earlier)
-    settle(bench)
-    assert more.layout.display is None
-    bench.measure_more(wait=True)
-    assert calls == [(earlier, bench.state.model), (earlier, 1.0)]
-    assert bench.result is longer
-    *_, attached, last = bench.code("result").splitlines()
-    assert attached.startswith("result = result.attach(wb.load(")
-    assert attached.endswith(").measure_more(budget_s=1)")
-    assert last == "result"
+    assert done.stdout.split() == ["set()", "True"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from workbench.panels.jobs import Failed, Job, Jobs, wait_for
 from workbench.panels.opening import open_model
 from workbench.panels.recent import recent, with_recent
 from workbench.panels.request import InputsPreview, Request
+from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
 from workbench.panels.task_thread import TaskThread
 from workbench.records.findings import FindingRecord
@@ -26,16 +26,11 @@ from workbench.records.findings import FindingRecord
 if TYPE_CHECKING:
     from workbench.panels.notebook_cells import NotebookPage
 
-# Imported before threads start: two threads that import one of these at once may be given a half-made module.
-SHARED_BY_THREADS = ("pandas", "plotly.graph_objects", "scipy.stats")
-
 
 class Bench:
     """Holds the state, turns knobs, and runs jobs; `wait=True` works where no callback ever fires."""
 
     def __init__(self) -> None:
-        for name in SHARED_BY_THREADS:
-            import_module(name)
         self.state = BenchState(recent=recent())
         self.ui = TaskThread("ui", partial(setattr, self.state, "bug"))  # sets the traits that jobs change
         self.background = TaskThread("background", partial(setattr, self.state, "bug"))  # draws, makes inputs
@@ -188,6 +183,7 @@ class Bench:
 
         def work(job: Job) -> tuple[Path, bytes]:
             job.step("drawing every figure and view into one page")
+            import_shared()
             written: Path = result.export_html(path, cancel=job.cancel)
             return written, written.read_bytes()
 
@@ -214,6 +210,7 @@ class Bench:
 
         def work(job: Job) -> Any:
             self.ui.post(lambda: setattr(state, "run_error", None))  # queued before the error of this job
+            import_shared()
             return action.run(request, job)
 
         done, failed = partial(action.store, state, request), partial(setattr, state, "run_error")
@@ -236,6 +233,7 @@ class Bench:
 
         def task() -> None:
             try:
+                import_shared()
                 value = work()
             except Exception as error:
                 raised = error

@@ -15,6 +15,7 @@ from workbench.panels.changes import on_change, own_changes
 from workbench.panels.guard import shown_in
 from workbench.panels.markup import error_html, note_html
 from workbench.panels.request import LABELS
+from workbench.panels.shared_modules import import_shared
 from workbench.panels.stale import clock_text
 from workbench.panels.table import Table, cell
 from workbench.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
@@ -143,6 +144,7 @@ class HistoryPage:
         self.show()
 
     def _side_by_side(self) -> None:
+        import_shared()
         import pandas as pd
 
         frames = [self._labelled(identity) for identity in self.picked]

@@ -13,6 +13,7 @@ from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.markup import text
+from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card, CardWidget
 from workbench.results.registry import KINDS, ResultKind
@@ -120,6 +121,8 @@ class TabPage:
         stale = not self.fresh
         if stale:
             self.fresh = True
+            if self.state.result is not None or self.state.parts:
+                import_shared()
             cards = self.tab.all_cards(self.state)
             self.cards = {card.name: CardWidget(self.bench, card) for card in cards}
             _offer(self.which, list(dict.fromkeys(card.title for card in cards)))

@@ -1,0 +1,20 @@
+"""Large modules that several threads use: imported by one thread at a time, and not before they are needed.
+
+Two threads that import pandas at once may be given a half-made module. A fresh kernel shows the panels before
+any of these is imported, which takes half of the time until then.
+"""
+
+from __future__ import annotations
+
+import threading
+from importlib import import_module
+
+NAMES = ("pandas", "plotly.graph_objects", "scipy.stats")
+_lock = threading.Lock()
+
+
+def import_shared() -> None:
+    """Import them, or wait until another thread has."""
+    with _lock:
+        for name in NAMES:
+            import_module(name)
