@@ -1,4 +1,4 @@
-"""Budgets of the panels: how many clicks the common tasks take, and Compare on the screen with any section open."""
+"""Budgets of the panels: clicks for the common tasks, and Compare always on the screen."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_result_is_reopened_from_the_history_with_two_clicks(show: Show) -> No
     clicks = Clicks(page)
     clicks.click(page.locator(".wbp-tabs").get_by_role("tab", name="history"))
     clicks.click(page.locator(".wbt-act").first)
-    expect(page.locator(".wbp-verdict")).to_contain_text("faster")
+    expect(page.locator(".wbp-verdict[data-kind]")).to_be_visible()
     assert clicks.spent() == 2
 
 
