@@ -24,6 +24,7 @@ def test_told_nothing_plans_nothing_but_the_cpu() -> None:
         "providers": [["CPUExecutionProvider", {}]],
         "run_entries": {},
         "io_binding": False,
+        "custom_ops": [],
         "preload_libraries": False,
     }
 
@@ -146,6 +147,7 @@ def test_the_plan_says_each_field_in_ort_s_words() -> None:
         "providers": [["CUDAExecutionProvider", {"device_id": "1"}]],
         "run_entries": {"memory.enable_memory_arena_shrinkage": "cpu:0"},
         "io_binding": True,
+        "custom_ops": [],
         "preload_libraries": True,
     }
 

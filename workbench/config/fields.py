@@ -36,6 +36,7 @@ class ConfigFields:
     free_dimensions: tuple[tuple[str, int], ...] = ()
     io_binding: bool = False
     deterministic: bool | None = None
+    custom_ops: tuple[str, ...] = ()
     session_entries: tuple[tuple[str, str], ...] = ()
     run_entries: tuple[tuple[str, str], ...] = ()
     allow_unknown: bool = False

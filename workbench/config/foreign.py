@@ -1,7 +1,7 @@
 """Paths in a config that came with a file from elsewhere: marked, shown, and used after the user's word.
 
-They are the interpreter, a prepared model file, and every option that opens a file or a library. An option
-that the catalogue does not know counts as one of them.
+They are the interpreter, a prepared model file, libraries of custom operators, and every option that opens a
+file or a library. An option that the catalogue does not know counts as one of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.config.wire import to_dict
 from workbench.errors import ConfigError
 from workbench.text import quoted
 
-RUNTIME, PREPARED_MODEL = "runtime", "precision.model"
+RUNTIME, PREPARED_MODEL, CUSTOM_OPS = "runtime", "precision.model", "custom_ops"
 _ENTRIES = {"session_entries": SESSION, "run_entries": RUN}
 
 Change = Callable[[str, str], str]  # (option, value) to the value in its place
@@ -29,7 +29,7 @@ Change = Callable[[str, str], str]  # (option, value) to the value in its place
 class ForeignPath:
     """A path that a config from elsewhere names. Both texts are untrusted."""
 
-    option: str  # "runtime", "precision.model", or the key of an option or entry
+    option: str  # "runtime", "precision.model", "custom_ops", or the key of an option or entry
     value: str
 
     @property
@@ -93,6 +93,11 @@ def _changed(data: Mapping[str, Any], change: Change) -> dict[str, Any]:
     engine = result.get("engine")
     if isinstance(engine, Mapping) and isinstance(engine.get("factory"), str):
         result["engine"] = {**engine, "factory": change(FACTORY, engine["factory"])}
+    libraries = result.get(CUSTOM_OPS)
+    if isinstance(libraries, list):
+        result[CUSTOM_OPS] = [
+            change(CUSTOM_OPS, path) if isinstance(path, str) else path for path in libraries
+        ]
     for field, owner in _ENTRIES.items():
         if isinstance(result.get(field), Mapping):
             result[field] = _options(owner, result[field], change)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from workbench.config.kinds import Choice, Count, Flag, Switch, Text
 from workbench.config.knob import Knob
-from workbench.config.name_kinds import Choices, Entries, Names, Sizes
+from workbench.config.name_kinds import Choices, Entries, Libraries, Names, Sizes
 from workbench.config.parts import PartKnob
 from workbench.config.provider_knob import Providers
 from workbench.config.runtime import Interpreter
@@ -170,6 +170,14 @@ KNOBS: tuple[Knob, ...] = (
         "ORT's default",
         "Prefer kernels that give the same bits every time. ORT's default is off.",
         "Results must not change from run to run, on a GPU above all.",
+    ),
+    Libraries(
+        "custom_ops",
+        "custom operators",
+        "advanced",
+        "none",
+        "Libraries of custom operators, by path; ONNX Runtime loads and registers them. Default: none.",
+        "The model uses operators that ONNX Runtime does not have. A library is a program: know its author.",
     ),
     Entries(
         "session_entries",

@@ -59,6 +59,13 @@ class Names(Texts):
             raise self.refused(text, fix)
 
 
+class Libraries(Texts):
+    """Paths of libraries. Their existence is checked when they are used."""
+
+    __slots__ = ()
+    EXAMPLE = "Give a tuple of paths: ('/path/libcustom.so',)."
+
+
 class Choices(Texts):
     """Some of a fixed set of names, each once, in the order of the set."""
 

@@ -48,6 +48,7 @@ class SessionPlan:
     providers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # never empty
     run_entries: tuple[tuple[str, str], ...]  # add_run_config_entry
     io_binding: bool
+    custom_ops: tuple[str, ...] = ()  # register_custom_ops_library
 
     @property
     def preload_libraries(self) -> bool:
@@ -67,6 +68,7 @@ class SessionPlan:
             "providers": [[name, dict(options)] for name, options in self.providers],
             "run_entries": dict(self.run_entries),
             "io_binding": self.io_binding,
+            "custom_ops": list(self.custom_ops),
             "preload_libraries": self.preload_libraries,
         }
 
@@ -104,6 +106,7 @@ def session_plan(config: ConfigFields) -> SessionPlan:
         providers=providers or ((CPU, ()),),
         run_entries=config.run_entries,
         io_binding=config.io_binding,
+        custom_ops=config.custom_ops,
     )
 
 

@@ -63,6 +63,8 @@ def options_of(plan: SessionPlan) -> Iterator[str]:
         yield f"options.{name} = {_literal(value)}"
     for key, text in plan.entries:
         yield f"options.add_session_config_entry({key!r}, {text!r})"
+    for library in plan.custom_ops:
+        yield f"options.register_custom_ops_library({library!r})"
     for name, size in plan.free_dimensions:
         yield f"options.add_free_dimension_override_by_name({name!r}, {size})"
 

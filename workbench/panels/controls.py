@@ -170,6 +170,7 @@ WIDGETS: dict[type[Knob], Callable[[Knob, Changed, Any], Control]] = {
     kinds.Text: _typed,
     Interpreter: _typed,
     name_kinds.Texts: _texts,
+    name_kinds.Libraries: _texts,
     name_kinds.Choices: _choices,
     kinds.Number: _typed,
     kinds.Count: _count,

@@ -112,7 +112,7 @@ def prepare(
             if on_step is not None:
                 on_step("calibration data")
             examples = spool(source, calibration, config.precision.samples, folder / "examples", cancel)
-        progress = _Progress(source, cancel, on_step)
+        progress = _Progress(source, cancel, on_step, config.custom_ops)
         if isinstance(config.precision, PreparedModel):
             progress.put(*prepared_file(source, config.precision))
         for step in steps_of(config, source, examples):
@@ -164,13 +164,20 @@ def _notes(calibration: Any, examples: Spooled | None, precision: Precision | No
 class _Progress:
     """The state between the steps: the file so far and the records of the steps."""
 
-    def __init__(self, model: Model, cancel: threading.Event | None, on_step: OnStep | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        cancel: threading.Event | None,
+        on_step: OnStep | None,
+        custom_ops: tuple[str, ...],
+    ) -> None:
         self.model = model
         self.records: list[StepRecord] = []
         self.stages: list[Model] = []
         self.arguments: dict[str, dict[str, Any]] = {}  # of each step's job
         self._cancel = cancel
         self._on_step = on_step
+        self._custom_ops = custom_ops
         self._products: dict[str, Path] = {}  # of steps without a model as product
 
     def take(self, step: Step) -> None:
@@ -232,6 +239,7 @@ class _Progress:
                 timeout_s=TIMEOUT_S,
                 cancel=self._cancel,
                 python=step.python,
+                custom_ops=self._custom_ops,
             )
             step.summarize(answer)  # a refused or unreadable product is not kept
             if step.product == MODEL:

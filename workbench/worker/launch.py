@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol, TypeAlias
@@ -252,18 +252,21 @@ def call_job(
     cancel: threading.Event | None = None,
     python: str = sys.executable,
     memory_bytes: int | None = None,
+    custom_ops: Sequence[str] = (),
     on_log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Run one named job of workbench.worker in a process of its own; return the answer."""
+    """Run one named job of workbench.worker in a process of its own; return the answer.
+
+    `custom_ops`: libraries that all sessions of the job register, those of ORT's own tools too.
+    """
     with (
         WorkerFolder() as folder,
         Worker(folder, name=job, python=python, memory_bytes=memory_bytes) as worker,
     ):
         try:
             worker.hello(timeout_s=timeout_s, cancel=cancel)
-            answer = worker.request(
-                "call", {"job": job, "arguments": arguments}, stage=job, timeout_s=timeout_s, cancel=cancel
-            )
+            body = {"job": job, "arguments": arguments, "custom_ops": list(custom_ops)}
+            answer = worker.request("call", body, stage=job, timeout_s=timeout_s, cancel=cancel)
         finally:
             on_log(worker.log_text())
         return answer.body

@@ -12,6 +12,7 @@ import numpy as np
 import onnxruntime as ort
 
 from workbench.worker import sampling, serving, usage
+from workbench.worker.custom_ops import register
 from workbench.worker.decoding import Decoder
 from workbench.worker.feeding import (
     Call,
@@ -36,6 +37,7 @@ def session_options(plan: dict[str, Any]) -> ort.SessionOptions:
         options.add_session_config_entry(key, value)
     for name, size in plan["free_dimensions"].items():
         options.add_free_dimension_override_by_name(name, size)
+    register(options, plan.get("custom_ops", ()))
     use_shared(options, plan)
     return options
 

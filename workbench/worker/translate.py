@@ -15,9 +15,14 @@ _RULES: tuple[tuple[str, str], ...] = (
         "this ORT is older than the model: update onnxruntime, or export with an opset and IR it knows",
     ),
     (
+        r"register_custom_ops|RegisterCustomOps|Failed to load library .*custom",
+        "the file of custom_ops is no library of operators for this ONNX Runtime: it must export "
+        "RegisterCustomOps and be built for this system and version",
+    ),
+    (
         r"is not a registered function/op|No Op registered for|Fatal error: .* is not a registered",
-        "the model uses an operator that this ORT does not have: register its custom operator library, "
-        "or export without it",
+        "the model uses an operator that this ORT does not have: if it is a custom one, name its library, "
+        "Config(custom_ops=['/path/lib.so']); else export without it",
     ),
     (
         r"NOT_IMPLEMENTED|Could not find an implementation",

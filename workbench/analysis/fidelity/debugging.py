@@ -59,6 +59,7 @@ def debug(
             timeout_s=allowed.load_s + allowed.run_s * max(1, len(chosen_examples.feeds)),
             cancel=cancel,
             memory_bytes=allowed.memory_bytes,
+            custom_ops=config.custom_ops,
         )
     tensors, weights = tensor_errors(answer, before.structure), weight_errors(answer)
     layers = layer_errors(before.structure, tensors, weights)
