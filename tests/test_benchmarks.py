@@ -87,3 +87,10 @@ def test_rates_of_studies_are_of_all_rows() -> None:
     text = tune.report(rows)
     assert "10 studies: regret at most 2 % in 90%, 90 % of them at most 0.0%; 10.0% false promotions" in text
     assert tune.report([]) == "no study was measured"
+
+
+def test_the_table_of_the_sweep_has_both_ways() -> None:
+    from benchmarks.sweep import Row, table
+
+    rows = [Row("one sweep", 12, 50.0, 20.0, 11), Row("comparisons", 12, 60.0, 20.0, 11)]
+    assert table(rows, 0.5).splitlines()[4] == "| one sweep | 12 | 50.0 s | 20.0 s | 11 |"

@@ -122,6 +122,9 @@ def test_two_nets_are_compared_by_time_alone_and_the_verdict_says_so(
     result.examine("explanation")
     assert [len(result.explanation(label).placement.nodes) for label in "AB"] == [1, 1]
     assert result.graph() is not None
+    assert "w float32[32,32] → float32[8,8]" in str(result.files())
+    with pytest.raises(wb.ConfigError, match="no run 'Z'"):
+        result.files("Z")
 
 
 @pytest.mark.real

@@ -5,16 +5,18 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from workbench.analysis.difference.files import FileDifference, file_difference
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.errors import WorkbenchError
 from workbench.judge.best import Best, BestLimits, contenders_of
 from workbench.judge.side_by_side import precision_frame
 from workbench.models import Model
+from workbench.preparation.preparing import prepare
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.findings import badges
 from workbench.records.kinds import Part
 from workbench.results.cold_start import ColdStarts
-from workbench.results.examining import missing_part
+from workbench.results.examining import missing_model, missing_part
 from workbench.results.explanation import Explanation
 from workbench.results.fusions import Fusions
 from workbench.results.history import History
@@ -44,6 +46,7 @@ class ResultWithParts(Result):
 
     record: ComparisonRecord
     _model: Model | None = None
+    _calibration: Any = None
 
     def add(self, result: Result, label: str = "B") -> None:
         """Keep a further result about the same model with this one: what `wb.levels`, `wb.ablate`… return.
@@ -87,6 +90,16 @@ class ResultWithParts(Result):
         view = graph_view(before, after, times_s=before_s, after_times_s=after_s, color=color)
         view.badges = self._badges()
         return view
+
+    def files(self, label: str = "B") -> FileDifference:
+        """Return what differs between the model's file and the one that a run loads: nodes and weights."""
+        run = next((run for run in self.record.runs if run.label == label), None)
+        if run is None:
+            raise missing_part(self.record, "file", label, True)
+        if self._model is None:
+            raise missing_model("the files cannot be compared: the model is not at hand", "files()")
+        prepared = prepare(self._model, run.config, calibration=self._calibration)
+        return file_difference(self._model, prepared.model)
 
     def fusions(self) -> Fusions:
         """Return what was fused into what in each run, counted by pattern."""
