@@ -18,7 +18,8 @@ from workbench.text import bytes_text
 from workbench.views.graph import graph_view
 
 MOST_KINDS = 6  # operators of single nodes that are named
-COLUMNS = ("provider", "nodes", "%", "unknown", "parts", "crossing", "size", "left to the CPU")
+LEFT = "left to the CPU"
+COLUMNS = ("provider", "nodes", "%", "unknown", "parts", "crossing", "size", LEFT)
 CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its graph."
 SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
 
@@ -35,10 +36,8 @@ class Elsewhere(W.VBox):  # type: ignore[misc]
         frame = predictions.to_frame()
         known = frame.astype(object).where(frame.notna(), None)
         rows = [table_row(row) for row in known.itertuples(index=False)]
-        self.table = Table.of_rows(COLUMNS, rows, CAPTION, key=0)
-        self.table.columns = [
-            {"name": name, "number": name not in ("provider", "left to the CPU")} for name in COLUMNS
-        ]
+        self.table = Table.of_rows(COLUMNS, rows, CAPTION, key=0, under=COLUMNS.index(LEFT))
+        self.table.columns = [{"name": name, "number": name not in ("provider", LEFT)} for name in COLUMNS]
         self.detail, self.status = W.VBox([]), W.HTML()
         unknown = [W.HTML(note_html(SIZES))] if frame["bytes_crossing"].isna().any() else []
         super().__init__([self.table, *unknown, self.status, self.detail])
@@ -69,7 +68,7 @@ def table_row(row: Any) -> tuple[Any, ...]:
     size, share = row.bytes_crossing, row.node_share
     return (
         row.prediction_for, row.nodes, None if share is None else round(100 * share), row.unknown,
-        row.partitions, row.tensors_crossing, None if size is None else bytes_text(size), row.left_to_the_cpu,
+        row.partitions, row.tensors_crossing, None if size is None else bytes_text(size), row.left_to_the_cpu and f"on the CPU: {row.left_to_the_cpu}",
     )  # fmt: skip
 
 

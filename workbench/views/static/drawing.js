@@ -76,7 +76,7 @@ function drawCell(ctx, theme, pane, cell, k) {
   const ink = known ? inkOn(fill) : theme.ink;
   if (known) { // how much of all, as a length
     ctx.fillStyle = ink;
-    ctx.fillRect(x + 8, y + h - 6, max(((w - 16) * amount) / (pane.all[mode.name] || 1), 1), 3);
+    ctx.fillRect(x + 8, y + h - (pane.view.columns ? 3 : 6), max(((w - 16) * amount) / (pane.all[mode.name] || 1), 1), pane.view.columns ? 2 : 3);
   }
   const size = letters(13, k), tall = h - (box ? 12 : 4), two = size * (box ? 2.45 : 2.3) <= tall;
   if (size * 1.15 > tall) return;
