@@ -66,9 +66,10 @@ class Elsewhere(W.VBox):  # type: ignore[misc]
 def table_row(row: Any) -> tuple[Any, ...]:
     """Return the cells of a prediction."""
     size, share = row.bytes_crossing, row.node_share
+    left = row.left_to_the_cpu and f"on the CPU: {row.left_to_the_cpu}"
     return (
         row.prediction_for, row.nodes, None if share is None else round(100 * share), row.unknown,
-        row.partitions, row.tensors_crossing, None if size is None else bytes_text(size), row.left_to_the_cpu and f"on the CPU: {row.left_to_the_cpu}",
+        row.partitions, row.tensors_crossing, None if size is None else bytes_text(size), left,
     )  # fmt: skip
 
 
