@@ -267,6 +267,13 @@ def test_a_step_without_a_measurement_says_so() -> None:
     assert "✗ Not kept" in outcome_html(measured(False))
 
 
+def test_a_fix_without_a_verdict_is_not_settled() -> None:
+    record = ordinary()
+    open_verdict = replace(record.verdict, kind="unknown")
+    comparison = wb.Comparison(replace(record, verdicts=(open_verdict, *record.verdicts[1:])))
+    assert "Not settled yet" in outcome_html(replace(measured(False), comparison=comparison))
+
+
 @pytest.mark.real
 @pytest.mark.slow
 def test_the_buttons_find_and_try_what_is_wrong(bench: wb.Workbench) -> None:

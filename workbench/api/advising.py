@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.advisor.gather import gather
 from workbench.advisor.look import look
+from workbench.advisor.tried import with_tried
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measurement.limits import Progress
@@ -51,7 +52,8 @@ def findings(
     fed = _inputs(loaded, inputs, seed)
     evidence = gather(loaded, chosen, fed, calibration=calibration, cancel=cancel, on_step=on_step)
     about = origin_of(loaded, chosen, fed, cancel=cancel)
-    return Findings.made({"A": look(evidence)}, about, Subject(loaded, fed, calibration))
+    record, _ = with_tried(look(evidence), loaded.fingerprint(cancel), evidence.machine.cpu)
+    return Findings.made({"A": record}, about, Subject(loaded, fed, calibration))
 
 
 def improve(
@@ -90,8 +92,9 @@ def improve(
     while True:
         on_step("looking for findings")
         evidence = gather(loaded, current, fed, calibration=calibration, cancel=cancel, on_step=on_step)
-        here = Findings.made({"A": look(evidence)}, None, Subject(loaded, fed, calibration))
-        candidate = _next(here, tried, skipped, max_accuracy_drop)
+        record_here, before = with_tried(look(evidence), loaded.fingerprint(cancel), evidence.machine.cpu)
+        here = Findings.made({"A": record_here}, None, Subject(loaded, fed, calibration))
+        candidate = _next(here, tried, before, skipped, max_accuracy_drop)
         if candidate is None:
             break
         left_s = until - time.monotonic()
@@ -127,14 +130,20 @@ def improve(
 
 
 def _next(
-    here: Findings, tried: set[str], skipped: dict[str, str], max_accuracy_drop: float | None
+    here: Findings,
+    tried: set[str],
+    before: frozenset[str],
+    skipped: dict[str, str],
+    max_accuracy_drop: float | None,
 ) -> Finding | None:
     """The most promising finding that can be tried; why others were not is remembered."""
     for finding in here:
         record = finding.record
         if record.id in tried:
             continue
-        if record.is_small:
+        if record.id in before:
+            skipped[record.id] = f"{record.title}: {record.caution}"
+        elif record.is_small:
             skipped[record.id] = f"{record.title}: predicted below the bar"
         elif record.fix.config is None or record.fix.kind != "config":
             skipped[record.id] = f"{record.title}: {record.fix.text}"

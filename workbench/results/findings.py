@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.advisor.gather import Known, gather
 from workbench.advisor.look import look
+from workbench.advisor.tried import remember, with_tried
 from workbench.config import Config
 from workbench.errors import WorkbenchError
 from workbench.measurement.limits import Progress
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MEMORY_GAIN = 0.05  # a fix for memory or load is kept from this part on
 LOAD_GAIN = 0.20
+SETTLED = ("slower", "tie", "outputs differ")  # verdicts after which a fix is not offered again
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,9 @@ class Finding:
             least_sqnr_db=self.record.fix.least_sqnr_db, progress=progress, cancel=cancel, keep=keep,
         )  # fmt: skip
         kept, reason = decide(self.record, comparison)
+        if not kept and comparison.verdict.kind in SETTLED:
+            model, cpu = self.subject.model, comparison.record.machine.cpu
+            remember(model.fingerprint(cancel), cpu, self.config, self.record, reason)
         return FixResult(self.record, kept, reason, changed if kept else self.config, comparison)
 
     def __str__(self) -> str:
@@ -203,12 +208,11 @@ def examine(run: ExaminedRun) -> FindingsRecord:
         runnable=run.runnable(),
     )
     inputs = run.examiner.inputs
-    return look(
-        gather(
-            run.model, run.config, inputs, known=known, calibration=run.calibration, cancel=run.cancel,
-            on_step=run.announce,
-        )
+    evidence = gather(
+        run.model, run.config, inputs, known=known, calibration=run.calibration, cancel=run.cancel,
+        on_step=run.announce,
     )  # fmt: skip
+    return with_tried(look(evidence), run.model.fingerprint(run.cancel), evidence.machine.cpu)[0]
 
 
 KIND = ResultKind(

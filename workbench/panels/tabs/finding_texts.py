@@ -61,6 +61,8 @@ def fix_html(finding: FindingRecord) -> str:
 def outcome_html(result: FixResult) -> str:
     """Return whether a fix that was tried is worth keeping, and why."""
     state, word = ("good", "✓ Kept") if result.kept else ("bad", "✗ Not kept")
+    if not result.kept and result.comparison.verdict.kind == "unknown":
+        state, word = "quiet", "Not settled yet"
     return f'<div role="status"><span class="wbp-chip wbp-{state}">{word}</span> {text(result.reason)}</div>'
 
 
