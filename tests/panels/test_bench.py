@@ -134,7 +134,7 @@ def test_a_run_that_fails_at_once_still_says_why(
 
     monkeypatch.setattr(bench.jobs, "start", start_and_wait)
     with pytest.raises(wb.InputError):
-        bench._start(Action("Compare", refuse, lambda *_: None), True)
+        bench.start(Action("Compare", refuse, lambda *_: None), wait=True)
 
 
 def test_an_unknown_kind_of_result_is_refused_with_the_known_ones(bench: wb.Workbench) -> None:
