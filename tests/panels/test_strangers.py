@@ -14,8 +14,8 @@ import pytest
 import workbench as wb
 from tests.panels.conftest import settle
 from tests.results.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
-from workbench.panels.tabs.csv import csv_of
 from workbench.panels.tabs.figure import PLOTLY
+from workbench.records.spreadsheet import csv_of
 from workbench.results.registry import KINDS
 from workbench.views.base import View
 

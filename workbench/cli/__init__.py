@@ -17,6 +17,7 @@ from workbench.cli import (
     comparing,
     decoding,
     deploying,
+    exporting,
     lab,
     load_testing,
     matrix,
@@ -74,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
     tuning.add_to(commands)
     showing.add_to(commands)
     reporting.add_to(commands)
+    exporting.add_to(commands)
     cleaning.add_to(commands)
     lab.add_to(commands)
     return top

@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from workbench._version import __version__
 from workbench.config import Config
@@ -98,6 +98,16 @@ class Result(Exportable):
         the kept structure has of them: small tensors, and all texts.
         """
         return write_atomically(path, packed(self, weights=weights))
+
+    def export(self, folder: str | os.PathLike[str], tables: Literal["csv", "parquet"] = "csv") -> Path:
+        """Write it as a folder of plain files, and return that folder.
+
+        Every table as CSV or Parquet (`tables`), the configs as JSON and as scripts, the picture, the bundle,
+        and `index.json`, which names the files and the unit of every column.
+        """
+        from workbench.results.folder import export_folder
+
+        return export_folder(self, Path(folder).expanduser(), tables)
 
     def shared(self) -> Self:
         """Return the result that a reader of its bundle has, without any path of this machine."""

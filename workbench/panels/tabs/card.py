@@ -14,8 +14,8 @@ from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.markup import error_html, note_html, text
 from workbench.panels.table import Table
-from workbench.panels.tabs.csv import csv_of
 from workbench.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
+from workbench.records.spreadsheet import csv_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,86 @@
+"""A result as a folder of plain files."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import workbench as wb
+from tests.factories.comparisons import ordinary
+from tests.factories.records import comparison
+from tests.factories.results import further
+from workbench.cli import main
+from workbench.results.folder import tables_of
+
+
+def test_a_comparison_is_tables_configs_scripts_and_a_picture(tmp_path: Path) -> None:
+    result = wb.Comparison(ordinary())
+    folder = result.export(tmp_path / "out")
+    index = json.loads((folder / "index.json").read_text())
+    assert index["kind"] == "comparison"
+    listed = {*index["tables"], *index["pictures"], index["bundle"], "index.json"}
+    for files in index["configs"].values():
+        listed |= {files["config"], files["script"]}
+    assert listed == {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    samples = pd.read_csv(folder / "tables/samples.csv")
+    assert list(samples["latency_s"]) == [s for run in result.runs for s in every_sample(run)]
+    about = index["tables"]["tables/samples.csv"]
+    assert about["rows"] == len(samples)
+    assert (about["columns"]["latency_s"], about["columns"]["label"]) == ("seconds", None)
+    config = json.loads((folder / index["configs"]["B"]["config"]).read_text())
+    assert wb.Config.from_dict(config) == result.runs[1].config
+    compile((folder / index["configs"]["B"]["script"]).read_text(), "B.py", "exec")
+    assert wb.open(folder / "result.ortbench").record == result.record
+
+
+def every_sample(run: object) -> list[float]:
+    return [s for process in run.processes for block in process.blocks for s in block.samples_s]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", further())
+def test_every_kind_can_be_exported(tmp_path: Path, kind: str) -> None:
+    folder = further()[kind].export(tmp_path / "out")
+    index = json.loads((folder / "index.json").read_text())
+    assert all((folder / name).stat().st_size for name in (*index["tables"], *index["pictures"]))
+
+
+def test_parts_have_tables_of_their_own() -> None:
+    result = wb.Comparison(comparison())
+    levels = further()["levels"]
+    result.add(levels, "B")
+    frame = dict(tables_of(result))["levels/B"]
+    assert frame.equals(levels.to_frame())
+
+
+def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(wb.ConfigError, match="not empty"):
+        wb.Comparison(comparison()).export(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(wb.ConfigError, match="no format"):
+        wb.Comparison(comparison()).export(tmp_path / "out", "xlsx")  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()
+
+
+def test_parquet_needs_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if find_spec("pyarrow") is not None:
+        wb.Comparison(comparison()).export(tmp_path / "out", "parquet")
+        assert list((tmp_path / "out/tables").glob("*.parquet"))
+    monkeypatch.setattr("workbench.results.folder.find_spec", lambda _: None)
+    with pytest.raises(wb.ConfigError, match="pip install pyarrow"):
+        wb.Comparison(comparison()).export(tmp_path / "other", "parquet")
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_command_writes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = wb.Comparison(comparison()).save(tmp_path / "c.ortbench")
+    assert main(["export", str(bundle), str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "out")
+    assert (tmp_path / "out/index.json").exists()
