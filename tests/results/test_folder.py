@@ -14,7 +14,9 @@ from tests.factories.comparisons import ordinary
 from tests.factories.records import comparison
 from tests.factories.results import further
 from workbench.cli import main
+from workbench.records.display import config_in_words
 from workbench.results.folder import tables_of
+from workbench.results.history import History
 
 
 def test_a_comparison_is_tables_configs_scripts_and_a_picture(tmp_path: Path) -> None:
@@ -84,3 +86,15 @@ def test_the_command_writes_the_folder(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["export", str(bundle), str(tmp_path / "out")]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "out")
     assert (tmp_path / "out/index.json").exists()
+
+
+def test_the_history_has_configs_in_columns(tmp_path: Path) -> None:
+    history = History(tmp_path / "history.sqlite")
+    history.add(comparison("02-abc"))
+    history.add(further()["levels"].record)
+    frame = history.to_frame(configs=True)
+    assert list(frame["id"]) == list(history.to_frame()["id"])
+    compared = frame[frame["id"] == "02-abc"].iloc[0]
+    assert compared["config_A"] == config_in_words(comparison().runs[0].config)
+    assert compared["config_B"] == config_in_words(comparison().runs[1].config)
+    assert "config_A" not in history.to_frame()

@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
+from workbench.config import Config
+from workbench.errors import HistoryError
+from workbench.records.display import config_in_words
 from workbench.records.history import History as RecordHistory
+from workbench.results.folder import configs_of
 from workbench.results.registry import KINDS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class History(RecordHistory):
     """The history file; `open` returns a result instead of its record."""
 
     kinds = KINDS
+
+    def to_frame(
+        self,
+        model: str | None = None,
+        kind: str | None = None,
+        since: str | datetime | None = None,
+        text: str | None = None,
+        *,
+        configs: bool = False,
+    ) -> pd.DataFrame:
+        """Return one row per result, newest first, filtered like `entries`.
+
+        With `configs`, a column for each run says its config, `config_A`, `config_B`…; that opens every
+        result.
+        """
+        frame = super().to_frame(model, kind, since, text)
+        if not configs:
+            return frame
+        words = [
+            {f"config_{label}": config_in_words(config) for label, config in self._configs(identity).items()}
+            for identity in frame["id"]
+        ]
+        for column in sorted({column for row in words for column in row}):
+            frame[column] = [row.get(column) for row in words]
+        return frame
+
+    def _configs(self, identity: str) -> dict[str, Config]:
+        """Return the configs of an entry; none of a damaged one, which `open` explains."""
+        try:
+            return configs_of(self.bundle(identity).record)
+        except HistoryError:
+            return {}
 
     def open(self, id_or_prefix: str) -> Any:
         """Return the result with this id, or with the only id that begins so."""
