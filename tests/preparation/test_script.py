@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -99,7 +100,9 @@ def _run_the_script(prepared: wb.Prepared, feed: dict[str, Any], folder: Path) -
     assert process.returncode == 0, process.stderr[-3000:]
     made = {path for path in set(folder.rglob("*")) - known if path.is_file()}
     for path in made - {folder / "out.npz"}:
-        assert str(path).removesuffix(".data") in script.read_text("utf-8")
+        name = str(path.relative_to(folder)).removesuffix(".data")
+        assert name in script.read_text("utf-8")
+        assert name.startswith(f"{prepared.source.stem}-prepared{os.sep}"), "nothing stands beside the model"
     ours = _outputs(prepared.model.path, prepared.config, feed)
     with np.load(folder / "out.npz") as theirs:
         for at, array in enumerate(ours):

@@ -97,16 +97,18 @@ class Config(ConfigFields):
         start = base or cls()
         return start.replace(**assignments.assigned(start, texts))
 
-    def to_python(self, model: str | os.PathLike[str]) -> str:
+    def to_python(self, model: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> str:
         """Return a plain onnxruntime script that prepares the model at a path and makes this session of it.
 
+        What it prepares is written into `folder`, by default one named after the model in the folder where
+        the script runs; nothing is written beside the model.
         Static int8 reads its calibration examples from `calibration.npz`: an array for each input, all
         examples along the first axis.
         """
         check_trusted(self)
         if not self.changes_model:
             return script.script(self.plan(), model, self.runtime)
-        steps = script_steps.steps(self, model, self.runtime_only.plan())
+        steps = script_steps.steps(self, model, self.runtime_only.plan(), folder)
         return script.script(self.session_config.plan(), steps.file, self.runtime, script_steps.lines(steps))
 
     def __repr__(self) -> str:

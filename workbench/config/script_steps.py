@@ -75,16 +75,17 @@ _SAVE = """onnx.save(
 class Steps:
     """The script so far, a block of code for each step; `file` is the file that the next step reads."""
 
-    def __init__(self, model: str | os.PathLike[str]) -> None:
+    def __init__(self, model: str | os.PathLike[str], folder: str | os.PathLike[str] | None) -> None:
         self.model = os.fspath(model)
+        self.folder = Path(folder if folder is not None else f"{Path(model).stem}-prepared")
         self.file = self.model
         self.imports: list[str] = ["import onnx"]
         self.blocks: list[str] = [f"MODEL = {self.model!r}", _LARGE]
 
     def next(self, word: str, suffix: str = ".onnx") -> tuple[str, str]:
-        """Return the file that this step reads and the file that it writes, in a folder beside the model."""
-        source, path = self.file, Path(self.model)
-        self.file = str(path.with_name(f"{path.stem}-{word}") / f"model{suffix}")
+        """Return the file that this step reads and the file that it writes, in the output folder."""
+        source = self.file
+        self.file = str(self.folder / word / f"model{suffix}")
         self.blocks.append(f"os.makedirs({str(Path(self.file).parent)!r}, exist_ok=True)")
         return source, self.file
 
@@ -93,9 +94,14 @@ class Steps:
         self.blocks.append(block)
 
 
-def steps(config: ConfigFields, model: str | os.PathLike[str], plan: SessionPlan) -> Steps:
+def steps(
+    config: ConfigFields,
+    model: str | os.PathLike[str],
+    plan: SessionPlan,
+    folder: str | os.PathLike[str] | None = None,
+) -> Steps:
     """Return the code of every step and the file that the session loads; `plan` optimizes a saved graph."""
-    script = Steps(model)
+    script = Steps(model, folder)
     if isinstance(config.precision, PreparedModel):
         script.file = config.precision.model or script.file
     if config.rewrites:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -66,9 +67,12 @@ class Prepared:
         """Return a table with one row per step."""
         return self.record.to_frame()
 
-    def to_python(self) -> str:
-        """Return an equivalent onnxruntime script, with the values that were read from the graph."""
-        return self.asked.to_python(self.source)
+    def to_python(self, folder: str | os.PathLike[str] | None = None) -> str:
+        """Return an equivalent onnxruntime script, with the values that were read from the graph.
+
+        It writes into `folder`, as that of `Config.to_python`.
+        """
+        return self.asked.to_python(self.source, folder)
 
     def __str__(self) -> str:
         return str(self.record)
