@@ -162,7 +162,7 @@ def test_every_script_turns_telemetry_off_before_it_imports_onnxruntime() -> Non
 def test_a_script_writes_only_into_its_folder() -> None:
     """Before, the files that it prepared stood beside the model."""
     model, folder = Path("models") / "net.onnx", Path("out")
-    for given, expected in ((folder, folder), (None, Path("net-prepared"))):
-        text = Config(precision="float16").to_python(model, given)
+    for asked, expected in ((folder, folder), (None, Path("net-prepared"))):
+        text = Config(precision="float16").to_python(model, asked)
         assert f"os.makedirs({str(expected / 'float16')!r}, exist_ok=True)" in text
         assert text.count(str(Path("models"))) == text.count(repr(str(model)))
