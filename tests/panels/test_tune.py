@@ -27,7 +27,7 @@ def test_the_space_is_offered_as_check_boxes_with_its_size(
     assert [check.description for check in page.axes.children] == ["level (1)", "intra_op_threads (2)"]
     assert page.size.value == "3 changes, 6 combinations, at most 120 s"
     page.checks["intra_op_threads"].value = False
-    assert page.size.value == "1 changes, 2 combinations, at most 120 s"
+    assert page.size.value == "1 change, 2 combinations, at most 120 s"
     assert page.choice.left_out == ("intra_op_threads",)
 
 

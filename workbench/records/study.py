@@ -14,7 +14,7 @@ from workbench.records.kinds import check_comparison
 from workbench.records.origin import Origin, check_id
 from workbench.records.run import Run
 from workbench.records.space import Space
-from workbench.text import quoted
+from workbench.text import counted, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,8 @@ class StudyRecord:
     @property
     def headline(self) -> str:
         """The answer in one sentence."""
-        tried = f"{self.count('measured', 'limit', 'outputs differ', 'failed')} configs measured"
+        count = self.count("measured", "limit", "outputs differ", "failed")
+        tried = f"{counted(count, 'config')} measured"
         name, verdict = self.selection.model.name, self.verdict
         if self.best == self.candidates[0].label:
             proven = "the defaults are best" if self.winner == self.best else "nothing is proven to be better"

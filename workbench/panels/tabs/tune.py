@@ -16,6 +16,7 @@ from workbench.panels.tabs.figure import titled_figure
 from workbench.panels.tuning import TuneChoice, space_action, tune_action, tune_code
 from workbench.records.goal import OBJECTIVES, Goal
 from workbench.results.study import Study
+from workbench.text import counted
 
 EMPTY = (
     "Tune searches the best config for a goal, starting from A: every change alone, the good ones together, "
@@ -140,7 +141,9 @@ class TunePage:
             return
         rest = space.without(*(name for name, check in self.checks.items() if not check.value))
         changes, seconds = len(rest.moves), self.budget.value
-        self.size.value = text(f"{changes} changes, {len(rest):,} combinations, at most {seconds:.0f} s")
+        self.size.value = text(
+            f"{counted(changes, 'change')}, {counted(len(rest), 'combination')}, at most {seconds:.0f} s"
+        )
 
     def _new_model(self, _: object) -> None:
         with self.state.hold_trait_notifications():
