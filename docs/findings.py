@@ -19,6 +19,13 @@ A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *
 that the structure proves it, *likely* that a share of the profile and a measured factor say so, *maybe* that
 only a measurement can tell.
 
+A fix that was measured slower, equal or with other outputs is remembered for this model, config, processor
+and version of ONNX Runtime: its finding says what was measured, and `wb.improve` does not try it again.
+
+`python -m benchmarks.findings --parts recall sound exact speed` plants flaws into sound models and counts how
+many are found with the right nodes, how many findings sound models have, and whether exact fixes are exact;
+`--parts gain improve` measures, so it needs a quiet machine. Each goes on where it was stopped.
+
 This page is made from the rules by `python -m docs.findings`.
 """
 
