@@ -22,7 +22,8 @@ ALONE = (
     "profile",
     "peaks",
     "study",
-)  # tested elsewhere; the last two are no parts
+    "matrix",
+)  # tested elsewhere; the last three are no parts
 MADE = examples.further()
 
 

@@ -19,6 +19,7 @@ from tests.factories.graphs import fused
 from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory, memory_of
 from workbench.errors import ConfigError, WorkbenchError
 from workbench.figures.shapes import Text
+from workbench.figures.template import MORE
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import Part
 from workbench.results.per_run import PerRun
@@ -185,7 +186,7 @@ def test_several_runs_are_one_result() -> None:
 
 
 def labels_drawn(figure: Any) -> set[str]:
-    return {note.text for note in figure.layout.annotations}
+    return {note.text for note in figure.layout.annotations if note.name != MORE}
 
 
 def remembering() -> Any:

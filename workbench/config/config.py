@@ -15,6 +15,7 @@ from workbench.config import (
     runtime,
     script,
     script_steps,
+    script_text,
     wire,
 )
 from workbench.config.fields import ConfigFields
@@ -109,7 +110,7 @@ class Config(ConfigFields):
         if not self.changes_model:
             return script.script(self.plan(), model, self.runtime)
         steps = script_steps.steps(self, model, self.runtime_only.plan(), folder)
-        return script.script(self.session_config.plan(), steps.file, self.runtime, script_steps.lines(steps))
+        return script.script(self.session_config.plan(), steps.file, self.runtime, script_text.lines(steps))
 
     def __repr__(self) -> str:
         return f"Config({', '.join(f'{name}={value!r}' for name, value in self.changed().items())})"

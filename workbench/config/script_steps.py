@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.config import defaults
@@ -13,16 +12,12 @@ from workbench.config.isa import family
 from workbench.config.plan import SessionPlan
 from workbench.config.precision import BFloat16, DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly
 from workbench.config.script import options_of, session_of
+from workbench.config.script_text import APART, SAVE, Steps
 from workbench.errors import ConfigError
 from workbench.rewrites.catalogue import script_of
 
 CALIBRATION = "calibration.npz"
-_APART = "import contextlib\nimport tempfile"
 LEVELS = {"float32": 1, "int8": 4}
-_LARGE = """LARGE = os.path.getsize(MODEL) > 1 << 30 or any(  # weights go beside the next file, too
-    tensor.data_location == onnx.TensorProto.EXTERNAL
-    for tensor in onnx.load(MODEL, load_external_data=False).graph.initializer
-)"""
 _PREPROCESS = """beside = {
     "save_as_external_data": LARGE,
     "all_tensors_to_one_file": LARGE,
@@ -66,32 +61,6 @@ for place, node in enumerate(model.graph.node):  # the quantizer writes a bias w
             bias.CopyFrom(constants[node.input[2]])
             bias.name = node.input[2] = f"{bias.name}_{place}"
 """
-_SAVE = """onnx.save(
-    %(model)s, %(target)r, save_as_external_data=LARGE, all_tensors_to_one_file=True,
-    location="model.onnx.data" if LARGE else None,
-)"""
-
-
-class Steps:
-    """The script so far, a block of code for each step; `file` is the file that the next step reads."""
-
-    def __init__(self, model: str | os.PathLike[str], folder: str | os.PathLike[str] | None) -> None:
-        self.model = os.fspath(model)
-        self.folder = Path(folder if folder is not None else f"{Path(model).stem}-prepared")
-        self.file = self.model
-        self.imports: list[str] = ["import onnx"]
-        self.blocks: list[str] = [f"MODEL = {self.model!r}", _LARGE]
-
-    def next(self, word: str, suffix: str = ".onnx") -> tuple[str, str]:
-        """Return the file that this step reads and the file that it writes, in the output folder."""
-        source = self.file
-        self.file = str(self.folder / word / f"model{suffix}")
-        self.blocks.append(f"os.makedirs({str(Path(self.file).parent)!r}, exist_ok=True)")
-        return source, self.file
-
-    def add(self, imported: str, block: str) -> None:
-        self.imports += imported.splitlines()
-        self.blocks.append(block)
 
 
 def steps(
@@ -114,7 +83,7 @@ def steps(
     if isinstance(precision, DynamicInt8 | StaticInt8):
         source, target = script.next("preprocessed")
         script.add(
-            f"{_APART}\nfrom onnxruntime.quantization.shape_inference import quant_pre_process",
+            f"{APART}\nfrom onnxruntime.quantization.shape_inference import quant_pre_process",
             _PREPROCESS % {"source": source, "target": target},
         )
     if isinstance(precision, DynamicInt8):
@@ -135,22 +104,10 @@ def steps(
     return script
 
 
-def lines(script: Steps) -> Iterator[str]:
-    """Yield the script so far, the imports first and without repetition."""
-    standard = {*_APART.splitlines()} & {*script.imports}
-    others = {*script.imports, "import onnxruntime as ort"} - standard
-    yield "\n".join([*sorted(standard), *([""] if standard else []), *sorted(others, key=_import_order)])
-    yield from script.blocks
-
-
-def _import_order(line: str) -> tuple[bool, str]:
-    return line.startswith("from"), line
-
-
 def _rewrites(script: Steps, names: tuple[str, ...]) -> None:
     source, target = script.next("rewritten")
     imported, code = script_of(names, source)
-    script.add(imported, code + _SAVE % {"model": "model", "target": target})
+    script.add(imported, code + SAVE % {"model": "model", "target": target})
 
 
 def _dimensions(script: Steps, sizes: tuple[tuple[str, int], ...]) -> None:
@@ -159,7 +116,7 @@ def _dimensions(script: Steps, sizes: tuple[tuple[str, int], ...]) -> None:
     script.add(
         "from onnxruntime.tools.onnx_model_utils import fix_output_shapes, make_dim_param_fixed",
         f"model = onnx.load({source!r})\ndel model.graph.value_info[:]\n{fixing}\nfix_output_shapes(model)\n"
-        + _SAVE % {"model": "model", "target": target},
+        + SAVE % {"model": "model", "target": target},
     )
 
 
@@ -179,7 +136,7 @@ def _fusion(script: Steps, fusion: TransformerFusion) -> None:
         f"{note}fusions = FusionOptions({kind!r})\n{switches}"
         f"fused = optimize_model(\n    {source!r}, model_type={kind!r}, num_heads={fusion.num_heads or 0}, "
         f"hidden_size={fusion.hidden_size or 0},\n    optimization_options=fusions, opt_level=0,\n)\n"
-        "print(fused.get_fused_operator_statistics())\n" + _SAVE % {"model": "fused.model", "target": target},
+        "print(fused.get_fused_operator_statistics())\n" + SAVE % {"model": "fused.model", "target": target},
     )
 
 
@@ -207,7 +164,7 @@ quantize_dynamic(
 def _static(script: Steps, settled: StaticInt8) -> None:
     if settled.format == "qoperator":
         source, target = script.next("unshared")
-        script.blocks.append(_UNSHARE % {"source": source} + _SAVE % {"model": "model", "target": target})
+        script.blocks.append(_UNSHARE % {"source": source} + SAVE % {"model": "model", "target": target})
     source, target = script.next("int8")
     options: dict[str, object] = {"CalibTensorRangeSymmetric": False}
     if settled.percentile is not None:
@@ -261,14 +218,14 @@ quantizer = MatMulNBitsQuantizer(
 quantizer.model.replace_gemm_with_matmul()
 quantizer.process()
 """
-        + _SAVE % {"model": "quantizer.model.model", "target": target},
+        + SAVE % {"model": "quantizer.model.model", "target": target},
     )
 
 
 def _half(script: Steps, asked: Float16) -> None:
     source, target = script.next("float16")
     script.add(
-        f"{_APART}\nfrom onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST\n"
+        f"{APART}\nfrom onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST\n"
         "from onnxruntime.transformers.onnx_model import OnnxModel",
         f"""half = OnnxModel(onnx.load({source!r}))
 with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # on failing it leaves a file
@@ -278,7 +235,7 @@ with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # on fa
     )
 half.topological_sort()
 """
-        + _SAVE % {"model": "half.model", "target": target},
+        + SAVE % {"model": "half.model", "target": target},
     )
 
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from textwrap import indent
 
-from workbench.config import script_steps
+from workbench.config import script_steps, script_text
 from workbench.config.foreign import check_trusted
 from workbench.config.plan import SessionPlan
 from workbench.config.script import script, session_of
@@ -44,7 +44,7 @@ def load_script(run: LoadRun, model: str | os.PathLike[str], callers: int) -> st
     check_trusted(config)
     if config.changes_model:
         steps = script_steps.steps(config, model, config.runtime_only.plan())
-        file, before = steps.file, ["import threading\nimport time", *script_steps.lines(steps)]
+        file, before = steps.file, ["import threading\nimport time", *script_text.lines(steps)]
     plan = _with_shared(config.session_config.plan(), run)
     at = 2 if config.changes_model else 1
     before[at:at] = _shared_lines(plan, run)  # behind the imports: ORT wants them before the first session
