@@ -44,11 +44,11 @@ def test_reasons_and_layer_errors_are_shown_and_kept_with_the_comparison(
     bench.compare(wait=True)
     for kind in ("why slower", "layer errors", "sensitivity", "accuracy"):
         bench.run(kind, wait=True)
-    titles = ["why B is slower", "layer errors, B", "sensitivity, B"]
+    titles = ["causes, B", "layer errors, B", "sensitivity, B"]
     page = tab(bench)
     assert [title for title in page.cards if title in titles] == titles
     for title in titles:
-        page.which.value = title
+        page.which.value = title.removesuffix(", B")
         settle(bench)
         (drawn,) = page.cards[title].body.children
         assert "wbp-error" not in getattr(drawn, "value", "")
