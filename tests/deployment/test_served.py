@@ -187,3 +187,12 @@ def test_the_command_writes_and_checks_it(tmp_path: Path, capsys: pytest.Capture
     assert wb.open(tmp_path / "check.ortbench").checked
     assert main(arguments) == 2
     assert "not an empty folder" in capsys.readouterr().err
+
+
+def test_a_load_test_of_a_deployment_goes_through_http(deployed: wb.Deployment) -> None:
+    loaded = wb.load_test(deployed, callers=(1, 3), duration_s=0.5, progress=False, keep=False)
+    assert isinstance(loaded, wb.Deployment)
+    assert loaded.record.check is not None
+    assert loaded.record.check.callers == (1, 3)
+    with pytest.raises(wb.ConfigError, match="is loaded as it is"):
+        wb.load_test(deployed, wb.Config(), progress=False)

@@ -78,3 +78,9 @@ def test_a_model_that_is_no_sample_needs_a_factory(tmp_path: Path) -> None:
     assert failure is not None
     assert failure.stage == "load"
     assert "must name what makes its module" in failure.problem
+
+
+def test_a_load_test_needs_sessions(tmp_path: Path) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    with pytest.raises(wb.ConfigError, match="needs sessions of ONNX Runtime"):
+        wb.load_test(path, wb.Engine("openvino"), callers=1, duration_s=0.1, progress=False, keep=False)

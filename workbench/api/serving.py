@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench.background import in_background
 from workbench.config import Config
+from workbench.deployment.checking import ROUNDS
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare_request import CompareRequest, check_seed
@@ -19,6 +20,7 @@ from workbench.measurement.limits import Limits, Progress
 from workbench.models.fit import check_fit
 from workbench.preparation.replayed import replayed
 from workbench.records.load_test import LoadPoint
+from workbench.results.deployment import Deployment
 from workbench.results.load_test import LoadTest
 from workbench.results.result import origin_of
 from workbench.text import quoted
@@ -33,7 +35,7 @@ MOST_SETUPS = 26  # labels of one letter
 
 
 def load_test(
-    model: Model | Any,
+    model: Model | Deployment | Any,
     *configs: Config,
     callers: int | Sequence[int] = (1, 2, 4, 8),
     sessions: int | str | Sequence[int | str] = 1,
@@ -48,7 +50,7 @@ def load_test(
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
     keep: bool = True,
-) -> LoadTest:
+) -> LoadTest | Deployment:
     """Measure throughput and tail latency while several callers run the model at once.
 
     Each number in `callers` is measured for `duration_s`, spread over five fresh processes of each config,
@@ -56,7 +58,8 @@ def load_test(
     With it requests arrive at random at that rate, and latency counts from the arrival, so that queues show;
     several rates give a curve. `sessions` is how many sessions the callers share: 1, or several; a text such
     as "4+threads+arena" lets the sessions share one thread pool and one memory arena; a list tries each with
-    every config. The first config with the first `sessions` is the baseline of the verdicts.
+    every config. The first config with the first `sessions` is the baseline of the verdicts. A deployment in
+    place of the model is loaded through HTTP, beside its bare session, and returned with its check.
 
     >>> import workbench as wb
     >>> wb.load_test.__name__
@@ -64,6 +67,8 @@ def load_test(
     """
     from workbench.models import Inputs, Model, load
 
+    if isinstance(model, Deployment):
+        return _served(model, configs, callers, sessions, rate_hz, duration_s, progress, cancel, limits, keep)
     check_seed(seed)
     counts = tuple(_several(callers))
     rates = tuple(_several(rate_hz))
@@ -112,6 +117,37 @@ def load_test(
     if keep:
         result.keep()
     return result
+
+
+def _served(
+    deployment: Deployment,
+    configs: tuple[Config, ...],
+    callers: int | Sequence[int],
+    sessions: int | str | Sequence[int | str],
+    rate_hz: float | Sequence[float] | None,
+    duration_s: float,
+    progress: bool | Callable[[Progress], None],
+    cancel: threading.Event | None,
+    limits: Limits | None,
+    keep: bool,
+) -> Deployment:
+    """Load the server of a deployment: its config, sessions and queue are as they were deployed."""
+    counts = tuple(_several(callers))
+    check_load(counts, [], duration_s)
+    if configs or sessions != 1 or rate_hz is not None:
+        raise ConfigError(
+            "a deployment is loaded as it is, by callers that wait for each answer",
+            "leave out configs, sessions and rate_hz; deploy another config to compare it",
+        )
+    return deployment.check(
+        counts,
+        rounds=ROUNDS,
+        block_s=duration_s / ROUNDS,
+        progress=progress,
+        limits=limits,
+        cancel=cancel,
+        keep=keep,
+    )
 
 
 def _several(value: Any) -> Sequence[Any]:

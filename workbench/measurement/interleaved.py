@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import RunFailed, WorkerError
+from workbench.errors import ConfigError, RunFailed, WorkerError
 from workbench.measurement import interference
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.disturbance import reasons
@@ -109,6 +109,11 @@ class InterleavedRound:
             return list(processes.values())
 
     def _process(self, stack: ExitStack, candidate: Candidate) -> Process:
+        if candidate.engine is not None:
+            raise ConfigError(
+                f"{candidate.label} runs on {candidate.engine}; this needs sessions of ONNX Runtime",
+                "compare it with wb.compare, or leave that config out",
+            )
         worker = self._setup.start_worker(
             self._setup.folder,
             name=f"{candidate.label}-{self._number}-{self._rng.getrandbits(24):06x}",

@@ -14,7 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.panels import code
 from workbench.panels.actions import COMPARE, Action, action_of, more_action
 from workbench.panels.fixes import fix_action, fix_code
-from workbench.panels.jobs import Failed, Job, Jobs, wait_for
+from workbench.panels.jobs import Done, Failed, Job, Jobs, wait_for
 from workbench.panels.opening import open_model
 from workbench.panels.recent import recent, with_recent
 from workbench.panels.request import InputsPreview, Request
@@ -173,11 +173,9 @@ class Bench:
             raise WorkbenchError("No model is open.", "Pick a sample or open a file first.")
         return self.state.request()
 
-    def export(
-        self, path: Path, done: Callable[[tuple[Path, bytes]], None], failed: Failed, *, wait: bool = False
-    ) -> None:
+    def export(self, path: Path, done: Done, failed: Failed, *, wait: bool = False) -> None:
         """Write the comparison on the screen as one HTML file; `done` gets its path and its content."""
-        result, errors = self.state.result, list[Exception]()
+        result = self.state.result
         if result is None:
             raise WorkbenchError("There is no comparison to export yet.", "Press Compare first.")
 
@@ -187,11 +185,19 @@ class Bench:
             written: Path = result.export_html(path, cancel=job.cancel)
             return written, written.read_bytes()
 
+        self.write("Export HTML", work, done, failed, wait=wait)
+
+    def write(
+        self, name: str, work: Callable[[Job], Any], done: Done, failed: Failed, *, wait: bool = False
+    ) -> None:
+        """Run a job that writes files and leaves the results on the screen as they are."""
+        errors: list[Exception] = []
+
         def refused(error: Exception) -> None:
             errors.append(error)
             failed(error)
 
-        job = self.jobs.start("Export HTML", work, done, refused)
+        job = self.jobs.start(name, work, done, refused)
         self._wait(job, wait, lambda: next(iter(errors), None))
 
     def cancel(self) -> bool:

@@ -13,6 +13,7 @@ from workbench.measurement.limits import Progress, Samples
 from workbench.panels.task_thread import TaskThread
 
 Failed = Callable[[Exception], None]
+Done = Callable[[Any], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class Questions:
         hints = {"accuracy": "How right A and B are", "where the time goes": "Profile A and B"}
         self.why = self._link("why?", "What ORT did differently, or what costs B its time", self._ask_why)
         asked = [self._link(text, hints[text], partial(self._ask, kind)) for text, kind in ANSWERS.items()]
-        self.share = self._link("share", "Save, download, export or pin this comparison", row.toggle)
+        self.share = self._link("share", "Save, download, export, pin or deploy this", row.toggle)
         self.links = [self.why, *asked, self.share]
         line = W.HBox([*self.links, more, row.buttons["Copy as Python"]])
         line.add_class("wbp-questions")

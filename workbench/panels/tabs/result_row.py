@@ -1,4 +1,4 @@
-"""The menu to share a comparison: a pinned cell, a bundle, a page; and the code that makes it."""
+"""The menu to share a comparison: a pinned cell, a bundle, a page, a server; and the code that makes it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from workbench.panels.buttons import Spec, buttons_of
 from workbench.panels.markup import error_html, note_html
 from workbench.panels.tabs.card import still_bundle
 from workbench.panels.tabs.codebox import CodeBox
+from workbench.panels.tabs.deploying import Deploying
 from workbench.panels.tabs.naming import file_name
 from workbench.worker.folder import WorkerFolder
 
@@ -45,8 +46,10 @@ class ResultRow:
         )
         self.buttons = buttons_of(specs, self.status)
         _, pin, save, download, export = self.buttons.values()
-        self.menu = W.HBox([pin, self.path, save, download, export])
-        self.menu.add_class("wbp-actions")
+        sharing = W.HBox([pin, self.path, save, download, export])
+        sharing.add_class("wbp-actions")
+        self.deploying = Deploying(bench)
+        self.menu = W.VBox([sharing, self.deploying.widget])
         self.menu.layout.display = "none"
         self.widget = W.VBox([self.menu, self.code.widget, self.status])
         self.state.observe(self._show, names=["result", "model", "job"])

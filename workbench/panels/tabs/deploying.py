@@ -1,0 +1,84 @@
+"""Deploy from the panels: a folder with a server of one of the compared configs, and its check."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as W
+
+from workbench.config import Config
+from workbench.config.literals import text_literal
+from workbench.panels.bench import Bench
+from workbench.panels.buttons import buttons_of
+from workbench.panels.code import config_code
+from workbench.panels.jobs import Job
+from workbench.panels.markup import error_html, note_html
+from workbench.panels.tabs.naming import file_name
+
+KINDS = ("python", "triton")
+
+
+class Deploying:
+    """Which config, what kind of server, which folder; Deploy writes it, and starts a Python server once."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.label = W.Dropdown(options=["A"], layout=W.Layout(width="64px"), tooltip="The config to serve")
+        self.kind = W.Dropdown(options=KINDS, layout=W.Layout(width="88px"), tooltip="What serves it")
+        self.folder = W.Text(placeholder="folder", tooltip="A new folder, beside the notebook")
+        self.status = W.HTML()
+        hint = "Write a server of this config; a Python one is started once, compared and measured"
+        self.buttons = buttons_of((("Deploy", hint, self.deploy),), self.status)
+        self.row = W.HBox([W.HTML("Serve"), self.label, self.kind, self.folder, *self.buttons.values()])
+        self.row.add_class("wbp-actions")
+        self.widget = W.VBox([self.row, self.status])
+        self.state.observe(self._show, names=["result", "model", "job"])
+        self._show()
+
+    def _show(self, _: object = None) -> None:
+        result = self.state.result
+        ready = self.state.model is not None and self.state.job is None and result is not None
+        self.buttons["Deploy"].disabled = not ready
+        if result is None:
+            return
+        labels = [run.label for run in result.runs if run.failure is None] or ["A"]
+        if list(self.label.options) != labels:
+            self.label.options = labels
+            self.label.value = labels[-1]
+        if not self.folder.value:
+            self.folder.value = f"{file_name(result.record.model.name)}-server"
+
+    def deploy(self, *, wait: bool = False) -> None:
+        """Write the deployment in a job that can be cancelled."""
+        config = next(run.config for run in self.state.result.runs if run.label == self.label.value)
+        subject = self.bench.request().subject
+        folder = Path(self.folder.value.strip() or "server").expanduser()
+        kind = self.kind.value
+        self.status.value = note_html("Deploying…")
+        work = partial(self._work, subject, config, folder, kind)
+        done = partial(self._written, config, folder, kind)
+        self.bench.write("Deploy", work, done, self._show_error, wait=wait)
+
+    @staticmethod
+    def _work(subject: Any, config: Config, folder: Path, kind: str, job: Job) -> Any:
+        from workbench.api.deploying import deploy
+
+        job.step("writing the server")
+        inputs = subject.inputs()
+        deployment = deploy(
+            subject.model, config, folder, "triton" if kind == "triton" else "python",
+            inputs=inputs, cancel=job.cancel,
+        )  # fmt: skip
+        if kind == "python":
+            deployment = deployment.check(progress=job.tell, cancel=job.cancel)
+        return deployment
+
+    def _written(self, config: Config, folder: Path, kind: str, deployment: Any) -> None:
+        check = ".check()" if kind == "python" else ""
+        code = f"wb.deploy(model, {config_code(config)}, {text_literal(str(folder))}, {kind!r}){check}"
+        self.status.value = note_html(deployment) + note_html(code)
+
+    def _show_error(self, error: Exception) -> None:
+        self.status.value = error_html(error)
