@@ -119,7 +119,7 @@ def test_all_options_are_searched_set_and_dropped(bench: wb.Workbench, table: Kn
     assert "run memory.enable_memory_arena_shrinkage" in labels
     table.view.search = "session"
     assert len(table.view.hits) == MOST_HITS
-    assert "more" in table.view.found
+    assert "more" in table.view.hit_count
     table.view.search = "denormal"
     (hit,) = (row for row in table.view.hits if row["label"] == "session session.set_denormal_as_zero")
     do(table, "set", label="B", row=hit["key"], value="on")

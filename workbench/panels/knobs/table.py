@@ -66,9 +66,9 @@ class KnobTable:
 
     def set(self, label: str, row: str, text: str) -> None:
         """Set a value by its words, or by a typed text."""
-        found = self.row(row)
+        knob_row = self.row(row)
         try:
-            self.bench.turn(label, row, lambda config: found.changed(config, text.strip()))
+            self.bench.turn(label, row, lambda config: knob_row.changed(config, text.strip()))
         except WorkbenchError:
             self.refused = {(label, row): text}
             self.refresh()
@@ -77,9 +77,9 @@ class KnobTable:
 
     def copy(self, label: str, row: str) -> None:
         """Give a config what A has in a row."""
-        found = self.row(row)
-        value = found.value(self.state.a)
-        self.bench.turn(label, row, lambda config: found.with_value(config, value))
+        knob_row = self.row(row)
+        value = knob_row.value(self.state.a)
+        self.bench.turn(label, row, lambda config: knob_row.with_value(config, value))
 
     def row(self, key: str) -> Row:
         """Return the row with a key."""
@@ -105,7 +105,7 @@ class KnobTable:
         view.rows = [*(self._row_json(row, configs) for row in self.rows()), *lines]
         view.hits = [self._row_json(row, configs) for row in hits[:MOST_HITS]]
         more = f", {len(hits) - MOST_HITS} more: type another word" if len(hits) > MOST_HITS else ""
-        view.found = f"{counted(len(hits), 'option')}{more}" if view.search.strip() else ""
+        view.hit_count = f"{counted(len(hits), 'option')}{more}" if view.search.strip() else ""
 
     def _column(self, label: str) -> dict[str, Any]:
         return {

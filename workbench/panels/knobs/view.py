@@ -19,7 +19,7 @@ class KnobView(anywidget.AnyWidget):
     rows: t.List[Any] = t.List(help="a row for each knob; a cell for each column").tag(sync=True)
     hits: t.List[Any] = t.List(help="rows that the search found").tag(sync=True)
     search = t.Unicode("").tag(sync=True)
-    found = t.Unicode("", help="how many rows the search found").tag(sync=True)
+    hit_count = t.Unicode("", help="how many rows the search found").tag(sync=True)
     total = t.Int(0, help="options that can be searched").tag(sync=True)
 
     def __init__(self, on_act: Callable[[dict[str, Any]], None]) -> None:

@@ -217,7 +217,7 @@ function render({ model, el: root }) {
     searching.colSpan = columns.length + 1;
     fill(body, model.get("rows"), columns);
     fill(found, model.get("hits"), columns);
-    count.textContent = model.get("found");
+    count.textContent = model.get("hit_count");
     search.placeholder = `search ${model.get("total")} options…`;
     named(search, "search all options");
   }
@@ -231,7 +231,7 @@ function render({ model, el: root }) {
     }, 120);
   });
   search.value = model.get("search");
-  const names = ["columns", "rows", "hits", "found"];
+  const names = ["columns", "rows", "hits", "hit_count"];
   let drawing = 0;
   const soon = () => {
     if (!drawing) {
