@@ -198,7 +198,8 @@ def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
 
 
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("compare", "show", "history", "samples", "doctor", "lab"):
+    analysing = ("explain", "levels", "profile", "threads", "accuracy", "prepare", "export")
+    for command in ("compare", "show", "history", "samples", "doctor", "lab", *analysing):
         with pytest.raises(SystemExit) as ended:
             main([command, "--help"])
         assert ended.value.code == 0

@@ -15,7 +15,7 @@ from tests.factories.records import comparison
 from tests.factories.results import further
 from workbench.cli import main
 from workbench.records.display import config_in_words
-from workbench.results.folder import tables_of
+from workbench.results.folder import json_of, tables_of
 from workbench.results.history import History
 
 
@@ -41,6 +41,25 @@ def test_a_comparison_is_tables_configs_scripts_and_a_picture(tmp_path: Path) ->
 
 def every_sample(run: object) -> list[float]:
     return [s for process in run.processes for block in process.blocks for s in block.samples_s]  # type: ignore[attr-defined]
+
+
+def test_tables_as_json_have_every_digit_and_null_for_absent_values(tmp_path: Path) -> None:
+    result = wb.Comparison(ordinary())
+    folder = result.export(tmp_path / "out", "json")
+    assert not list(folder.rglob("*.csv"))
+    samples = json.loads((folder / "tables/samples.json").read_text())
+    assert [row["latency_s"] for row in samples] == [s for run in result.runs for s in every_sample(run)]
+    frame = pd.DataFrame({"a": [float("nan"), float("inf")], "b": [None, (1, 2)], "c": [True, False]})
+    assert json.loads(json_of(frame)) == [
+        {"a": None, "b": None, "c": True},
+        {"a": "inf", "b": "(1, 2)", "c": False},
+    ]
+
+
+@pytest.mark.parametrize("kind", further())
+def test_every_table_can_be_json(kind: str) -> None:
+    for name, frame in tables_of(further()[kind]):
+        assert len(json.loads(json_of(frame))) == len(frame), name
 
 
 @pytest.mark.parametrize("kind", further())
@@ -86,6 +105,8 @@ def test_the_command_writes_the_folder(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["export", str(bundle), str(tmp_path / "out")]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / "out")
     assert (tmp_path / "out/index.json").exists()
+    assert main(["export", str(bundle), str(tmp_path / "json"), "--json"]) == 0
+    assert (tmp_path / "json/tables/samples.json").exists()
 
 
 def test_the_history_has_configs_in_columns(tmp_path: Path) -> None:

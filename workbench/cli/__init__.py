@@ -1,4 +1,4 @@
-"""The command line: `workbench compare`, `measure`, `findings`, `improve`, `show`, `doctor`, `lab`…"""
+"""The command line: `workbench compare`, `measure`, `explain`, `profile`, `tune`, `show`, `lab`…"""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from workbench.cli import (
     comparing,
     decoding,
     deploying,
+    evaluating,
+    explaining,
     exporting,
     lab,
     load_testing,
     matrix,
     measuring,
+    preparing,
     reporting,
     showing,
     sweeping,
@@ -70,6 +73,9 @@ def parser() -> argparse.ArgumentParser:
     decoding.add_to(commands)
     matrix.add_to(commands)
     versions.add_to(commands)
+    explaining.add_to(commands)
+    evaluating.add_to(commands)
+    preparing.add_to(commands)
     advising.add_to(commands)
     deploying.add_to(commands)
     tuning.add_to(commands)

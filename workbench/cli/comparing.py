@@ -208,6 +208,18 @@ def read_outputs(arguments: argparse.Namespace) -> Any:
     return renamed or None
 
 
+def add_configs(command: argparse.ArgumentParser) -> None:
+    """Add the options of the configs, as `read_candidates` reads them."""
+    for label in LABELS:
+        role = "the baseline, by default ORT's defaults" if label == "a" else "a further config"
+        command.add_argument(
+            f"--{label}",
+            action="append",
+            metavar="KEY=VALUE",
+            help=f"a setting of {label.upper()}, {role}; may be repeated",
+        )
+
+
 def read_candidates(arguments: argparse.Namespace) -> list[Config]:
     """Return the baseline and every candidate with at least one setting."""
     from workbench.config import Config

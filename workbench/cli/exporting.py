@@ -17,7 +17,8 @@ def add_to(commands: Commands) -> None:
     export.add_argument("source", help=SOURCE)
     export.add_argument("folder", help="a new or empty folder")
     formats = export.add_mutually_exclusive_group()
-    for name, title in (("csv", "CSV, the default"), ("parquet", "Parquet, which needs pyarrow")):
+    titles = {"csv": "CSV, the default", "json": "JSON", "parquet": "Parquet, which needs pyarrow"}
+    for name, title in titles.items():
         text = f"tables as {title}"
         formats.add_argument(f"--{name}", dest="tables", action="store_const", const=name, help=text)
     export.set_defaults(run=run, tables="csv")

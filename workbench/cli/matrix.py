@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from workbench.cli.comparing import LABELS, read_candidates
+from workbench.cli.comparing import add_configs, read_candidates
 from workbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,14 +21,7 @@ def add_to(commands: Commands) -> None:
         "matrix", help="measure several models under several configs", epilog=f"Example: {EXAMPLE}"
     )
     matrix.add_argument("models", nargs="+", metavar="model", help="samples' names, paths or URLs")
-    for label in LABELS:
-        role = "the baseline, by default ORT's defaults" if label == "a" else "a further config"
-        matrix.add_argument(
-            f"--{label}",
-            action="append",
-            metavar="KEY=VALUE",
-            help=f"a setting of {label.upper()}, {role}; may be repeated",
-        )
+    add_configs(matrix)
     matrix.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
     matrix.add_argument("--budget", type=float, metavar="S", help="seconds that all models may take")
     matrix.add_argument(

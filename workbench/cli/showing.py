@@ -52,6 +52,21 @@ def run_show(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def print_result(result: Any, frame: pd.DataFrame, *, as_csv: bool) -> None:
+    """Print the sentence of a result and the first rows of a table of it, or the whole table as CSV."""
+    from workbench.records.spreadsheet import csv_of
+    from workbench.text import printable
+
+    if as_csv:
+        print(csv_of(frame), end="")
+        return
+    print(printable(str(result), keep="\n"))
+    if not frame.empty:
+        print(table(frame.head(MOST_SHOWN).map(_shortened)))
+    if len(frame) > MOST_SHOWN:
+        print(f"… and {len(frame) - MOST_SHOWN:,} more rows: --csv prints them all")
+
+
 def opened(source: str) -> Any:
     """Open the bundle of this name, or the entry of the history if no such file exists."""
     from workbench.api.comparing import history, open

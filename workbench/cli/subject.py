@@ -24,15 +24,35 @@ def add_subject(command: argparse.ArgumentParser) -> None:
     command.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
 
 
+def add_calibration(command: argparse.ArgumentParser) -> None:
+    """Add the option that names the calibration data of static int8."""
+    command.add_argument(
+        "--calibration",
+        metavar="DATA",
+        help="data on which static int8 measures its ranges: an .npz file, a folder of images, or random",
+    )
+
+
 def subject_of(arguments: argparse.Namespace) -> tuple[Model, Config, Any]:
     """Return the model, the config, and the inputs as `wb.compare` takes them."""
-    from workbench.config import Config
     from workbench.judge.compare_request import check_seed
-    from workbench.models import load
 
     check_seed(arguments.seed)
-    model = load(arguments.model)
-    return model, Config.from_assignments(arguments.a or []), read_inputs(arguments, model)
+    model, config = model_and_config(arguments)
+    return model, config, read_inputs(arguments, model)
+
+
+def model_and_config(arguments: argparse.Namespace) -> tuple[Model, Config]:
+    """Return the model and the config of a command that runs nothing on inputs."""
+    from workbench.config import Config
+    from workbench.models import load
+
+    return load(arguments.model), Config.from_assignments(arguments.a or [])
+
+
+def shows_progress(arguments: argparse.Namespace) -> bool:
+    """Return whether a progress bar is wanted: only on a terminal."""
+    return sys.stderr.isatty() and not arguments.quiet
 
 
 def read_inputs(arguments: argparse.Namespace, model: Model) -> Any:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.comparing import LABELS, read_candidates
+from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.subject import save
 from workbench.errors import InputError
 
@@ -29,14 +29,7 @@ def add_to(commands: Commands) -> None:
         metavar="NAME=V,V",
         help="a free dimension or a setting, and its values; may be repeated; by default the batch",
     )
-    for label in LABELS:
-        role = "the baseline, by default ORT's defaults" if label == "a" else "a further config"
-        sweep.add_argument(
-            f"--{label}",
-            action="append",
-            metavar="KEY=VALUE",
-            help=f"a setting of {label.upper()}, {role}; may be repeated",
-        )
+    add_configs(sweep)
     sweep.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
     sweep.add_argument("--budget", type=float, metavar="S", help="seconds that all points may take")
     sweep.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")

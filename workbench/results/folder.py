@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from workbench.config import Config
 from workbench.errors import ConfigError, StorageError, WorkbenchError
@@ -20,7 +21,8 @@ from workbench.text import printable, quoted
 if TYPE_CHECKING:
     import pandas as pd
 
-TableFormat: TypeAlias = Literal["csv", "parquet"]
+TableFormat: TypeAlias = Literal["csv", "json", "parquet"]
+FORMATS = get_args(TableFormat)
 UNITS = {  # by the end of a column's name
     "_s": "seconds",
     "_ms": "milliseconds",
@@ -107,12 +109,28 @@ def rows_frame(rows: tuple[Any, ...]) -> pd.DataFrame:
     return pd.DataFrame([asdict(row) for row in rows])
 
 
+def json_of(frame: pd.DataFrame) -> str:
+    """Return the rows as a JSON list of objects, with null for absent values and every digit of numbers."""
+    present = frame.astype(object).where(frame.notna(), None)
+    rows = [
+        {str(column): _json_value(value) for column, value in row.items()}
+        for row in present.to_dict("records")
+    ]
+    return json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _json_value(value: Any) -> Any:
+    """Return infinity and objects as text, which JSON has no words for."""
+    plain = _scalar(value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else value)
+    return str(plain) if isinstance(plain, float) and not isfinite(plain) else plain
+
+
 def _check_format(tables: str) -> None:
-    if tables not in ("csv", "parquet"):
-        raise ConfigError(f"tables={quoted(tables)} is no format", 'give "csv" or "parquet"')
+    if tables not in FORMATS:
+        raise ConfigError(f"tables={quoted(tables)} is no format", 'give "csv", "json" or "parquet"')
     if tables == "parquet" and find_spec("pyarrow") is None:
         raise ConfigError(
-            "Parquet needs pyarrow, which is not installed", 'pip install pyarrow, or give "csv"'
+            "Parquet needs pyarrow, which is not installed", 'pip install pyarrow, or give "csv" or "json"'
         )
 
 
@@ -132,6 +150,8 @@ def _write(result: Any, folder: Path, tables: TableFormat) -> None:
         path = _file(folder / "tables", name, f".{tables}")
         if tables == "csv":
             path.write_text(csv_of(frame), encoding="utf-8", newline="")
+        elif tables == "json":
+            path.write_text(json_of(frame), encoding="utf-8")
         else:
             frame.map(_scalar).to_parquet(path, index=False)
         columns = {str(column): _unit(str(column)) for column in frame.columns}

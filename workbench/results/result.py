@@ -99,11 +99,13 @@ class Result(Exportable):
         """
         return write_atomically(path, packed(self, weights=weights))
 
-    def export(self, folder: str | os.PathLike[str], tables: Literal["csv", "parquet"] = "csv") -> Path:
+    def export(
+        self, folder: str | os.PathLike[str], tables: Literal["csv", "json", "parquet"] = "csv"
+    ) -> Path:
         """Write it as a folder of plain files, and return that folder.
 
-        Every table as CSV or Parquet (`tables`), the configs as JSON and as scripts, the picture, the bundle,
-        and `index.json`, which names the files and the unit of every column.
+        Every table as CSV, JSON or Parquet (`tables`), the configs as JSON and as scripts, the picture, the
+        bundle, and `index.json`, which names the files and the unit of every column.
         """
         from workbench.results.folder import export_folder
 
