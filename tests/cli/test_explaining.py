@@ -132,12 +132,12 @@ def test_accuracy_takes_configs_data_and_a_metric(
 
 
 def test_prepare_prints_the_steps_and_the_file(
-    calls: Calls, model: str, capsys: pytest.CaptureFixture[str]
+    calls: Calls, model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = StepRecord("dynamic int8", "it quantized 2 nodes", (), (), 1.0, False, 10, 5, ())
     record = Preparation((step,), None, 1.0, 5, None, ())
     source = SimpleNamespace(path=Path("/prepared/model.onnx"))
-    calls["answer"] = wb.Prepared(source, wb.Config(), record, wb.Config(), Path(model))  # type: ignore[arg-type]
+    calls["answer"] = wb.Prepared(source, wb.Config(), record, wb.Config(), source)  # type: ignore[arg-type]
     assert main(["prepare", model, "--a", "precision=dynamic_int8", "--quiet"]) == 0
     assert calls["configs"] == (wb.Config(precision=wb.DynamicInt8()),)
     assert (calls["calibration"], calls["on_step"]) == (None, None)
@@ -148,6 +148,9 @@ def test_prepare_prints_the_steps_and_the_file(
     captured = capsys.readouterr()
     assert [row["step"] for row in rows(captured.out)] == ["dynamic int8"]
     assert "/prepared/model.onnx" in captured.err
+    monkeypatch.setattr(wb.Prepared, "export", lambda _, folder: Path("/exported") / folder)
+    assert main(["prepare", model, "-o", "out"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "/exported/out"
 
 
 def test_a_long_table_says_how_to_get_the_rest(

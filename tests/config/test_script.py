@@ -166,3 +166,13 @@ def test_a_script_writes_only_into_its_folder() -> None:
         text = Config(precision="float16").to_python(model, asked)
         assert f"os.makedirs({str(expected / 'float16')!r}, exist_ok=True)" in text
         assert text.count(str(Path("models"))) == text.count(repr(str(model)))
+
+
+def test_a_script_that_prepares_draws_what_it_needs_and_times_a_call() -> None:
+    text = Config(precision="static_int8").to_python("net.onnx", sizes={"it's": 3})
+    compile(text, "script", "exec")
+    assert text.count("def draw(") == 1
+    assert """SIZES = {"it's": 3}""" in text
+    assert "os.path.exists(path)" in text
+    assert text.index("def run(") < text.index('if __name__ == "__main__":') < text.index("one call: ")
+    assert "def draw(" not in Config().to_python("net.onnx")

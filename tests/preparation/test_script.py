@@ -126,6 +126,35 @@ def _outputs(path: Path, config: wb.Config, feed: dict[str, np.ndarray]) -> list
 
 
 @pytest.mark.real
+def test_an_exported_folder_has_all_that_its_script_needs(tmp_path: Path) -> None:
+    """With the calibration data the script makes the same file, and without them it draws examples."""
+    config = wb.Config(precision=wb.StaticInt8(samples=4))
+    prepared = wb.prepare("digits-conv", config)
+    folder = prepared.export(tmp_path / "out")
+    assert sorted(path.name for path in folder.iterdir()) == ["calibration.npz", "model.onnx", "script.py"]
+    assert "one call: " in _run_as_program(folder)
+    made = next(folder.glob("*-prepared/int8/model.onnx"))
+    feed = {name: array[:1] for name, array in read_calibration_set("digits-conv").feeds.items()}
+    feed = {name: _as_taken(value, name, prepared.model) for name, value in feed.items()}
+    expected = _outputs(folder / "model.onnx", prepared.config, feed)
+    np.testing.assert_array_equal(_outputs(made, prepared.config, feed)[0], expected[0])
+    (folder / "calibration.npz").unlink()
+    printed = _run_as_program(folder)
+    assert "RANDOM data" in printed
+    assert "one call: " in printed
+    with pytest.raises(wb.ConfigError, match="exists"):
+        prepared.export(folder)
+
+
+def _run_as_program(folder: Path) -> str:
+    process = subprocess.run(
+        [sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr[-3000:]
+    return process.stdout
+
+
+@pytest.mark.real
 def test_what_only_the_graph_tells_is_filled_in() -> None:
     prepared = wb.prepare("digits-vit", wb.Config(fusion=wb.TransformerFusion()))
     assert "model_type='vit', num_heads=4, hidden_size=96" in prepared.to_python()

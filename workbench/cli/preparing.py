@@ -22,13 +22,19 @@ def add_to(commands: Commands) -> None:
     prepare.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
     prepare.add_argument("--a", action="append", metavar="KEY=VALUE", help="a setting; may be repeated")
     add_calibration(prepare)
+    prepare.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="a new folder for the model, its script, its calibration data",
+    )
     prepare.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     prepare.add_argument("--quiet", action="store_true", help="do not name the steps while they run")
     prepare.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print each step and the path of the prepared file."""
+    """Print each step, and the path of the prepared file or of the folder with it."""
     from workbench.preparation.preparing import prepare
     from workbench.records.spreadsheet import csv_of
     from workbench.text import path_text, printable
@@ -44,5 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(csv_of(prepared.to_frame()), end="")
     else:
         print(printable(str(prepared), keep="\n"))
-    print(path_text(prepared.model.path), file=sys.stderr if arguments.csv else sys.stdout)
+    path = prepared.export(arguments.output) if arguments.output else prepared.model.path
+    print(path_text(path), file=sys.stderr if arguments.csv else sys.stdout)
     return 0

@@ -98,19 +98,29 @@ class Config(ConfigFields):
         start = base or cls()
         return start.replace(**assignments.assigned(start, texts))
 
-    def to_python(self, model: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> str:
+    def to_python(
+        self,
+        model: str | os.PathLike[str],
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        sizes: Mapping[str, int] | None = None,
+    ) -> str:
         """Return a plain onnxruntime script that prepares the model at a path and makes this session of it.
 
         What it prepares is written into `folder`, by default one named after the model in the folder where
         the script runs; nothing is written beside the model.
         Static int8 reads its calibration examples from `calibration.npz`: an array for each input, all
-        examples along the first axis.
+        examples along the first axis. Without that file it draws random ones by seeds. Run as a program, the
+        script warms up and times a call on random inputs, where axes of these names have these `sizes`.
         """
         check_trusted(self)
         if not self.changes_model:
             return script.script(self.plan(), model, self.runtime)
-        steps = script_steps.steps(self, model, self.runtime_only.plan(), folder)
-        return script.script(self.session_config.plan(), steps.file, self.runtime, script_text.lines(steps))
+        steps = script_steps.steps(self, model, self.runtime_only.plan(), folder, sizes)
+        steps.imports.append(script_text.TIME)
+        steps.add_draw()
+        text = script.script(self.session_config.plan(), steps.file, self.runtime, script_text.lines(steps))
+        return text + script_text.TIMING
 
     def __repr__(self) -> str:
         return f"Config({', '.join(f'{name}={value!r}' for name, value in self.changed().items())})"

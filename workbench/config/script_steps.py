@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.config import defaults
@@ -17,6 +18,7 @@ from workbench.errors import ConfigError
 from workbench.rewrites.catalogue import script_of
 
 CALIBRATION = "calibration.npz"
+RANDOM_SAMPLES = 32  # examples that are drawn where there is no such file
 LEVELS = {"float32": 1, "int8": 4}
 _PREPROCESS = """beside = {
     "save_as_external_data": LARGE,
@@ -33,12 +35,18 @@ _EXAMPLES = '''class Examples(CalibrationDataReader):
     """An .npz file with an array for each input, all examples along its first axis; fed one by one."""
 
     def __init__(self, path):
-        self.arrays = dict(np.load(path))
-        self.places = iter(range(len(next(iter(self.arrays.values())))))
+        if os.path.exists(path):
+            arrays = dict(np.load(path))
+            count = len(next(iter(arrays.values())))
+            feeds = ({name: array[at : at + 1] for name, array in arrays.items()} for at in range(count))
+        else:
+            print("calibrating on RANDOM data, which says nothing about real inputs: there is no", path)
+            inputs = ort.InferenceSession(MODEL, providers=["CPUExecutionProvider"]).get_inputs()
+            feeds = (draw(inputs, seed) for seed in range(%(count)d))
+        self.feeds = iter(feeds)
 
     def get_next(self):
-        at = next(self.places, None)
-        return None if at is None else {name: array[at : at + 1] for name, array in self.arrays.items()}'''
+        return next(self.feeds, None)'''
 _FOLD = """options = ort.SessionOptions()
 options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
 options.optimized_model_filepath = %(target)r
@@ -68,9 +76,10 @@ def steps(
     model: str | os.PathLike[str],
     plan: SessionPlan,
     folder: str | os.PathLike[str] | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> Steps:
     """Return the code of every step and the file that the session loads; `plan` optimizes a saved graph."""
-    script = Steps(model, folder)
+    script = Steps(model, folder, sizes)
     if isinstance(config.precision, PreparedModel):
         script.file = config.precision.model or script.file
     if config.rewrites:
@@ -165,6 +174,7 @@ def _static(script: Steps, settled: StaticInt8) -> None:
     if settled.format == "qoperator":
         source, target = script.next("unshared")
         script.blocks.append(_UNSHARE % {"source": source} + SAVE % {"model": "model", "target": target})
+    script.add_draw()
     source, target = script.next("int8")
     options: dict[str, object] = {"CalibTensorRangeSymmetric": False}
     if settled.percentile is not None:
@@ -179,7 +189,7 @@ def _static(script: Steps, settled: StaticInt8) -> None:
     script.add(
         "import numpy as np\nfrom onnxruntime.quantization import "
         "CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static" + imported,
-        f"""{_EXAMPLES}
+        f"""{_EXAMPLES % {"count": settled.samples or RANDOM_SAMPLES}}
 
 
 quantize_static(

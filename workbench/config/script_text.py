@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 APART = "import contextlib\nimport tempfile"
+TIME = "import time"
 _LARGE = """LARGE = os.path.getsize(MODEL) > 1 << 30 or any(  # weights go beside the next file, too
     tensor.data_location == onnx.TensorProto.EXTERNAL
     for tensor in onnx.load(MODEL, load_external_data=False).graph.initializer
@@ -16,16 +17,58 @@ SAVE = """onnx.save(
     location="model.onnx.data" if LARGE else None,
 )"""
 
+_DRAW = '''SIZES = %(sizes)r  # of axes without a size, by name; others get 1
+
+
+def draw(inputs, seed):
+    """Return random arrays for the inputs of a session: numbers near 0, small integers, masks of ones."""
+    random = np.random.default_rng(seed)
+    types = {"float": "float32", "double": "float64"}
+    feeds = {}
+    for value in inputs:
+        kind = value.type.removeprefix("tensor(").removesuffix(")")
+        shape = [size if isinstance(size, int) else SIZES.get(size, 1) for size in value.shape]
+        dtype = np.dtype(types.get(kind, kind))
+        if "mask" in value.name or dtype.kind == "b":
+            feeds[value.name] = np.ones(shape, dtype)
+        elif dtype.kind in "iu":
+            feeds[value.name] = random.integers(0, 10, shape).astype(dtype)
+        else:
+            feeds[value.name] = random.standard_normal(shape).astype(dtype)
+    return feeds'''
+TIMING = """
+
+if __name__ == "__main__":  # a first look, on random inputs
+    try:
+        feeds = draw(session.get_inputs(), 0)
+        for _ in range(5):
+            run(feeds)
+    except Exception as error:
+        raise SystemExit(f"not timed: these random inputs do not fit, change SIZES or give your own: {error}")
+    latencies_s = []
+    for _ in range(21):
+        start = time.perf_counter()
+        run(feeds)
+        latencies_s.append(time.perf_counter() - start)
+    print(f"one call: {1e3 * sorted(latencies_s)[10]:.3f} ms, the median of 21")
+"""
+
 
 class Steps:
     """The script so far, a block of code for each step; `file` is the file that the next step reads."""
 
-    def __init__(self, model: str | os.PathLike[str], folder: str | os.PathLike[str] | None) -> None:
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        folder: str | os.PathLike[str] | None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> None:
         self.model = os.fspath(model)
         self.folder = Path(folder if folder is not None else f"{Path(model).stem}-prepared")
         self.file = self.model
         self.imports: list[str] = ["import onnx"]
         self.blocks: list[str] = [f"MODEL = {self.model!r}", _LARGE]
+        self._draw = _DRAW % {"sizes": dict(sizes or {})}
 
     def next(self, word: str, suffix: str = ".onnx") -> tuple[str, str]:
         """Return the file that this step reads and the file that it writes, in the output folder."""
@@ -34,6 +77,11 @@ class Steps:
         self.blocks.append(f"os.makedirs({str(Path(self.file).parent)!r}, exist_ok=True)")
         return source, self.file
 
+    def add_draw(self) -> None:
+        """Define `draw`, once."""
+        if self._draw not in self.blocks:
+            self.add("import numpy as np", self._draw)
+
     def add(self, imported: str, block: str) -> None:
         self.imports += imported.splitlines()
         self.blocks.append(block)
@@ -41,7 +89,7 @@ class Steps:
 
 def lines(script: Steps) -> Iterator[str]:
     """Yield the script so far, the imports first and without repetition."""
-    standard = {*APART.splitlines()} & {*script.imports}
+    standard = {*APART.splitlines(), TIME} & {*script.imports}
     others = {*script.imports, "import onnxruntime as ort"} - standard
     yield "\n".join([*sorted(standard), *([""] if standard else []), *sorted(others, key=_import_order)])
     yield from script.blocks

@@ -23,11 +23,10 @@ from workbench.deployment.contract import Contract, contract_of
 from workbench.deployment.serving.protocol import Array, Tensor
 from workbench.deployment.session_file import session_file
 from workbench.errors import DeployError
-from workbench.models.external import beside_locations
-from workbench.models.model import Model
+from workbench.models.copying import copy_model
 from workbench.preparation.preparing import Prepared
 from workbench.records.deployment import DeployedFile, DeploymentRecord
-from workbench.text import path_text, shorten
+from workbench.text import path_text
 
 Kind = Literal["python", "triton"]
 KINDS: tuple[Kind, ...] = ("python", "triton")
@@ -35,7 +34,7 @@ SERVING = Path(__file__).with_name("serving")
 _PACKAGE = "workbench.deployment.serving"  # `serving` in a deployment
 WARM_UP_RUNS = 5
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
-_COPY_BYTES = 1 << 20
+_READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def _python(
     serving: Serving,
     cancel: threading.Event | None,
 ) -> tuple[str, ...]:
-    model = _copy_model(prepared.model, target / "model", cancel)
+    model = copy_model(prepared.model, target / "model", cancel)
     providers = _providers(prepared)
     notes = tuple(prepared.notes)
     files = {f"model/{path.name}": _sha256(path, cancel) for path in sorted((target / "model").iterdir())}
@@ -152,7 +151,7 @@ def _triton(
             "Triton's backend reads .onnx files, and this config makes an .ort file",
             'leave saved_graph="ort" out: config.replace(saved_graph=None)',
         )
-    _copy_model(prepared.model, target / serving.name / "1", cancel)
+    copy_model(prepared.model, target / serving.name / "1", cancel)
     text = triton.config_text(
         serving.name,
         prepared.config,
@@ -166,30 +165,10 @@ def _triton(
     return (*lost, *prepared.notes)
 
 
-def _copy_model(model: Model, folder: Path, cancel: threading.Event | None) -> Path:
-    """Copy the file and its external weights; return the copy, called model.onnx or model.ort."""
-    folder.mkdir(parents=True)
-    copy = folder / f"model{model.path.suffix}"
-    _copy(model.path, copy, cancel)
-    for location in (
-        beside_locations(model.structure, copy.name, shorten(model.name)) if model.external else ()
-    ):
-        (folder / location).parent.mkdir(parents=True, exist_ok=True)
-        _copy(model.path.parent / location, folder / location, cancel)
-    return copy
-
-
-def _copy(source: Path, target: Path, cancel: threading.Event | None) -> None:
-    with source.open("rb") as reading, target.open("wb") as writing:
-        while chunk := reading.read(_COPY_BYTES):
-            writing.write(chunk)
-            check_cancel(cancel)
-
-
 def _sha256(path: Path, cancel: threading.Event | None) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_COPY_BYTES):
+        while chunk := file.read(_READ_BYTES):
             digest.update(chunk)
             check_cancel(cancel)
     return digest.hexdigest()

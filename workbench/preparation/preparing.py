@@ -18,6 +18,7 @@ from workbench.models.fingerprint import file_sha256
 from workbench.models.model import Model
 from workbench.preparation import cache
 from workbench.preparation.calibration import Spooled, few_examples, spool
+from workbench.preparation.exporting import axis_sizes, stacked_examples, write_folder
 from workbench.preparation.external_file import check_precision, prepared_file
 from workbench.preparation.nodes import appeared, check_written_names, file_bytes
 from workbench.preparation.step import MODEL, RANGES, Answer, Step, key_of
@@ -45,8 +46,14 @@ class Prepared:
     config: Config  # of the session
     record: Preparation
     asked: Config  # the user's config, with open choices filled in
-    source: Path  # the source file
+    original: Model  # the source model
+    calibration_data: Any = None  # as the user gave it
     stages: tuple[Model, ...] = ()  # the file after each step
+
+    @property
+    def source(self) -> Path:
+        """The source file."""
+        return self.original.path
 
     @property
     def steps(self) -> tuple[StepRecord, ...]:
@@ -72,7 +79,16 @@ class Prepared:
 
         It writes into `folder`, as that of `Config.to_python`.
         """
-        return self.asked.to_python(self.source, folder)
+        return self.asked.to_python(self.source, folder, sizes=axis_sizes(self.original))
+
+    def export(self, folder: str | os.PathLike[str]) -> Path:
+        """Write a new folder, and return it: the model file with its weights, and `script.py`.
+
+        The script makes the file anew where it runs, and times a call. For static int8, the folder holds the
+        calibration examples, too, as the script reads them.
+        """
+        examples = stacked_examples(self.original, self.asked.precision, self.calibration_data)
+        return write_folder(Path(folder).expanduser(), self.model, self.to_python(), examples)
 
     def __str__(self) -> str:
         return str(self.record)
@@ -126,7 +142,8 @@ def prepare(
         model=progress.model,
         config=config.session_config,
         asked=_filled(config, progress.arguments),
-        source=source.path,
+        original=source,
+        calibration_data=calibration,
         record=Preparation(
             steps=tuple(progress.records),
             calibration=None if examples is None else examples.record,

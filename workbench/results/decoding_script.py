@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from workbench.config import Config
+from workbench.config.script_text import TIMING
 
 _LOOP = '''import numpy as np
 
@@ -49,4 +50,4 @@ def decode(tokens, count):
 
 def decoding_script(config: Config, model: str | os.PathLike[str]) -> str:
     """Return the script of the config's session, and the loop over tokens."""
-    return f"{config.to_python(model)}\n\n{_LOOP}\n"
+    return f"{config.to_python(model).removesuffix(TIMING)}\n\n{_LOOP}\n"

@@ -1,0 +1,85 @@
+"""A prepared model as a folder: the file, the script that makes it, and the examples of its calibration."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.config import Precision, StaticInt8
+from workbench.config.script_steps import CALIBRATION
+from workbench.errors import ConfigError, InputError, StorageError
+from workbench.models.copying import copy_model
+from workbench.models.model import Model
+from workbench.preparation.calibration import DEFAULT_SAMPLES, source_of
+from workbench.preparation.example import checked, placed
+
+Examples = dict[str, np.ndarray[Any, Any]]
+
+
+def write_folder(folder: Path, model: Model, script: str, examples: Examples) -> Path:
+    """Write the files into a new folder and return it."""
+    try:
+        copy_model(model, folder)
+        (folder / "script.py").write_text(script, "utf-8")
+        if examples:
+            _write_npz(folder / CALIBRATION, examples)
+    except FileExistsError as error:
+        raise ConfigError(f"{folder} exists", "give a new folder: files in it stay as they are") from error
+    except OSError as error:
+        problem = f"{folder} cannot be written: {error.strerror or error}"
+        raise StorageError(problem, "give a folder that you may write to, on a disk with room") from error
+    return folder
+
+
+def axis_sizes(model: Model) -> dict[str, int]:
+    """Return the size of each symbolic axis in the random inputs of a model; nothing where it takes none."""
+    try:
+        feed = model.inputs().feeds[0]
+    except InputError:
+        return {}
+    sizes = {}
+    for value in model.structure.graph.input:
+        shape = getattr(feed.get(value.name), "shape", ())
+        for axis, size in zip(value.type.tensor_type.shape.dim, shape, strict=False):
+            if axis.dim_param:
+                sizes[axis.dim_param] = int(size)
+    return sizes
+
+
+def stacked_examples(model: Model, precision: Precision | None, data: Any) -> Examples:
+    """Return the examples on which static int8 is calibrated, stacked along the first axis."""
+    if not isinstance(precision, StaticInt8):
+        return {}
+    if isinstance(data, Iterator):
+        raise ConfigError(
+            "the calibration data were an iterator, which is used up", "give a list, a dict or an .npz file"
+        )
+    source = source_of(model, data, precision.samples)
+    most = precision.samples or DEFAULT_SAMPLES
+    feeds = [checked(feed, model, place) for place, feed in islice(placed(source.feeds, source.name), most)]
+    for name, first in feeds[0].items():
+        if any(_shape(feed[name]) != _shape(first) or _shape(first)[:1] != (1,) for feed in feeds):
+            raise ConfigError(
+                f"the calibration examples of {name!r} are no arrays of one size with a batch of 1, so "
+                "they make no single array",
+                "give examples of one size with a batch of 1",
+            )
+    return {name: np.concatenate([feed[name] for feed in feeds]) for name in feeds[0]}
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Return the shape of an array of numbers; nothing for texts, sequences and maps."""
+    return value.shape if isinstance(value, np.ndarray) and value.dtype.kind != "O" else ()
+
+
+def _write_npz(path: Path, arrays: Examples) -> None:
+    """Write what `np.savez` writes, which takes no array called "file"."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
