@@ -39,7 +39,7 @@ def test_examples_that_no_file_can_hold_are_refused(model: Any, data: Any, reaso
 
 
 def test_an_input_may_be_called_as_an_argument_of_savez(model: Any, tmp_path: Path) -> None:
-    arrays = {"file": np.ones((2, 3), np.float32), "a/b": np.zeros((2, 1), np.int64)}
+    arrays: dict[str, Any] = {"file": np.ones((2, 3), np.float32), "a/b": np.zeros((2, 1), np.int64)}
     folder = write_folder(tmp_path / "out", model, "print()", arrays)
     with np.load(folder / "calibration.npz") as saved:
         assert set(saved) == set(arrays)
