@@ -198,7 +198,7 @@ def test_unusable_arguments_exit_as_programs_do(arguments: list[str]) -> None:
 
 
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    analysing = ("explain", "levels", "profile", "threads", "accuracy", "prepare", "export")
+    analysing = ("explain", "levels", "profile", "threads", "accuracy", "prepare", "export", "best")
     for command in ("compare", "show", "history", "samples", "doctor", "lab", *analysing):
         with pytest.raises(SystemExit) as ended:
             main([command, "--help"])

@@ -13,6 +13,7 @@ from workbench._version import __version__
 from workbench.cli import (
     advising,
     checking,
+    choosing,
     cleaning,
     comparing,
     decoding,
@@ -80,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     deploying.add_to(commands)
     tuning.add_to(commands)
     showing.add_to(commands)
+    choosing.add_to(commands)
     reporting.add_to(commands)
     exporting.add_to(commands)
     cleaning.add_to(commands)

@@ -1,0 +1,74 @@
+"""`workbench best`: whether a config of a saved result keeps limits, and which one is the fastest."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.comparing import percent
+from workbench.cli.exit_codes import FINE, OPEN, WORSE
+from workbench.cli.showing import SOURCE, opened
+from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    from workbench.cli.commands import Commands
+
+CODES = {"yes": FINE, "no": WORSE, "not settled": OPEN}
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command and its options."""
+    best = commands.add_parser(
+        "best",
+        help="say which config of a saved comparison, sweep or matrix keeps limits",
+        epilog="Example: workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%%",
+    )
+    best.add_argument("source", help=SOURCE)
+    best.add_argument("--max-p50", type=float, metavar="MS", help="median of the latency")
+    best.add_argument("--max-p99", type=float, metavar="MS", help="99th percentile of the latency")
+    best.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory")
+    best.add_argument(
+        "--max-accuracy-drop", type=percent, metavar="SHARE", help="of a comparison that holds its accuracy"
+    )
+    best.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
+    best.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the answer with its intervals: 0 is yes, 1 no, 3 not settled."""
+    from workbench.records.spreadsheet import csv_of
+    from workbench.results.comparison import Comparison
+    from workbench.results.matrix import Matrix
+    from workbench.results.sweep import Sweep
+    from workbench.text import printable
+
+    result: Any = opened(arguments.source)
+    if not isinstance(result, Comparison | Sweep | Matrix):
+        raise InputError(
+            f"{arguments.source} holds no configs to choose from", "name a comparison, a sweep or a matrix"
+        )
+    limits = read_limits(arguments)
+    if not limits:
+        raise InputError("no limit was given", "give one or more: --max-p99 10")
+    if "max_accuracy_drop" in limits and not isinstance(result, Comparison):
+        raise InputError(
+            "--max-accuracy-drop was given, and no accuracy is kept with a sweep or a matrix",
+            "name a comparison, or leave it out",
+        )
+    answer = result.best(**limits)
+    if arguments.csv:
+        print(csv_of(answer.to_frame()), end="")
+    else:
+        print(printable(str(answer), keep="\n"))
+    return CODES[answer.answer]
+
+
+def read_limits(arguments: argparse.Namespace) -> dict[str, float]:
+    """Return the limits that the user gave, in the units of `result.best`."""
+    in_units = {
+        "max_p50_s": (arguments.max_p50, 1e-3),
+        "max_p99_s": (arguments.max_p99, 1e-3),
+        "max_memory_bytes": (arguments.max_memory, 2**20),
+        "max_accuracy_drop": (arguments.max_accuracy_drop, 1),
+    }
+    return {name: value * unit for name, (value, unit) in in_units.items() if value is not None}
