@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     return CODES[answer.answer]
 
 
-def read_limits(arguments: argparse.Namespace) -> dict[str, float]:
+def read_limits(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the limits that the user gave, in the units of `result.best`."""
     in_units = {
         "max_p50_s": (arguments.max_p50, 1e-3),
