@@ -15,6 +15,7 @@ import workbench as wb
 from tests.panels.conftest import settle
 from tests.results.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
 from workbench.panels.tabs.figure import PLOTLY
+from workbench.panels.tabs.tab import BOTH
 from workbench.records.spreadsheet import csv_of
 from workbench.results.registry import KINDS
 from workbench.views.base import View
@@ -34,7 +35,9 @@ def looked_at(bench: Any) -> Iterator[tuple[str, W.Widget]]:
         results.tabs.selected_index = place
         settle(bench)
         for title, card in list(getattr(page, "cards", {}).items()):
-            page.which.value = title
+            page.which.value = card.card.title
+            if BOTH in page.side.options:
+                page.side.value = BOTH
             settle(bench)
             yield from ((title, widget) for widget in within(card.widget))
             if not card.as_table and card.card.table is not None:
