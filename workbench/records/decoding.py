@@ -8,6 +8,7 @@ from typing import Literal
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.records.comparison import OutputAgreement, Verdict
+from workbench.records.kinds import check_seconds
 from workbench.records.preparation import Preparation
 from workbench.records.run import Failure
 
@@ -88,5 +89,7 @@ def check_decoding(record: DecodingRecord, fix: str) -> None:
             raise BundleError(f"picked: expected {record.token_count} tokens.", fix)
         if any(len(part.step_s) != record.token_count for part in run.passes):
             raise BundleError(f"passes: expected {record.token_count} steps.", fix)
+        for part in run.passes:
+            check_seconds(part.step_s, "passes", fix)
     if any(row.verdict.label not in labels[1:] for row in record.verdicts):
         raise BundleError("verdicts: expected one of a candidate.", fix)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.config.config import Config
 from workbench.records.comparison import OutputAgreement
+from workbench.records.kinds import check_seconds
 from workbench.text import counted, in_mib, in_ms
 
 if TYPE_CHECKING:
@@ -147,6 +148,14 @@ class DeploymentRecord:
         if self.check is not None:
             lines.append(_checked(self.check))
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def check_deployment_record(record: DeploymentRecord, fix: str) -> None:
+    """Refuse times that no check could have measured."""
+    for part in () if record.check is None else record.check.rounds:
+        check_seconds(part.bare_s, "bare_s", fix)
+        for load in part.served:
+            check_seconds((*load.latencies_s, load.elapsed_s), "served", fix)
 
 
 def _checked(check: DeploymentCheck) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from workbench.records.origin import Origin, check_id
 from workbench.text import quoted
 
 MOST_NAME = 80
+MOST_SECONDS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,12 @@ def check_measured_runs(record: ComparisonRecord, fix: str, *, least: int) -> No
     for at, doubt in enumerate(record.doubts):
         if doubt.label is not None and doubt.label not in labels:
             raise BundleError(f"doubts[{at}].label: there is no such run.", fix)
+
+
+def check_seconds(values: Iterable[float], name: str, fix: str) -> None:
+    """Refuse times that nobody waited for; sums of the others stay finite."""
+    if not all(0 <= value < MOST_SECONDS for value in values):
+        raise BundleError(f"{name}: expected times of 0 to {MOST_SECONDS:g} seconds.", fix)
 
 
 def check_parts(record: object, parts: tuple[Part, ...], fix: str) -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.records.comparison import OutputAgreement, Verdict
+from workbench.records.kinds import check_seconds
 from workbench.records.preparation import Preparation
 from workbench.records.run import Failure
 from workbench.text import counted
@@ -125,6 +126,7 @@ def check_load_test(record: LoadTestRecord, fix: str) -> None:
                 )
             ):
                 raise BundleError(f"runs: a slice of {run.label[:40]!r} contradicts itself.", fix)
+            check_seconds((*part.latency_s, *part.waited_s, *part.caller_spans_s), "slices", fix)
     for row in record.verdicts:
         if row.verdict.label not in labels[1:] or row.point not in record.points:
             raise BundleError("verdicts: expected one of a candidate and a point.", fix)

@@ -13,8 +13,7 @@ from workbench.errors import DeployError
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.preparation.runnable import Runnable
-from workbench.records.deployment import DeploymentRecord
-from workbench.records.kinds import anything
+from workbench.records.deployment import DeploymentRecord, check_deployment_record
 from workbench.records.origin import Origin
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
@@ -111,7 +110,7 @@ class Deployment(Result):
 KIND = ResultKind(
     "deployment",
     DeploymentRecord,
-    anything,
+    check_deployment_record,
     None,
     result=Deployment,
     heading="Deployment",
