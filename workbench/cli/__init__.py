@@ -22,6 +22,7 @@ from workbench.cli import (
     explaining,
     exporting,
     lab,
+    lessons,
     load_testing,
     matrix,
     measuring,
@@ -86,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     exporting.add_to(commands)
     cleaning.add_to(commands)
     lab.add_to(commands)
+    lessons.add_to(commands)
     return top
 
 

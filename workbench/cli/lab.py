@@ -26,22 +26,33 @@ TOUR = "00_tour.ipynb"
 def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     lab = commands.add_parser("lab", help="open the notebooks in JupyterLab")
-    lab.add_argument("--no-browser", action="store_true", help="only print the address")
-    lab.add_argument("--port", type=int, default=8888, help="default 8888, or the next free one")
-    lab.add_argument("--ip", default="127.0.0.1", help="address to listen on; default: this machine only")
-    lab.add_argument("--folder", type=Path, help="default: the notebooks in your data folder")
+    add_options(lab)
     lab.set_defaults(run=run)
 
 
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of a command that opens JupyterLab."""
+    command.add_argument("--no-browser", action="store_true", help="only print the address")
+    command.add_argument("--port", type=int, default=8888, help="default 8888, or the next free one")
+    command.add_argument("--ip", default="127.0.0.1", help="address to listen on; default: this machine only")
+    command.add_argument("--folder", type=Path, help="default: the notebooks in your data folder")
+
+
 def run(arguments: argparse.Namespace) -> NoReturn:
-    """Serve until the server stops, then end the process."""
+    """Open the tour."""
+    serve(arguments, TOUR)
+
+
+def serve(arguments: argparse.Namespace, notebook: str) -> NoReturn:
+    """Open a notebook and serve until the server stops, then end the process."""
     from jupyterlab.labapp import LabApp
 
     folder = writable_copy(arguments.folder)
     os.environ.update(surroundings(HERE.parents[1], os.environ))
-    server = LabApp.initialize_server(options(folder, arguments.ip, arguments.port, not arguments.no_browser))
-    # The page opens the workbench in the tour: see jupyter/labextensions.
-    server.web_app.settings.setdefault("page_config_data", {})["workbenchTour"] = json.dumps(tour())
+    browser = not arguments.no_browser
+    server = LabApp.initialize_server(options(folder, arguments.ip, arguments.port, browser, notebook))
+    if notebook == TOUR:  # the page opens the workbench in it: see jupyter/labextensions
+        server.web_app.settings.setdefault("page_config_data", {})["workbenchTour"] = json.dumps(tour())
     server.io_loop.add_callback(_print_address, server)  # the server listens then, so its port is known
     server.start()
     logging.shutdown()
@@ -72,7 +83,7 @@ def surroundings(place: Path, given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
+def options(folder: Path, ip: str, port: int, browser: bool, notebook: str = TOUR) -> list[str]:
     """Return JupyterLab's settings as a list, since other users can read the command line of a process."""
     settings = {
         "ServerApp.ip": ip,
@@ -82,7 +93,7 @@ def options(folder: Path, ip: str, port: int, browser: bool) -> list[str]:
         "ServerApp.allow_root": hasattr(os, "geteuid") and os.geteuid() == 0,  # for containers
         "JupyterApp.answer_yes": True,  # Ctrl-C stops at once
         "IdentityProvider.token": secrets.token_hex(24),  # overrides configuration files
-        "LabApp.default_url": f"/lab/tree/{TOUR}",
+        "LabApp.default_url": f"/lab/tree/{notebook}",
         "LabApp.extra_labextensions_path": HERE / "jupyter" / "labextensions",
         # Nothing leaves the machine by itself: no news, no look-up of updates, no list of extensions. (The
         # question about news that JupyterLab still asks is turned off in jupyter/labconfig.)

@@ -55,6 +55,15 @@ def writable_copy(target: Path | None = None) -> Path:
     return target
 
 
+def set_aside(file: Path) -> Path | None:
+    """Rename the user's copy, so that a new one can take its place; None if there was none."""
+    if not file.exists():
+        return None
+    kept = _free_name(file)
+    file.replace(kept)
+    return kept
+
+
 def _written(target: Path) -> dict[str, str]:
     try:
         digests = json.loads((target / SHIPPED).read_text(encoding="utf-8"))

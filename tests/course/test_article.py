@@ -1,0 +1,65 @@
+"""The article's figures, the recorded ones and the reader's own stand in three columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench import course
+from workbench.course.article import NOT_RECORDED, article_claims, article_tables
+from workbench.errors import ConfigError
+
+
+def test_a_claim_has_three_columns_and_its_missing_conditions() -> None:
+    compared = course.compare_with_article("speedups-1.3-to-2", 2.5)
+    assert list(compared.to_frame().columns) == ["article", "recorded", "own"]
+    assert compared.rows[0].own == "2.5"
+    assert "does not state: machine" in str(compared)
+
+
+def test_a_cell_and_a_table_are_compared_too() -> None:
+    cell = "levels-latency/ResNet-50/best_speedup"
+    alone = course.compare_with_article(cell, 2.51)
+    assert alone == course.compare_with_article("levels-latency", {cell: 2.51})
+    assert alone.rows[0].article == f"{cell}: 1.56"
+    assert alone.rows[0].recorded == NOT_RECORDED
+
+
+def test_what_was_not_measured_is_called_so() -> None:
+    assert course.compare_with_article("three-levels", None).rows[0].own == "not measured"
+
+
+@pytest.mark.parametrize("name", ["", "levels", "levels-latency/ResNet-50", "levels-latency/x/y"])
+def test_an_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="use no claim, table or cell"):
+        course.compare_with_article(name, 1)
+
+
+def test_values_of_a_table_are_named_by_their_cells() -> None:
+    with pytest.raises(ConfigError, match="no mapping"):
+        course.compare_with_article("levels-latency", 2.0)
+    with pytest.raises(ConfigError, match="has no cells 'x'"):
+        course.compare_with_article("levels-latency", {"x": 2.0})
+
+
+def test_the_data_are_whole() -> None:
+    assert len(article_claims()) >= 15
+    for claim in article_claims().values():
+        assert claim.verdict in ("true", "false", "outdated", "depends", "unchecked")
+        assert claim.claim
+        assert claim.recorded
+    for table in article_tables().values():
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert table.missing
+        assert len(table.to_frame()) == len(table.rows)
+
+
+def test_an_absent_value_is_no_cell() -> None:
+    table = course.article_table("pytorch-latency")
+    assert "pytorch-latency/LLaMA-7B/ort_tensorrt_ms" not in table.cells()
+    assert "not stated" in table._repr_html_()
+    with pytest.raises(ConfigError, match="no table 'x'"):
+        course.article_table("x")
+
+
+def test_what_is_displayed_is_escaped() -> None:
+    assert "<b>" not in course.compare_with_article("three-levels", "<b>")._repr_html_()

@@ -1,0 +1,33 @@
+"""The course: predict, measure, check, and compare with the article. For lessons in a notebook.
+
+>>> from workbench import course
+>>> course.seconds(20) <= 20
+True
+"""
+
+from workbench.course.article import article_table, compare_with_article
+from workbench.course.checking import CheckResult, check
+from workbench.course.equal_configs import EqualConfigs, equal_configs
+from workbench.course.level_steps import LevelSteps, level_steps
+from workbench.course.prediction import Prediction, predict
+from workbench.course.progress import Progress, progress, reset, seconds
+from workbench.course.saved_pairs import SavedPair, saved_pairs
+
+__all__ = [
+    "CheckResult",
+    "EqualConfigs",
+    "LevelSteps",
+    "Prediction",
+    "Progress",
+    "SavedPair",
+    "article_table",
+    "check",
+    "compare_with_article",
+    "equal_configs",
+    "level_steps",
+    "predict",
+    "progress",
+    "reset",
+    "saved_pairs",
+    "seconds",
+]

@@ -1,0 +1,202 @@
+"""Figures of a public article on ONNX Runtime beside recorded ones and the reader's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.errors import ConfigError
+from workbench.text import did_you_mean, listed, one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DATA = Path(__file__).with_name("article.json")
+NOT_RECORDED = "no recorded run"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of the article in our words, what is missing for it to be checked, and what we recorded."""
+
+    id: str
+    claim: str
+    verdict: str  # "true", "false", "outdated", "depends", "unchecked"
+    recorded: str
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleTable:
+    """A table of the article. A cell is named "table/row/column"."""
+
+    id: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    missing: tuple[str, ...]
+
+    def cells(self) -> dict[str, Any]:
+        """Return the value of each cell by its name; absent ones are left out."""
+        return {
+            f"{self.id}/{row[0]}/{column}": value
+            for row in self.rows
+            for column, value in zip(self.columns[1:], row[1:], strict=True)
+            if value is not None
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table as the article prints it."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows), columns=list(self.columns))
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.title}; not stated: {', '.join(self.missing)}"
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row) + "</tr>"
+            for row in self.rows
+        )
+        return f"<table><caption>{escape(str(self))}</caption><tr>{heads}</tr>{rows}</table>"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A figure of the article, the recorded one, the reader's own."""
+
+    article: str
+    recorded: str
+    own: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleComparison:
+    """Three columns: the article, the recorded run, this machine."""
+
+    title: str
+    missing: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a figure; columns article, recorded, own."""
+        import pandas as pd
+
+        rows = [(row.article, row.recorded, row.own) for row in self.rows]
+        return pd.DataFrame(rows, columns=["article", "recorded", "own"])
+
+    def __str__(self) -> str:
+        lines = [
+            f"The article: {row.article}\nRecorded: {row.recorded}\nOn this machine: {row.own}"
+            for row in self.rows
+        ]
+        return "\n".join(filter(None, [*lines, self._missing()]))
+
+    def _missing(self) -> str:
+        return f"The article does not state: {', '.join(self.missing)}." if self.missing else ""
+
+    def _repr_html_(self) -> str:
+        heads = "<tr><th>the article</th><th>recorded on two shared cores</th><th>on this machine</th></tr>"
+        rows = "".join(
+            f"<tr><td>{escape(row.article)}</td><td>{escape(row.recorded)}</td>"
+            f"<td>{escape(row.own)}</td></tr>"
+            for row in self.rows
+        )
+        note = f"<p>{escape(self._missing())}</p>" if self.missing else ""
+        return f"<table><caption>{escape(self.title)}</caption>{heads}{rows}</table>{note}"
+
+
+def compare_with_article(name: str, value: Any) -> ArticleComparison:
+    """Set the reader's value beside the article's and the recorded one.
+
+    `name` is a claim, a cell of a table ("levels-latency/ResNet-50/best_speedup"), or a table; then `value`
+    maps names of its cells to values.
+
+    >>> from workbench import course
+    >>> course.compare_with_article("three-levels", 4).rows[0].own
+    '4'
+    """
+    claims, tables = article_claims(), article_tables()
+    if name in claims:
+        claim = claims[name]
+        recorded = f"{claim.verdict}: {claim.recorded}"
+        return ArticleComparison(claim.id, claim.missing, (Row(claim.claim, recorded, _own(value)),))
+    table = tables.get(name.partition("/")[0])
+    if table is None or (name != table.id and name not in table.cells()):
+        known = [*claims, *tables, *(table.cells() if table else ())]
+        raise ConfigError(
+            f"the lessons use no claim, table or cell {one_line(name, 60)!r} of the article",
+            f"{did_you_mean(name, known)}Name one of {listed(known)}",
+        )
+    if name != table.id:
+        value = {name: value}
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f"a value for the table {name!r} is no mapping",
+            f"give a dict such as {{{next(iter(table.cells()))!r}: 1.5}}",
+        )
+    cells = table.cells()
+    unknown = [str(cell) for cell in value if cell not in cells]
+    if unknown:
+        raise ConfigError(f"{name!r} has no cells {listed(unknown)}", f"name some of {listed(cells)}")
+    rows = tuple(Row(f"{cell}: {_cell(cells[cell])}", NOT_RECORDED, _own(own)) for cell, own in value.items())
+    return ArticleComparison(table.title, table.missing, rows)
+
+
+def article_table(name: str) -> ArticleTable:
+    """Return a table of the article.
+
+    >>> from workbench import course
+    >>> course.article_table("levels-latency").columns[0]
+    'model'
+    """
+    tables = article_tables()
+    if name not in tables:
+        raise ConfigError(f"the lessons use no table {one_line(name, 60)!r}", f"name one of {listed(tables)}")
+    return tables[name]
+
+
+@cache
+def article_claims() -> dict[str, Claim]:
+    """Return the claims that the lessons use, by name."""
+    return {
+        row["id"]: Claim(row["id"], row["claim"], row["verdict"], row["recorded"], tuple(row["missing"]))
+        for row in _data()["claims"]
+    }
+
+
+@cache
+def article_tables() -> dict[str, ArticleTable]:
+    """Return the tables that the lessons use, by name."""
+    return {
+        row["id"]: ArticleTable(
+            row["id"], row["title"], tuple(row["columns"]), tuple(map(tuple, row["rows"])),
+            tuple(row["missing"]),
+        )
+        for row in _data()["tables"]
+    }  # fmt: skip
+
+
+def _data() -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8"))
+    return data
+
+
+def _own(value: Any) -> str:
+    """Return the reader's value in words: a number, a text, or the first line of a result."""
+    if value is None:
+        return "not measured"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return (str(value).splitlines() or [""])[0]
+
+
+def _cell(value: Any) -> str:
+    return "not stated" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,113 @@
+"""Exercises are checked for correctness and for a budget, with a hint for each wrong answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, TypeAlias
+
+from workbench.course.exercises import EXERCISES
+from workbench.course.progress import Attempt, check_name, progress, save
+from workbench.errors import ConfigError
+from workbench.text import listed
+
+Checker: TypeAlias = Callable[..., str | None]  # of the answer and the given values: what is wrong, or None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What the check says about an answer."""
+
+    name: str
+    correct: bool | None  # None: no answer was given
+    within_budget: bool | None  # None: the exercise has no budget
+    text: str
+    hint: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer is right and within the budget."""
+        return self.correct is True and self.within_budget is not False
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self._mark, self.text, self.hint and f"Hint: {self.hint}") if part)
+
+    def _repr_html_(self) -> str:
+        budget = {True: "kept", False: "exceeded", None: "none"}[self.within_budget]
+        rows = (("result", self._mark), ("why", self.text), ("budget", budget), ("hint", self.hint))
+        cells = (f"<tr><th>{head}</th><td>{escape(cell)}</td></tr>" for head, cell in rows if cell)
+        return f"<table><caption>Exercise {escape(self.name)}</caption>{''.join(cells)}</table>"
+
+    @property
+    def _mark(self) -> str:
+        return "No answer yet." if self.correct is None else "Passed." if self.passed else "Not yet."
+
+
+def check(
+    name: str,
+    answer: Any,
+    *,
+    expected: Any = None,
+    tolerance: float = 0.0,
+    checker: Checker | None = None,
+    spent: float | None = None,
+    budget: float | None = None,
+    unit: str = "s",
+    hints: Sequence[str] = (),
+    keep: bool = True,
+    **given: Any,
+) -> CheckResult:
+    """Check an answer for correctness, and `spent` against `budget`.
+
+    The exercises of the course know their answer. A lesson of your own gives `expected`, with a `tolerance`
+    for numbers, or a `checker`: a function that takes the answer and `given`, and returns what is wrong, or
+    None. Each wrong answer moves on to the next of the `hints`. `keep=False` counts no attempt.
+
+    >>> from workbench import course
+    >>> course.check("doctest.sum", 4, expected=4, keep=False).passed
+    True
+    """
+    exercise = EXERCISES.get(check_name(name))
+    if exercise is not None:
+        checker, hints = exercise.checker, exercise.hints
+        budget, spent, unit = exercise.budget, exercise.spent(given), exercise.unit
+    if checker is None and expected is None:
+        raise ConfigError(
+            f"there is no exercise {name!r} in the course",
+            f"name one of {listed(EXERCISES)}, or give expected=… or checker=… for one of your own",
+        )
+    if answer is None or answer is ...:
+        return CheckResult(name, None, None, "Put your answer in place of None and run the cell again.")
+    problem = checker(answer, **given) if checker is not None else _difference(answer, expected, tolerance)
+    within = None if budget is None or spent is None else spent <= budget
+    if problem is None and within is False:
+        text = f"The answer is right, but it took {spent:g} {unit} of at most {budget:g} {unit}."
+    else:
+        text = problem or "The answer is right."
+    tries = progress().attempt(name).tries
+    result = CheckResult(name, problem is None, within, text)
+    if not result.passed and hints:
+        hint = hints[min(tries, len(hints) - 1)]
+        result = CheckResult(name, problem is None, within, text, hint)
+    if keep:
+        _record(result)
+    return result
+
+
+def _record(result: CheckResult) -> None:
+    before = progress()
+    attempt = before.attempt(result.name)
+    tries = attempt.tries + (not result.passed)
+    save(before.with_attempt(Attempt(result.name, attempt.passed or result.passed, tries)))
+
+
+def _difference(answer: Any, expected: Any, tolerance: float) -> str | None:
+    if isinstance(expected, int | float) and not isinstance(expected, bool):
+        if isinstance(answer, bool) or not isinstance(answer, int | float) or not math.isfinite(answer):
+            return "The answer is no number."
+        if abs(answer - expected) <= tolerance:
+            return None
+        return f"The number is too {'high' if answer > expected else 'low'}."
+    return None if answer == expected else "That is not the answer."

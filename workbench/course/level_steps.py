@@ -1,0 +1,114 @@
+"""What each step from one optimization level to the next changes: nodes and time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from workbench.analysis.levels import LevelRow
+    from workbench.results.levels import Levels
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step. `times` is the median before over the median after: 2.0 is twice as fast."""
+
+    before: str
+    after: str
+    nodes_removed: int | None
+    times: float | None
+    settled: bool | None  # whether the intervals against level disabled are apart; None: no intervals
+
+    def sentence(self) -> str:
+        """Return the step in words."""
+        nodes = "not known" if self.nodes_removed is None else f"{self.nodes_removed:,} nodes fewer"
+        if self.nodes_removed is not None and self.nodes_removed < 0:
+            nodes = f"{-self.nodes_removed:,} nodes more"
+        return f"{self.before} to {self.after}: {nodes}, {self.speed()}"
+
+    def speed(self) -> str:
+        """Return the change of speed in words; a difference that is not settled is called so."""
+        if self.times is None:
+            return "speed not measured"
+        if not self.settled:
+            return f"speed not settled (about {self.times:.2f} times)"
+        if self.times >= 1:
+            return f"{self.times:.2f} times faster"
+        return f"{1 / self.times:.2f} times slower"
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSteps:
+    """All steps, and whether nodes and time fall at the same one. Made by `level_steps`."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def most_nodes(self) -> Step | None:
+        """The step that removes most nodes; None where none is removed."""
+        steps = [step for step in self.steps if (step.nodes_removed or 0) > 0]
+        return max(steps, key=lambda step: step.nodes_removed or 0, default=None)
+
+    @property
+    def most_speed(self) -> Step | None:
+        """The step that gains most, of those whose gain is settled; None where there is none."""
+        steps = [step for step in self.steps if step.settled and (step.times or 0) > 1]
+        return max(steps, key=lambda step: step.times or 0, default=None)
+
+    @property
+    def gains_most_at(self) -> str:
+        """The level whose step gains most, or "none"."""
+        return "none" if self.most_speed is None else self.most_speed.after
+
+    def __str__(self) -> str:
+        lines = [step.sentence() for step in self.steps]
+        nodes, speed = self.most_nodes, self.most_speed
+        if speed is None:
+            lines.append("No single step is a settled gain on this machine.")
+        elif nodes is None:
+            lines.append(f"The largest settled gain comes at {speed.after}, and no step removes nodes.")
+        elif nodes.after == speed.after:
+            lines.append(f"Most nodes go and most time is gained at the same step: {speed.after}.")
+        else:
+            lines.append(f"Most nodes go at {nodes.after}, most time is gained at {speed.after}.")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        heads = "<tr><th>step</th><th>nodes removed</th><th>speed</th></tr>"
+        rows = "".join(
+            f"<tr><td>{escape(step.before)} to {escape(step.after)}</td>"
+            f"<td>{'not known' if step.nodes_removed is None else step.nodes_removed}</td>"
+            f"<td>{escape(step.speed())}</td></tr>"
+            for step in self.steps
+        )
+        return f"<table>{heads}{rows}</table><p>{escape(str(self).splitlines()[-1])}</p>"
+
+
+def level_steps(levels: Levels) -> LevelSteps:
+    """Read the steps from a result of `wb.levels`.
+
+    >>> from workbench import course
+    >>> course.LevelSteps(()).gains_most_at
+    'none'
+    """
+    return LevelSteps(tuple(_steps(levels.record.rows)))
+
+
+def _steps(rows: tuple[LevelRow, ...]) -> Iterator[Step]:
+    for before, after in pairwise(rows):
+        removed = None if before.nodes is None or after.nodes is None else before.nodes - after.nodes
+        times = before.median_s / after.median_s if before.median_s and after.median_s else None
+        yield Step(before.level, after.level, removed, times, _apart(before, after))
+
+
+def _apart(before: LevelRow, after: LevelRow) -> bool | None:
+    """Return whether the two intervals do not overlap; the baseline is exactly 1."""
+    first = (1.0, 1.0) if before.verdict is None else (before.low, before.high)
+    low, high = first
+    if low is None or high is None or after.low is None or after.high is None:
+        return None
+    return high < after.low or after.high < low

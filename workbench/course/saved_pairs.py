@@ -1,0 +1,65 @@
+"""Twelve pairs of processes whose true ratio is known, because they were drawn."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from html import escape
+
+PAIRS = 12
+SAMPLES = 40  # of each process
+TRUE_RATIO = 1.02  # A's time over B's
+TYPICAL_MS = 5.0
+PAIR_SCATTER = 0.02  # from pair to pair: memory layout, clock rate, neighbours
+SAMPLE_SCATTER = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPair:
+    """Latencies of one process of A and of its partner of B, in milliseconds."""
+
+    a_ms: tuple[float, ...]
+    b_ms: tuple[float, ...]
+
+
+class SavedPairs(tuple[SavedPair, ...]):
+    """The pairs, displayed as a table of medians."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        heads = "<tr><th>pair</th><th>median of A (ms)</th><th>median of B (ms)</th></tr>"
+        rows = (
+            f"<tr><td>{escape(str(number))}</td><td>{_middle(pair.a_ms):.3f}</td>"
+            f"<td>{_middle(pair.b_ms):.3f}</td></tr>"
+            for number, pair in enumerate(self, 1)
+        )
+        return f"<table>{heads}{''.join(rows)}</table>"
+
+
+def saved_pairs(seed: int = 20) -> SavedPairs:
+    """Return twelve drawn pairs: B is 1.02 times faster, and processes differ from each other by 2 %.
+
+    >>> from workbench import course
+    >>> len(course.saved_pairs())
+    12
+    """
+    draw = random.Random(seed)
+    pairs = []
+    for _ in range(PAIRS):
+        level = TYPICAL_MS * draw.lognormvariate(0, 0.05)  # the machine's mood, the same for both
+        pairs.append(
+            SavedPair(
+                _process(draw, level * TRUE_RATIO * draw.lognormvariate(0, PAIR_SCATTER)),
+                _process(draw, level * draw.lognormvariate(0, PAIR_SCATTER)),
+            )
+        )
+    return SavedPairs(pairs)
+
+
+def _process(draw: random.Random, typical_ms: float) -> tuple[float, ...]:
+    return tuple(typical_ms * draw.lognormvariate(0, SAMPLE_SCATTER) for _ in range(SAMPLES))
+
+
+def _middle(values: tuple[float, ...]) -> float:
+    return sorted(values)[len(values) // 2]
