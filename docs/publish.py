@@ -33,15 +33,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", help="file names; default: all shipped notebooks")
+    parser.add_argument("names", nargs="*", help="such as course/01_….ipynb; default: all shipped notebooks")
     parser.add_argument("--to", type=Path, default=HERE / "published")
     parser.add_argument("--whole", action="store_true", help="keep what only a page or a kernel can show")
     arguments = parser.parse_args()
     arguments.to.mkdir(parents=True, exist_ok=True)
-    for path in sorted((HERE.parent / "notebooks").glob("*.ipynb")):
-        if not arguments.names or path.name in arguments.names:
+    shipped = HERE.parent / "notebooks"
+    for path in sorted(shipped.rglob("*.ipynb")):
+        name = path.relative_to(shipped).as_posix()
+        if not arguments.names or name in arguments.names:
             book = run(path)
-            target = arguments.to / path.name
+            target = arguments.to / name
+            target.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(book if arguments.whole else strip(book), target)
             size = target.stat().st_size
             print(f"{target}: {size:,} bytes")

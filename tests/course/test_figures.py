@@ -89,6 +89,7 @@ def test_the_same_step_a_loss_and_no_gain_have_their_words() -> None:
 def test_what_was_not_measured_is_called_so() -> None:
     result = steps(row("disabled", None, None, None, None), row("basic", 3, 0.01, None, None))
     assert result.steps[0].sentence() == "disabled to basic: not known, speed not measured"
+    assert result.gains_most_at is None
     gain = steps(row("disabled", 60, 0.01, None, None), row("basic", 60, 0.005, 1.9, 2.1))
     assert "no step removes nodes" in str(gain)
     assert "not known" in result._repr_html_()

@@ -33,6 +33,13 @@ def test_without_a_guess_the_lesson_goes_on() -> None:
     assert course.progress().guesses == ()
 
 
+def test_nothing_measured_leaves_the_guess_open() -> None:
+    guess = course.predict("How far apart?", 5, name="1.noise", unit="%")
+    assert "stays open" in str(guess.against(None))
+    guess.keep(6)
+    assert guess.value == 6
+
+
 @pytest.mark.parametrize(
     ("guess", "measured", "words"),
     [
@@ -118,7 +125,7 @@ def test_budgets_are_short_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORKBENCH_BUDGET", raising=False)
     assert course.seconds(20) == 20
     monkeypatch.setenv("WORKBENCH_BUDGET", "short")
-    assert [course.seconds(full) for full in (1, 20, 40)] == [1, 2, 4]
+    assert [course.seconds(full) for full in (1, 20, 40)] == [1, 3, 6]
 
 
 def test_a_name_begins_with_its_lesson() -> None:

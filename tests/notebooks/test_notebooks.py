@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from docs.publish import MOST_BYTES, strip
-from tests.executed import NAMES, ROOT, Executed, sections
+from tests.executed import LESSONS, NAMES, ROOT, TEMPLATE, Executed, sections
 from workbench.cli.notebooks import shipped_folder
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -22,7 +22,7 @@ MOST_HTML_BYTES = 10_000_000
 PNG_START = b"\x89PNG\r\n"
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=[*NAMES, *LESSONS])
 def path(request: pytest.FixtureRequest, executed: Executed) -> Path:
     return executed(request.param)
 
@@ -77,6 +77,26 @@ def test_published_it_is_small_and_shows_the_same(path: Path) -> None:
     assert pictures(nbformat.reads(made, as_version=4)) == before
     assert "widget-view" not in made
     nbformat.validate(nbformat.reads(made, as_version=4))
+
+
+@pytest.mark.parametrize("name", [*LESSONS, TEMPLATE])
+def test_the_solutions_of_a_lesson_pass_its_checks(name: str, executed: Executed) -> None:
+    book = nbformat.read(executed(name), as_version=4)
+    solutions = [cell for cell in book.cells if "solution" in cell.metadata.get("tags", ())]
+    assert solutions
+    for cell in solutions:
+        (shown,) = (out.data["text/plain"] for out in cell.outputs if "data" in out)
+        assert shown.startswith("Passed."), shown
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_an_exercise_of_a_lesson_waits_for_its_answer(name: str, executed: Executed) -> None:
+    book = nbformat.read(executed(name), as_version=4)
+    exercises = [cell for cell in book.cells if "exercise" in cell.metadata.get("tags", ())]
+    assert len(exercises) == 3
+    for cell in exercises:
+        assert cell.source.startswith("answer = None")
+        assert cell.outputs[-1].data["text/plain"].startswith("No answer yet.")
 
 
 @pytest.mark.parametrize("name", NAMES)

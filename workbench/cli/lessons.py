@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.course.progress import reset
 
     folder = writable_copy(arguments.folder)
-    kept = set_aside(folder / lesson.file)
+    kept = set_aside(folder / lesson.file, shipped_folder() / lesson.file)
     writable_copy(arguments.folder)
     reset(lesson.number)
     print(f"lesson {lesson.number} begins anew" + (f"; your copy is kept as {kept.name}" if kept else ""))

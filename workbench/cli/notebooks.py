@@ -55,9 +55,9 @@ def writable_copy(target: Path | None = None) -> Path:
     return target
 
 
-def set_aside(file: Path) -> Path | None:
-    """Rename the user's copy, so that a new one can take its place; None if there was none."""
-    if not file.exists():
+def set_aside(file: Path, shipped: Path) -> Path | None:
+    """Rename the user's copy, so that a new one can take its place; None if it is as shipped, or absent."""
+    if not file.exists() or file.read_bytes() == shipped.read_bytes():
         return None
     kept = _free_name(file)
     file.replace(kept)

@@ -31,7 +31,7 @@ class Claim:
     missing: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ArticleTable:
     """A table of the article. A cell is named "table/row/column"."""
 
@@ -56,6 +56,9 @@ class ArticleTable:
 
         return pd.DataFrame(list(self.rows), columns=list(self.columns))
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return f"{self.id}: {self.title}; not stated: {', '.join(self.missing)}"
 
@@ -77,7 +80,7 @@ class Row:
     own: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ArticleComparison:
     """Three columns: the article, the recorded run, this machine."""
 
@@ -91,6 +94,9 @@ class ArticleComparison:
 
         rows = [(row.article, row.recorded, row.own) for row in self.rows]
         return pd.DataFrame(rows, columns=["article", "recorded", "own"])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         lines = [

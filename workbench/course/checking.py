@@ -16,7 +16,7 @@ from workbench.text import listed
 Checker: TypeAlias = Callable[..., str | None]  # of the answer and the given values: what is wrong, or None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CheckResult:
     """What the check says about an answer."""
 
@@ -30,6 +30,9 @@ class CheckResult:
     def passed(self) -> bool:
         """Whether the answer is right and within the budget."""
         return self.correct is True and self.within_budget is not False
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return " ".join(part for part in (self._mark, self.text, self.hint and f"Hint: {self.hint}") if part)

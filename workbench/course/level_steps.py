@@ -41,7 +41,7 @@ class Step:
         return f"{1 / self.times:.2f} times slower"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LevelSteps:
     """All steps, and whether nodes and time fall at the same one. Made by `level_steps`."""
 
@@ -60,9 +60,14 @@ class LevelSteps:
         return max(steps, key=lambda step: step.times or 0, default=None)
 
     @property
-    def gains_most_at(self) -> str:
-        """The level whose step gains most, or "none"."""
+    def gains_most_at(self) -> str | None:
+        """The level whose step gains most, or "none"; None where no step has an interval."""
+        if all(step.settled is None for step in self.steps):
+            return None
         return "none" if self.most_speed is None else self.most_speed.after
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         lines = [step.sentence() for step in self.steps]
@@ -92,8 +97,8 @@ def level_steps(levels: Levels) -> LevelSteps:
     """Read the steps from a result of `wb.levels`.
 
     >>> from workbench import course
-    >>> course.LevelSteps(()).gains_most_at
-    'none'
+    >>> str(course.LevelSteps(()))
+    'No single step is a settled gain on this machine.'
     """
     return LevelSteps(tuple(_steps(levels.record.rows)))
 

@@ -16,16 +16,21 @@ if TYPE_CHECKING:
     import ipywidgets as W
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Outcome:
     """A guess beside the measured value."""
 
     question: str
     guess: float | str | None
-    measured: float | str
+    measured: float | str | None  # None: not measured, so the guess stays open
     unit: str
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
+        if self.measured is None:
+            return "Not measured yet, so your guess stays open: give more time and run the cells again."
         measured = _with_unit(self.measured, self.unit)
         if self.guess is None:
             return f"Measured here: {measured}. You kept no guess this time."
@@ -41,7 +46,8 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         guess = "none" if self.guess is None else _with_unit(self.guess, self.unit)
-        cells = (guess, _with_unit(self.measured, self.unit))
+        measured = "not yet" if self.measured is None else _with_unit(self.measured, self.unit)
+        cells = (guess, measured)
         row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         heads = "<tr><th>your guess</th><th>measured here</th></tr>"
         return f"<p>{escape(str(self))}</p><table>{heads}<tr>{row}</tr></table>"
@@ -77,10 +83,10 @@ class Prediction:
         self._own = checked
         save(progress().with_guess(Guess(self.name, checked, self.is_final)))
 
-    def against(self, measured: float | str) -> Outcome:
-        """Return the guess beside the measured value; the guess is final from now on."""
+    def against(self, measured: float | str | None) -> Outcome:
+        """Return the guess beside the measured value; final then, unless nothing was measured."""
         value = self.value
-        if value is not None:
+        if value is not None and measured is not None:
             save(progress().with_guess(Guess(self.name, value, True)))
         return Outcome(self.question, value, measured, self.unit)
 
@@ -155,7 +161,7 @@ def predict(
 
 
 def _with_unit(value: float | str, unit: str) -> str:
-    text = value if isinstance(value, str) else f"{value:,.6g}"
+    text = value if isinstance(value, str) else f"{value:,.4g}"
     return f"{text} {unit}".strip()
 
 

@@ -27,6 +27,9 @@ class SavedPairs(tuple[SavedPair, ...]):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        return f"{len(self)} pairs of {SAMPLES} samples each"
+
     def _repr_html_(self) -> str:
         heads = "<tr><th>pair</th><th>median of A (ms)</th><th>median of B (ms)</th></tr>"
         rows = (
