@@ -12,6 +12,7 @@ from workbench.config import Config
 from workbench.config.plan import LEVELS
 from workbench.course.article import article_tables
 from workbench.course.saved_pairs import saved_pairs
+from workbench.course.thread_checks import enough_threads, most_throughput
 from workbench.judge.sequential import interval
 from workbench.text import one_line
 
@@ -232,5 +233,28 @@ EXERCISES = {
             "Each row of levels.record.rows has its operators in .ops.",
             "Operators of the blocked layout have nchwc in their name.",
         ),
+    ),
+    "5.a": Exercise(
+        enough_threads,
+        (
+            "threads.to_frame() has latency_s for each count; take the rows that spin.",
+            "threads.record.knee() is the fewest threads within 5 % of the best.",
+        ),
+    ),
+    "5.b": Exercise(
+        most_throughput,
+        (
+            "load.to_frame() has a row for each config and number of callers.",
+            "First leave out what exceeds the p99, then take the largest throughput.",
+        ),
+    ),
+    "5.c": Exercise(
+        verdict_in_words,
+        (
+            "In sequential mode one node runs after the other: who would use a second pool?",
+            "comparison.verdict.kind is the library's word; unknown means not settled.",
+        ),
+        budget=20.0,
+        spent=_asked_s,
     ),
 }

@@ -1,0 +1,60 @@
+"""The checkers of the lesson on threads: right and wrong answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.factories import results
+from workbench import course
+from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
+from workbench.results.load_test import LoadTest
+from workbench.results.thread_scaling import Threads
+
+
+@pytest.fixture
+def threads() -> Threads:
+    times = ((1, True, 0.010), (2, True, 0.0060), (4, True, 0.0058), (8, True, 0.020), (1, False, 0.001))
+    points = [ThreadPoint(count, spinning, latency_s, None, None) for count, spinning, latency_s in times]
+    return Threads(ThreadScalingRecord((*points, ThreadPoint(16, True, None, None, "it hung"))))
+
+
+@pytest.mark.parametrize("answer", [2, 4])
+def test_a_count_near_the_best_is_enough(threads: Threads, answer: int) -> None:
+    assert course.check("5.a", answer, threads=threads).passed
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (1, "1.72 times as long"),
+        (8, "3.45 times as long"),
+        (16, "were not measured; these were: 1, 2, 4, 8."),
+        (True, "no number"),
+        ("2", "no number"),
+    ],
+)
+def test_another_count_is_refused(threads: Threads, answer: object, words: str) -> None:
+    assert words in course.check("5.a", answer, threads=threads).text
+
+
+def p99_s(load: LoadTest, label: str) -> float:
+    value = next(row.p99.value for row in load.points if row.run.label == label and row.point.callers == 2)
+    assert value is not None
+    return value
+
+
+def test_the_most_throughput_within_the_goal_is_the_answer() -> None:
+    load = LoadTest(results.load_test())
+    wide = 2 * p99_s(load, "B")
+    assert course.check("5.b", "A", load=load, callers=2, p99_s=wide).passed
+    assert "answers more requests" in course.check("5.b", "B", load=load, callers=2, p99_s=wide).text
+    assert "keeps the p99" in course.check("5.b", "none", load=load, callers=2, p99_s=wide).text
+
+
+def test_what_exceeds_the_goal_is_refused() -> None:
+    load = LoadTest(results.load_test())
+    between = (p99_s(load, "A") + p99_s(load, "B")) / 2
+    assert "B is not known to keep" in course.check("5.b", "B", load=load, callers=2, p99_s=between).text
+    assert course.check("5.b", "none", load=load, callers=2, p99_s=1e-6).passed
+    assert "No config is known" in course.check("5.b", "A", load=load, callers=2, p99_s=1e-6).text
+    assert "neither" in course.check("5.b", "Z", load=load, callers=2, p99_s=1.0).text

@@ -1,0 +1,47 @@
+"""The checkers of the lesson on threads and callers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.results.load_test import LoadTest
+    from workbench.results.thread_scaling import Threads
+
+CLOSE = 0.05  # of the best latency
+NONE = "none"
+
+
+def enough_threads(answer: Any, *, threads: Threads) -> str | None:
+    """Check for a thread count whose latency is within 5 % of the best."""
+    if isinstance(answer, bool) or not isinstance(answer, int):
+        return "The answer is no number of threads."
+    latency_s = {
+        point.threads: point.latency_s
+        for point in threads.record.points
+        if point.spinning and point.latency_s is not None
+    }
+    if answer not in latency_s:
+        return f"{answer} threads were not measured; these were: {', '.join(map(str, latency_s))}."
+    best = min(latency_s.values())
+    if latency_s[answer] <= best * (1 + CLOSE):
+        return None
+    return f"{answer} threads take {latency_s[answer] / best:.2f} times as long as the best."
+
+
+def most_throughput(answer: Any, *, load: LoadTest, callers: int, p99_s: float) -> str | None:
+    """Check for the label with the most throughput of those that keep the p99; "none" where none does."""
+    rows = [row for row in load.points if row.point.callers == callers]
+    if answer not in (NONE, *(row.run.label for row in rows)):
+        return f"The answer is neither {NONE!r} nor the label of a config of the load test."
+    fine = [row for row in rows if row.p99.value is not None and row.p99.value <= p99_s]
+    best = max(fine, key=lambda row: row.throughput.value or 0.0, default=None)
+    if best is None:
+        return None if answer == NONE else "No config is known to keep the p99 at this number of callers."
+    if answer == best.run.label:
+        return None
+    if answer == NONE:
+        return "A config keeps the p99 at this number of callers."
+    if answer not in [row.run.label for row in fine]:
+        return f"{answer} is not known to keep the p99 at {callers} callers."
+    return f"{answer} keeps the p99, but another config answers more requests."
