@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from workbench.errors import ConfigError
 from workbench.records.display import config_in_words
 from workbench.records.machine import Machine, Versions
 from workbench.records.run import Run, runs_to_html
@@ -127,6 +128,10 @@ class ComparisonRecord:
     @property
     def verdict(self) -> Verdict:
         """Return the verdict of the first candidate."""
+        if not self.verdicts:
+            raise ConfigError(
+                "one config alone has no verdict", "compare it with another one: wb.compare(model, a, b)"
+            )
         return self.verdicts[0]
 
     def to_frame(self) -> pd.DataFrame:
@@ -165,7 +170,9 @@ class ComparisonRecord:
         )
 
     def __repr__(self) -> str:
-        return f"ComparisonRecord({self.id!r}, {len(self.runs)} runs, {self.verdict.kind!r})"
+        kinds = "".join(f", {verdict.kind!r}" for verdict in self.verdicts[:1])  # none of a single run
+        return f"ComparisonRecord({self.id!r}, {len(self.runs)} runs{kinds})"
 
     def _repr_html_(self) -> str:
-        return runs_to_html(self.runs, f"{self.model.name}: {self.verdict.kind}. {self.verdict.reason}")
+        said = "".join(f": {verdict.kind}. {verdict.reason}" for verdict in self.verdicts[:1])
+        return runs_to_html(self.runs, f"{self.model.name}{said}")
