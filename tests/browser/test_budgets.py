@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -15,10 +16,9 @@ from tests.browser.test_panels import opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
-HISTORY = """from dataclasses import replace
-import workbench as wb
-from tests.factories.comparisons import ordinary
-wb.history().add(replace(ordinary(), id="20260101-000000-abcdef"))
+GOLDEN = Path(__file__).parents[1] / "records" / "golden" / "comparison-1.ortbench"
+HISTORY = f"""import workbench as wb
+wb.open({str(GOLDEN)!r}).keep()
 bench = wb.Workbench()
 bench"""
 
