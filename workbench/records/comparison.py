@@ -174,5 +174,5 @@ class ComparisonRecord:
         return f"ComparisonRecord({self.id!r}, {len(self.runs)} runs{kinds})"
 
     def _repr_html_(self) -> str:
-        said = "".join(f": {verdict.kind}. {verdict.reason}" for verdict in self.verdicts[:1])
-        return runs_to_html(self.runs, f"{self.model.name}{said}")
+        verdict_text = "".join(f": {verdict.kind}. {verdict.reason}" for verdict in self.verdicts[:1])
+        return runs_to_html(self.runs, f"{self.model.name}{verdict_text}")
