@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
+from functools import wraps
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 import hypothesis
 import psutil
 import pytest
 
+from tests.amount import amount
 from tests.executed import executed as executed  # a fixture
+from workbench.worker.forking import ForkServer
 from workbench.worker.launch import Worker
 
-hypothesis.settings.register_profile("workbench", deadline=None)  # a busy machine is no counterexample
+hypothesis.settings.register_profile(
+    "workbench",
+    deadline=None,
+    max_examples=amount(100),  # a busy machine is no counterexample
+)
 hypothesis.settings.load_profile("workbench")
 
 OPENVINO = "WORKBENCH_OPENVINO_PYTHON"
@@ -32,8 +40,12 @@ def pytest_report_header() -> str:
     return f"browser: {found}" if found else "browser: no Chromium found, so its tests are left out"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where nobody promised a browser, its tests are not collected; in CI they then fail, loudly."""
+    """Mark the property tests. Leave out browser tests where there is no browser; in CI they fail instead."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("thorough")
     if find_browser() or os.environ.get("CI"):
         return
     left_out = [item for item in items if item.get_closest_marker("browser")]
@@ -67,16 +79,41 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "own-home"))
 
 
-@pytest.fixture(autouse=True)
-def only_real_tests_start_ort(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail a test that starts a worker process without the mark `real`."""
-    if request.node.get_closest_marker("real") or request.node.get_closest_marker("browser"):
-        return
+class OrtGuard:
+    """Fail a test without the mark `real` that starts ONNX Runtime, be it in a fixture of its module."""
 
-    def refuse(_: Worker) -> NoReturn:
-        pytest.fail("this test starts ONNX Runtime: mark it `real`")
+    item: pytest.Item | None = None
 
-    monkeypatch.setattr(Worker, "_spawn", refuse)
+    def watch(self, owner: Any) -> None:
+        """Check the mark whenever an object of this class is made."""
+        make = owner.__init__
+
+        @wraps(make)
+        def checked(*args: Any, **options: Any) -> None:
+            item = self.item
+            if item is not None and not any(map(item.get_closest_marker, ("real", "browser"))):
+                pytest.fail("this test starts ONNX Runtime: mark it `real`")
+            make(*args, **options)
+
+        owner.__init__ = checked
+
+
+GUARD = OrtGuard()
+
+
+def pytest_configure() -> None:
+    GUARD.watch(Worker)
+    GUARD.watch(ForkServer)
+
+
+def pytest_collection_finish() -> None:
+    if "onnxruntime" in sys.modules:
+        GUARD.watch(sys.modules["onnxruntime"].InferenceSession)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    GUARD.item = item
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -18,12 +19,22 @@ SOURCES = {
     for folder in ("workbench", "sample_models")
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
 
 
-def imported_modules(name: str) -> Iterator[str]:
-    """The modules of ours that a module imports, also inside functions and for type checkers."""
-    for node in ast.walk(TREES[name]):
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Return every module of ours as a syntax tree."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
+
+
+@cache
+def imported_modules(name: str) -> frozenset[str]:
+    """Return the modules of ours that a module imports, also inside functions and for type checkers."""
+    return frozenset(_imported_modules(name))
+
+
+def _imported_modules(name: str) -> Iterator[str]:
+    for node in ast.walk(trees()[name]):
         if isinstance(node, ast.Import):
             targets = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -40,7 +51,7 @@ def imported_modules(name: str) -> Iterator[str]:
 
 
 def test_the_import_graph_has_no_circle() -> None:
-    graph = {name: set(imported_modules(name)) for name in SOURCES}
+    graph = {name: imported_modules(name) for name in SOURCES}
     assert sum(map(len, graph.values())) > 1000, "imports are counted"
     try:
         TopologicalSorter(graph).prepare()
@@ -52,7 +63,7 @@ def test_the_import_graph_has_no_circle() -> None:
 def test_names_say_what_they_hold() -> None:
     """Counted: uses as a variable or an argument. An index or a comprehension needs no vague name either."""
     counts: Counter[str] = Counter()
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         for node in ast.walk(tree):
             name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
             counts[module] += name in VAGUE_NAMES
@@ -62,8 +73,6 @@ def test_names_say_what_they_hold() -> None:
 def test_nothing_below_imports_the_root_of_the_package() -> None:
     """Its names are for notebooks; modules import what they need from where it is."""
     importers = [
-        name
-        for name in SOURCES
-        if name.startswith("workbench.") and "workbench" in set(imported_modules(name))
+        name for name in SOURCES if name.startswith("workbench.") and "workbench" in imported_modules(name)
     ]
     assert importers == []

@@ -101,9 +101,9 @@ def test_every_dependency_is_bounded() -> None:
         assert operators == {">=", "<"}, text
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_modules_stay_small_and_have_a_purpose(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= MOST_LINES
-    assert path.name != "utils.py"
-    assert text.startswith('"""'), "say in one sentence what the module is for"
+def test_modules_stay_small_and_have_a_purpose() -> None:
+    texts = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in MODULES}
+    assert [path for path, text in texts.items() if len(text.splitlines()) > MOST_LINES] == []
+    assert [path for path in texts if path.name == "utils.py"] == []
+    nameless = [path for path, text in texts.items() if not text.startswith('"""')]
+    assert nameless == [], "say in one sentence what the module is for"

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from tests.analysis.conftest import Explain
 from tests.analysis.graphs import Draft, drafts, node
 from workbench.analysis.graph import Graph, TensorInfo
@@ -68,7 +69,7 @@ def test_a_node_on_another_provider_cuts() -> None:
     assert crossing == [("ta", CUDA, CPU, 24), ("tb", CPU, CUDA, 8)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=amount(100))
 @given(drafts(), st.data())
 def test_partitions_are_maximal_and_connected(draft: Draft, data: st.DataObject) -> None:
     graph = draft.graph()

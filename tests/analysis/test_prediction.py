@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from tests.analysis.conftest import Explain
 from tests.analysis.graphs import Draft, drafts, node
 from workbench.analysis.graph import Graph, TensorInfo
@@ -173,7 +174,7 @@ def test_all_providers_side_by_side(explained: Explain) -> None:
     assert frame.nodes.is_monotonic_decreasing
 
 
-@settings(max_examples=100)
+@settings(max_examples=amount(100))
 @given(drafts(), st.data())
 def test_units_never_wait_for_each_other(draft: Draft, data: st.DataObject) -> None:
     graph = draft.graph()

@@ -7,6 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from tests.analysis.graphs import REWRITES, Draft, drafts
 from workbench.analysis.graph import Graph
 from workbench.analysis.provenance import account, same_graph
@@ -24,7 +25,7 @@ def _rewritten(draft: Draft, plan: list) -> list[tuple[str, int, Graph]]:
     return chain
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=amount(300))
 @given(drafts(), PLANS)
 def test_known_rewrites_are_recovered(draft: Draft, plan: list) -> None:
     source = draft.graph()
@@ -34,7 +35,7 @@ def test_known_rewrites_are_recovered(draft: Draft, plan: list) -> None:
     assert lost == draft.lost
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=amount(200))
 @given(drafts(), PLANS)
 def test_the_account_adds_up(draft: Draft, plan: list) -> None:
     source = draft.graph()
@@ -53,7 +54,7 @@ def test_the_account_adds_up(draft: Draft, plan: list) -> None:
         )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=amount(100))
 @given(drafts())
 def test_nothing_done_keeps_everything(draft: Draft) -> None:
     source = draft.graph()
@@ -63,7 +64,7 @@ def test_nothing_done_keeps_everything(draft: Draft) -> None:
     assert result.changes[0].removed == result.changes[0].added == ()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=amount(150))
 @given(drafts(), drafts())
 def test_graphs_are_compared_by_what_they_compute(first: Draft, second: Draft) -> None:
     shuffled, two = first.graph(), second.graph()
@@ -71,7 +72,7 @@ def test_graphs_are_compared_by_what_they_compute(first: Draft, second: Draft) -
     assert same_graph(shuffled, two) == same_graph(two, shuffled)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=amount(100))
 @given(drafts(), st.integers(0, 1000))
 def test_a_rewritten_graph_is_another_graph(draft: Draft, pick: int) -> None:
     before = draft.graph()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pandas as pd
 import pytest
 
 import workbench as wb
+from tests.factories import records
+from tests.factories.comparisons import comparison, ordinary
 from tests.models import tiny
 from workbench.cli import main
 from workbench.cli.comparing import percent
@@ -25,10 +28,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def result(model: str) -> wb.Comparison:
-    """A real one, as short as it can be."""
-    configs = wb.Config(), wb.Config(level="disabled")
-    return wb.compare(model, *configs, budget_s=0.5, progress=False, keep=False)
+def result() -> wb.Comparison:
+    """Return a comparison made by hand, with a doubt."""
+    baseline, candidate = ordinary().runs
+    record = comparison(baseline, replace(candidate, config=wb.Config(level="disabled")))
+    return wb.Comparison(replace(record, doubts=records.comparison().doubts))
 
 
 @pytest.fixture

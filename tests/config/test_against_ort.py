@@ -13,6 +13,8 @@ from workbench.config import Config, catalogue, shipped_passes
 from workbench.config.catalogue import ORT_VERSION
 from workbench.config.plan import LEVELS, MODES, SPINNING, OrtConstant
 
+pytestmark = pytest.mark.real
+
 START = """
 import json, os, re, sys, tempfile, warnings
 import onnxruntime as ort

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from hypothesis import given, settings
 
+from tests.amount import amount
 from tests.records.strategies import comparisons
 from workbench.figures.ecdf import ecdf_figure, ecdf_table
 from workbench.figures.latency import latency_figure, latency_table
@@ -15,7 +16,7 @@ from workbench.figures.timeline import timeline_figure, timeline_table
 from workbench.records.comparison import ComparisonRecord
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=amount(15))
 @given(comparisons())
 def test_any_record_is_drawn(record: ComparisonRecord) -> None:
     for draw in (latency_figure, timeline_figure, ecdf_figure):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from tests.factories.comparisons import HOSTILE
 from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value, run_look, series_look
 from workbench.figures.chart_scene import WIDTH, chart_scene, ticks
@@ -104,7 +105,7 @@ NUMBERS = st.none() | st.floats(-1e12, 1e12)
 VALUES = st.builds(Value, NUMBERS, st.text(), st.sampled_from([A, B, PLAIN]), NUMBERS, NUMBERS)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(60))
 @given(st.data(), st.sampled_from(["bar", "stack", "dot"]), st.integers(1, 3))
 def test_any_chart_is_drawn_within_its_width(data: st.DataObject, kind: str, axes: int) -> None:
     row = st.builds(ChartRow, st.text(), st.tuples(*[st.lists(VALUES, max_size=3).map(tuple)] * axes))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from tests.amount import amount
 from tests.factories.comparisons import HOSTILE
 from workbench.figures.cell import as_cell
 from workbench.figures.lettering import broken, drawable, fitted, text_width
@@ -68,7 +69,7 @@ def test_hatching_stays_inside(pattern: str) -> None:
         assert 20 - 1e-9 <= min(line.y1, line.y2) <= max(line.y1, line.y2) <= 37 + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(60))
 @given(st.text(max_size=300), st.floats(0, 400), st.sampled_from([9.0, 12.0, 14.0]), st.booleans())
 def test_no_text_leaves_its_room(text: str, room: float, size: float, bold: bool) -> None:
     shown = fitted(text, size, room, bold=bold)

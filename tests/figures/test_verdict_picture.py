@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from tests.amount import amount
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary
 from tests.records.strategies import comparisons
 from workbench.figures.density import density
@@ -127,7 +128,7 @@ def test_texts_of_strangers_are_escaped() -> None:
         assert "&lt;img" in html
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=amount(15))
 @given(comparisons())
 def test_any_record_has_a_picture_and_numbers(record: ComparisonRecord) -> None:
     html = verdict_html(record)

@@ -33,6 +33,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> wb.Comparison:
     )
 
 
+@pytest.mark.real
 def test_a_run_a_config_and_a_verdict_a_candidate(compared: wb.Comparison) -> None:
     assert [run.label for run in compared.runs] == ["A", "B", "C"]
     assert [verdict.label for verdict in compared.verdicts] == ["B", "C"]
@@ -47,11 +48,13 @@ def test_a_run_a_config_and_a_verdict_a_candidate(compared: wb.Comparison) -> No
         assert not verdict.provisional
 
 
+@pytest.mark.real
 def test_outputs_were_compared(compared: wb.Comparison) -> None:
     assert {row.label for row in compared.agreement} == {"B", "C"}
     assert all(row.agrees for row in compared.agreement)
 
 
+@pytest.mark.real
 def test_it_is_in_the_history_and_a_bundle_reopens_as_it_was(compared: wb.Comparison, tmp_path: Path) -> None:
     assert compared.record.id in set(wb.history().to_frame()["id"])
     path = compared.save(tmp_path / "c.ortbench")
@@ -60,6 +63,7 @@ def test_it_is_in_the_history_and_a_bundle_reopens_as_it_was(compared: wb.Compar
     assert str(reopened) == str(compared)
 
 
+@pytest.mark.real
 def test_it_says_it_in_one_sentence_and_in_tables(compared: wb.Comparison) -> None:
     assert "outputs agree" in str(compared)
     assert len(compared.to_frame()) == 3
@@ -147,6 +151,7 @@ def test_cancel_from_another_thread(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.real
 @pytest.mark.real
 def test_measuring_goes_on_also_from_a_reopened_bundle(compared: wb.Comparison, tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
+from tests.amount import amount
 from tests.models import tiny
 from workbench.errors import InputError
 from workbench.models import Inputs, load
@@ -59,7 +60,7 @@ def test_every_element_type(element: int) -> None:
         np.testing.assert_array_equal(out.numpy(), value.astype(np.float32))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=amount(25))
 @given(st.sampled_from(sorted(tiny.ALL)), st.integers(0, 2**32))
 def test_a_seed_decides_everything(name: str, seed: int) -> None:
     model = load(tiny.ALL[name]())
@@ -71,7 +72,7 @@ def test_a_seed_decides_everything(name: str, seed: int) -> None:
             np.testing.assert_array_equal(left, right)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=amount(30))
 @given(st.sampled_from(sorted(tiny.ALL)), st.integers(0, 5))
 def test_what_is_made_passes_the_check_for_what_is_given(name: str, seed: int) -> None:
     model = load(tiny.ALL[name]())

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
+from tests.amount import amount
 from tests.models import tiny
 from workbench.models import wire
 from workbench.models.structure import tensors
@@ -49,7 +50,7 @@ def test_every_payload_goes_and_nothing_else(name: str, monkeypatch: pytest.Monk
     assert slim(proto.SerializeToString()) == cleared(proto)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(60))
 @given(
     st.lists(st.integers(0, 3000), max_size=4),
     st.sampled_from([TensorProto.FLOAT, TensorProto.INT64, TensorProto.DOUBLE, TensorProto.INT32]),
@@ -165,7 +166,7 @@ def cleared_of(proto: ModelProto, name: str) -> ModelProto:
     return proto
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=amount(200))
 @given(
     st.lists(
         st.one_of(

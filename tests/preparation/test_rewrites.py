@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 import workbench as wb
+from tests.amount import amount
 from tests.preparation.test_script import _run_the_script
 from workbench.judge.tolerance import least_sqnr_db
 from workbench.rewrites import catalogue, scopes
@@ -325,7 +326,7 @@ def test_other_convolutions_stay(dims: list[int], kernel: tuple[int, ...], as_in
 
 
 @pytest.mark.real
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=amount(25))
 @given(data=st.data())
 def test_random_nets_of_convolutions_keep_their_outputs(data: st.DataObject) -> None:
     numbers = count()

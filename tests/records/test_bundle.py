@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from tests.amount import amount
 from tests.factories.records import CONFIGS, bulky, comparison, failed_run, names, run
 from tests.records.strategies import comparisons
 from workbench.config import Config, Provider
@@ -41,7 +42,7 @@ print(bundle.record.to_frame().label.tolist())
 
 
 @given(comparisons())
-@settings(max_examples=40)
+@settings(max_examples=amount(40))
 def test_any_record_survives(record: ComparisonRecord) -> None:
     assert unpack_record(pack_record(record, None, private=True)).record == record
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from tests.factories.records import CONFIGS, comparison, failed_run, names, run
 from workbench.errors import HistoryError
 from workbench.records import ComparisonRecord, History
@@ -183,7 +184,7 @@ def test_a_long_history_shows_its_newest(history: History) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.text())
-@settings(max_examples=25)
+@settings(max_examples=amount(25))
 def test_any_name_and_note(tmp_path_factory: pytest.TempPathFactory, name: str, note: str) -> None:
     history = History(tmp_path_factory.mktemp("any") / "h.sqlite")
     history.add(made("a", model=name), note=note)

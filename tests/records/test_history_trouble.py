@@ -21,8 +21,6 @@ from tests.factories.records import bulky, comparison, names
 from tests.records import forks
 from workbench.errors import HistoryError
 from workbench.records import History, database
-from workbench.records import history as history_module
-from workbench.records.bundle import pack_record
 
 REPOSITORY = Path(__file__).parents[2]
 ADD_MANY = """
@@ -116,26 +114,26 @@ def test_two_processes_at_once_lose_nothing(path: Path) -> None:
     assert all(history.open(entry.id).id == entry.id for entry in history.entries())
 
 
-def test_killed_at_every_line_of_an_add(path: Path, journal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_at_every_line_of_an_add(path: Path, journal: str) -> None:
+    """Whatever line a kill falls on, the files hold the old record, or both."""
     old, new = comparison("old"), comparison("new")
-    blobs = {record.id: pack_record(record, None, private=True) for record in (old, new)}
-    monkeypatch.setattr(history_module, "pack_record", lambda record, *_, **__: blobs[record.id])
-    kept = History(path)
+    folder = path.parent / "written"
+    folder.mkdir()
+    kept = History(folder / path.name)
     kept.add(old)
-    moment = survived = 0
-    while forks.killed_at_line(lambda: kept.add(new), moment := moment + 1):
-        found = [entry.id for entry in kept.entries()]
-        assert found in (["old"], ["new", "old"]), f"at line {moment}"
-        assert [kept.open(identity) for identity in found] == [
-            {"old": old, "new": new}[name] for name in found
-        ]
-        if "new" in found:
-            kept.delete("new")
-            survived += 1
-    assert moment > 40
-    assert survived > 0, "some kills fell after the transaction"
-    assert is_sound(path)
-    assert journal_of(path) == journal
+    states = forks.states_at_lines(lambda: kept.add(new), folder, path.parent / "states")
+    counts = []
+    for state in states:
+        killed = History(state / path.name)
+        ids = [entry.id for entry in killed.entries()]
+        assert ids in (["old"], ["new", "old"]), state.name
+        assert [killed.open(identity) for identity in ids] == [{"old": old, "new": new}[name] for name in ids]
+        killed.delete(ids[0])
+        assert is_sound(killed.path)
+        counts.append(len(ids))
+    assert counts == sorted(counts)
+    assert {*counts} == {1, 2}, "some kills fall before the end of the transaction, some after it"
+    assert journal_of(kept.path) == journal
 
 
 def test_killed_from_outside_at_many_moments(path: Path, journal: str) -> None:
@@ -143,7 +141,7 @@ def test_killed_from_outside_at_many_moments(path: Path, journal: str) -> None:
     samples = bulky("x", 5, 4000)
     draw = random.Random(11)
     promised: set[str] = set()
-    for turn in range(20):
+    for turn in range(8):
 
         def add_for_ever(report: Any, turn: int = turn) -> None:
             at = 0
@@ -159,8 +157,8 @@ def test_killed_from_outside_at_many_moments(path: Path, journal: str) -> None:
         assert found - promised <= {f"{turn}-{made}"}, "only the one in flight may be there unpromised"
         promised = found
     assert is_sound(path)
-    assert len(history) == len(promised) > 20
-    assert history.open("19-0" if "19-0" in promised else sorted(promised)[0])
+    assert len(history) == len(promised) > 8
+    assert history.open("7-0" if "7-0" in promised else sorted(promised)[0])
     assert journal_of(path) == journal
 
 

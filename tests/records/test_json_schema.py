@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 
+from tests.amount import amount
 from tests.factories.records import comparison, failed_run
 from tests.records.hostile import good_members
 from tests.records.strategies import comparisons
@@ -43,7 +44,7 @@ def test_real_records_fit(record: ComparisonRecord) -> None:
 
 
 @given(comparisons())
-@settings(max_examples=15)
+@settings(max_examples=amount(15))
 def test_any_record_fits(record: ComparisonRecord) -> None:
     validate(record_json(record), "comparison-1.json")
 

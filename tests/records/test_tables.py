@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from workbench.errors import BundleError
 from workbench.records.codec import decode, encode, shape_of_class
 from workbench.records.columns import ColumnReader, ColumnWriter
@@ -104,7 +105,7 @@ def opened(data: Any, members: dict[str, bytes], texts: list[str]) -> Book:
     return decode(Book, data, ColumnReader(members, texts))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(60))
 @given(st.lists(_line, max_size=4), st.dictionaries(_words, _inner, max_size=3), st.none() | st.binary())
 def test_everything_comes_back(lines: list[Line], index: dict[str, Inner], graph: bytes | None) -> None:
     record = book(index=index, graph=graph, lines=tuple(lines))

@@ -92,6 +92,7 @@ def test_the_signal_survives_the_depth(name, rehydrated):
     check_signal(rehydrated(name), name)
 
 
+@pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_skeleton_at_every_level(name, rehydrated):

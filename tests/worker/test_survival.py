@@ -177,6 +177,7 @@ def test_a_frozen_worker_is_closed_too(tmp_path: Path) -> None:
     assert not psutil.pid_exists(worker.pid)
 
 
+@pytest.mark.real
 @needs_signals
 @pytest.mark.parametrize("frozen", [False, True])
 def test_workers_die_with_a_killed_parent(tmp_path: Path, frozen: bool) -> None:
@@ -204,6 +205,7 @@ def test_workers_die_with_a_killed_parent(tmp_path: Path, frozen: bool) -> None:
     assert gone
 
 
+@pytest.mark.real
 @needs_signals
 def test_ctrl_c_in_the_middle_leaves_no_process(tmp_path: Path) -> None:
     model = tiny.save(endless_loop(), tmp_path)

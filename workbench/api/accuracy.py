@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.fidelity import accuracy as evaluation
+from workbench.api.running import check_config
 from workbench.config import Config
-from workbench.errors import ConfigError
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
+from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.result import origin_of
@@ -46,13 +47,8 @@ def accuracy(
     >>> wb.accuracy.__name__
     'accuracy'
     """
-    from workbench.models import load
-
     for config in configs:
-        if not isinstance(config, Config):
-            raise ConfigError(
-                f"{config!r} is no config", "give wb.Config(…) values: wb.accuracy(model, wb.Config(), …)"
-            )
+        check_config(config, "wb.accuracy(model, wb.Config(), …)")
     loaded = load(model)
     with bar(progress) as on_progress:
         record = evaluation.accuracy(

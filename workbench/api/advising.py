@@ -13,6 +13,7 @@ from workbench.advisor.tried import with_tried
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measurement.limits import Progress
+from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.records.findings import FindingRecord
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
@@ -46,10 +47,8 @@ def findings(
     >>> wb.findings.__name__
     'findings'
     """
-    from workbench.models import load
-
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
-    fed = _inputs(loaded, inputs, seed)
+    fed = loaded.inputs(inputs, seed=seed)
     evidence = gather(loaded, chosen, fed, calibration=calibration, cancel=cancel, on_step=on_step)
     about = origin_of(loaded, chosen, fed, cancel=cancel)
     record, _ = with_tried(look(evidence), loaded.fingerprint(cancel), evidence.machine.cpu)
@@ -81,10 +80,8 @@ def improve(
     >>> wb.improve.__name__
     'improve'
     """
-    from workbench.models import load
-
     loaded, start, calibration = load(model), config or Config(), replayed(calibration)
-    fed = _inputs(loaded, inputs, seed)
+    fed = loaded.inputs(inputs, seed=seed)
     until = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
     tried: set[str] = set()
@@ -194,11 +191,3 @@ def _step(result: FixResult) -> ImprovementStep:
     return ImprovementStep(
         result.finding, result.kept, result.reason, verdict.ratio, verdict.low, verdict.high
     )
-
-
-def _inputs(model: Model, inputs: Any, seed: int) -> Inputs:
-    from workbench.models import Inputs
-
-    if isinstance(inputs, Inputs):
-        return inputs
-    return model.inputs(seed=seed) if inputs is None else model.inputs(inputs, seed=seed)

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from workbench.background import in_background
+from workbench.api.running import opened_for, request_for
 from workbench.config import Config
 from workbench.errors import ConfigError, InputError
 from workbench.judge.agreement import TOLERANCE
-from workbench.judge.compare_request import CompareRequest, check_seed
+from workbench.judge.compare_request import check_seed
 from workbench.judge.decoding import DecodeRequest, measure_decoding
-from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models.decoding import check_length, decoding_dims, decoding_names
-from workbench.models.fit import check_fit
+from workbench.models.generate import random_inputs
 from workbench.preparation.replayed import replayed
 from workbench.results.decoding import Decoding
 from workbench.results.result import origin_of
 from workbench.text import quoted
 
 if TYPE_CHECKING:
-    from workbench.models import Inputs, Model
+    from workbench.api.running import Feeds
+    from workbench.models import Model
 
-    Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
 BUDGET_S = 60.0
 MOST_TOKENS = 100_000
@@ -37,7 +35,7 @@ def decode(
     prompt: int | Sequence[int] = 128,
     tokens: int = 64,
     budget_s: float = BUDGET_S,
-    inputs: Given = None,
+    inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
     smallest_effect: float = 0.01,
@@ -59,9 +57,6 @@ def decode(
     >>> wb.decode.__name__
     'decode'
     """
-    from workbench.models import Inputs, Model, load
-    from workbench.models.generate import random_inputs
-
     check_seed(seed)
     for name, value in (("tokens", tokens), ("prompt", prompt if isinstance(prompt, int) else len(prompt))):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_TOKENS:
@@ -70,41 +65,29 @@ def decode(
             )
     if not budget_s > 0:
         raise ConfigError(f"budget_s={quoted(budget_s)} is no usable value", "give seconds above 0")
-    loaded = model if isinstance(model, Model) else load(model)
     configs = configs or (Config(),)
-    for config in configs:
-        if not isinstance(config, Config):
-            raise ConfigError(f"{config!r} is no config", "give wb.Config(…) values")
-        check_fit(loaded, config)
+    loaded = opened_for(model, configs, "wb.decode(model, wb.Config(…))")
     names = decoding_names(loaded.structure)
     count = prompt if isinstance(prompt, int) else len(prompt)
     check_length(names, count, tokens)
-    if isinstance(inputs, Inputs):
-        fed = inputs
-    elif inputs is not None:
+    if inputs is not None:
         fed = loaded.inputs(inputs, seed=seed)
     else:
         dims = decoding_dims(loaded.structure, names, count)
         fed = random_inputs(loaded.structure, loaded.name, seed, dims, loaded.usual_dims)
-    with (
-        bar(progress) as on_progress,
-        in_background(loaded.record, "hash of the model", cancel) as hashing,
-    ):
-        compared = CompareRequest(
-            model=loaded.path,
-            source=loaded,
-            model_name=loaded.name,
-            model_bytes=loaded.graph_bytes + sum(file.size_bytes for file in loaded.external),
-            model_record=hashing.result,
-            configs=configs,
-            feeds=fed.feeds[:1],
-            inputs=fed.record(),
-            smallest_effect=smallest_effect,
-            tolerance=tolerance,
-            calibration=replayed(calibration),
-            seed=seed,
-            limits=limits or Limits(),
-        )
+    with request_for(
+        loaded,
+        configs,
+        fed,
+        feeds=fed.feeds[:1],
+        smallest_effect=smallest_effect,
+        tolerance=tolerance,
+        calibration=replayed(calibration),
+        seed=seed,
+        progress=progress,
+        cancel=cancel,
+        limits=limits,
+    ) as (compared, on_progress):
         ids = _prompt(prompt, fed.feeds[0][names.tokens])
         request = DecodeRequest(compared, names, ids, tokens, float(budget_s))
         record = measure_decoding(request, on_progress=on_progress, cancel=cancel)

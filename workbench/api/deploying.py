@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from workbench.config import Config
 from workbench.deployment.folder import KINDS, Kind, Serving, file_name, write_deployment
 from workbench.errors import ConfigError
 from workbench.models.fit import check_fit
+from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.results.deployment import Deployment
@@ -19,7 +19,8 @@ from workbench.results.result import origin_of
 from workbench.text import quoted
 
 if TYPE_CHECKING:
-    from workbench.models import Inputs, Model
+    from workbench.api.running import Feeds
+    from workbench.models import Model
 
 
 def deploy(
@@ -29,7 +30,7 @@ def deploy(
     kind: Kind = "python",
     *,
     name: str | None = None,
-    inputs: Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+    inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
     fallback: bool = False,
@@ -54,8 +55,6 @@ def deploy(
     >>> wb.deploy.__name__
     'deploy'
     """
-    from workbench.models import Inputs, load
-
     if kind not in KINDS:
         raise ConfigError(f"kind={quoted(kind)} is no kind of deployment", f"give one of {', '.join(KINDS)}")
     for label, number in (("concurrency", concurrency), ("max_batch", max_batch), ("max_queue", max_queue)):
@@ -75,7 +74,7 @@ def deploy(
             "a config of another environment's ONNX Runtime cannot be deployed from here",
             "deploy it from that environment, or leave runtime out: config.replace(runtime=None)",
         )
-    fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
+    fed = loaded.inputs(inputs, seed=seed)
     calibration = replayed(calibration)
     runnable = make_runnable(loaded, config, fed.feeds, calibration=calibration, cancel=cancel)
     serving = Serving(

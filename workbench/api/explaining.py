@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.analysis import ablation, explanation
@@ -16,6 +15,7 @@ from workbench.analysis.preparation import observe_prepared
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measurement.limits import Progress
+from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.results.ablation import Ablation
 from workbench.results.explanation import Explanation
@@ -23,10 +23,10 @@ from workbench.results.levels import Levels
 from workbench.results.result import Result, origin_of
 
 if TYPE_CHECKING:
-    from workbench.models import Inputs, Model
+    from workbench.api.running import Feeds
+    from workbench.models import Model
 
     Source = Model | Any
-    Feeds = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
 
 R = TypeVar("R", bound=Result)
@@ -64,7 +64,6 @@ def explain(
     >>> wb.explain.__name__
     'explain'
     """
-    from workbench.models import Inputs, load
 
     def early(first: Explained) -> None:
         if on_first is not None:
@@ -77,7 +76,7 @@ def explain(
     )  # fmt: skip
     feeds = profiled = None
     if profile:
-        feeds = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
+        feeds = loaded.inputs(inputs)
         profiled = profile_of_config(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
     about, structure = origin_of(loaded, chosen, feeds, cancel=cancel), loaded.structure.SerializeToString()
     return _kept(Explanation(record, about, structure=structure, profile=profiled), keep)
@@ -101,8 +100,6 @@ def ablate(
     >>> wb.ablate.__name__
     'ablate'
     """
-    from workbench.models import load
-
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     passes = explanation.explain(loaded, chosen, passes=True, calibration=calibration, cancel=cancel).passes
     comparison = compare(
@@ -130,8 +127,6 @@ def levels(
     >>> wb.levels.__name__
     'levels'
     """
-    from workbench.models import load
-
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
     observation = observe_prepared(
         loaded, chosen.replace(level="all"), passes=True, calibration=calibration, cancel=cancel

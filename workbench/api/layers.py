@@ -17,6 +17,7 @@ from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
+from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.records.sensitivity import Mode, SensitivityRecord
 from workbench.results.layer_errors import LayerErrors
@@ -51,8 +52,6 @@ def layer_errors(
     >>> wb.layer_errors.__name__
     'layer_errors'
     """
-    from workbench.models import load
-
     loaded = load(model)
     with bar(progress) as on_progress:
         record = debug(
@@ -88,8 +87,6 @@ def sensitivity(
     >>> wb.sensitivity.__name__
     'sensitivity'
     """
-    from workbench.models import load
-
     loaded, calibration = load(model), replayed(calibration)
     with bar(progress) as on_progress:
         variants = studying.layer_variants(

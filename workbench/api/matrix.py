@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.api.comparing import open as open_bundle
 from workbench.api.in_turn import Part, measured_in_turn
 from workbench.api.running import check_config, inputs_of, measure_runs
-from workbench.api.subjects import opened
 from workbench.config import Config
 from workbench.errors import ConfigError, RunFailed, WorkbenchError
 from workbench.judge.compare_request import check_seed
@@ -20,6 +19,7 @@ from workbench.judge.matrix import MatrixRecord, MatrixRow
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models.fit import check_fit
+from workbench.models.loading import load
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.origin import Origin
 from workbench.results.matrix import Matrix
@@ -71,7 +71,7 @@ def matrix(
 
     def part_of(index: int, source: Any) -> Part:
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
-            model = opened(source)
+            model = load(source)
             names[index] = (model.name, model.fingerprint(cancel))
             if (earlier := before.get(model.sha256)) is not None:
                 return earlier

@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.api.running import check_config, inputs_of, measure_runs
+from workbench.api.running import inputs_of, measure_runs, opened_for
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.compare_request import check_seed
 from workbench.judge.goal import Goal, check_percentiles
 from workbench.judge.measurement import MeasurementRecord
 from workbench.measurement.limits import Limits, Progress
-from workbench.models.fit import check_fit
 from workbench.preparation.replayed import replayed
 from workbench.results.measurement import Measurement
 from workbench.text import quoted
@@ -60,16 +59,12 @@ def measure(
     >>> wb.measure.__name__
     'measure'
     """
-    from workbench.models import Model, load
-
     began = time.perf_counter()
     check_seed(seed)
     wanted = check_percentiles(percentiles)
     _check(until, precision)
     chosen = Config() if config is None else config
-    check_config(chosen, "wb.measure(model, wb.Config(…))")
-    loaded = model if isinstance(model, Model) else load(model)
-    check_fit(loaded, chosen)
+    loaded = opened_for(model, (chosen,), "wb.measure(model, wb.Config(…))")
     calibration = replayed(calibration)
     fed = inputs_of(loaded, inputs, seed, (chosen,), calibration)
     settled = until == "settled"

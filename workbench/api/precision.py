@@ -16,6 +16,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.acceptance import Budget, Check, checks, speed
 from workbench.measurement.limits import Limits, Progress
+from workbench.models.loading import load
 from workbench.preparation.preparing import prepare
 from workbench.preparation.replayed import replayed
 from workbench.results.comparison import Comparison
@@ -56,8 +57,6 @@ def why_slower(
     >>> wb.why_slower.__name__
     'why_slower'
     """
-    from workbench.models import Inputs, load
-
     calibration = replayed(calibration)
     if isinstance(subject, Comparison):
         comparison, loaded = subject, load(_model_of(subject, model))
@@ -72,7 +71,7 @@ def why_slower(
         )  # fmt: skip
     runs = _pair_of(comparison, label or comparison.verdict.label)
     inputs = inputs if inputs is not None else comparison._inputs
-    fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
+    fed = loaded.inputs(inputs, seed=seed)
 
     def profiled(run: Run) -> ProfiledConfig:
         return profile_config(
@@ -125,8 +124,6 @@ def keep_if_better(
     >>> wb.keep_if_better.__name__
     'keep_if_better'
     """
-    from workbench.models import load
-
     budget = Budget(min_speedup, max_error, max_accuracy_drop)
     loaded, calibration = load(model), replayed(calibration)
     comparison = _against_float(

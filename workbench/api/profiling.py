@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.cold_start import cold_start as start_cold
@@ -18,6 +18,7 @@ from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
 from workbench.config import Config
 from workbench.measurement.limits import Limits, Progress
+from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.results.cold_start import ColdStarts
@@ -30,9 +31,9 @@ from workbench.results.roofline import Roofline
 from workbench.results.thread_scaling import Threads
 
 if TYPE_CHECKING:
+    from workbench.api.running import Feeds
     from workbench.models import Inputs, Model
 
-    Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
 THREADS_BUDGET_S = 30.0
 SETTINGS_BUDGET_S = 20.0
@@ -42,7 +43,7 @@ def profile(
     model: Model | Any,
     config: Config | None = None,
     *,
-    inputs: Given = None,
+    inputs: Feeds = None,
     seed: int = 0,
     budget_s: float = 1.0,
     per_node_memory: bool = False,
@@ -96,7 +97,7 @@ def memory(
     model: Model | Any,
     config: Config | None = None,
     *,
-    inputs: Given = None,
+    inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
     cancel: threading.Event | None = None,
@@ -134,7 +135,7 @@ def memory_settings(
     config: Config | None = None,
     *,
     budget_s: float = SETTINGS_BUDGET_S,
-    inputs: Given = None,
+    inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
@@ -185,7 +186,7 @@ def roofline(
     model: Model | Any,
     config: Config | None = None,
     *,
-    inputs: Given = None,
+    inputs: Feeds = None,
     seed: int = 0,
     budget_s: float = 1.0,
     peaks: PeakRow | None = None,
@@ -213,7 +214,7 @@ def roofline(
 def cold_start(
     model: Model | Any,
     *configs: Config,
-    inputs: Given = None,
+    inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
     cancel: threading.Event | None = None,
@@ -244,7 +245,7 @@ def threads(
     *,
     most_threads: int | None = None,
     budget_s: float = THREADS_BUDGET_S,
-    inputs: Given = None,
+    inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
@@ -267,8 +268,6 @@ def threads(
     return Threads(scaling_of(comparison.record), comparison.about)
 
 
-def _opened(model: Any, inputs: Given, seed: int) -> tuple[Model, Inputs]:
-    from workbench.models import Inputs, Model, load
-
-    loaded = model if isinstance(model, Model) else load(model)
-    return loaded, inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
+def _opened(model: Any, inputs: Feeds, seed: int) -> tuple[Model, Inputs]:
+    loaded = load(model)
+    return loaded, loaded.inputs(inputs, seed=seed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,7 +14,9 @@ from workbench.errors import ConfigError
 from workbench.judge.compare import compare
 from workbench.judge.compare_request import CompareRequest
 from workbench.measurement.bar import bar
-from workbench.measurement.limits import Limits, Progress
+from workbench.measurement.limits import Limits, OnProgress, Progress
+from workbench.models.fit import check_fit
+from workbench.models.loading import load
 from workbench.preparation.inputs import real_inputs
 from workbench.records.comparison import ComparisonRecord
 from workbench.text import quoted
@@ -30,45 +33,54 @@ def check_config(config: Any, example: str) -> None:
         raise ConfigError(f"{quoted(config)} is no config", f"give wb.Config(…) values: {example}")
 
 
+def opened_for(model: Any, configs: Sequence[Config], example: str) -> Model:
+    """Open the model; refuse what is no config or does not fit it."""
+    for config in configs:
+        check_config(config, example)
+    loaded = load(model)
+    for config in configs:
+        check_fit(loaded, config)
+    return loaded
+
+
 def inputs_of(
     model: Model, inputs: Any, seed: int, configs: Sequence[Config] = (), calibration: Any = None
 ) -> Inputs:
     """Return the inputs as given, or by default real examples where the model has some, else random ones."""
-    from workbench.models import Inputs
-
-    if isinstance(inputs, Inputs):
-        return inputs
     if inputs is None and (real := real_inputs(model, configs, calibration)) is not None:
         return real
-    return model.inputs(inputs, seed=seed) if inputs is not None else model.inputs(seed=seed)
+    return model.inputs(inputs, seed=seed)
 
 
-def measure_runs(
+@contextmanager
+def request_for(
     model: Model,
-    configs: tuple[Config, ...],
+    configs: Sequence[Config],
     inputs: Inputs,
     *,
     progress: bool | Callable[[Progress], None],
     cancel: threading.Event | None,
     limits: Limits | None,
     **options: Any,
-) -> ComparisonRecord:
-    """Measure the configs together; `options` are further fields of the request."""
+) -> Iterator[tuple[CompareRequest, OnProgress]]:
+    """Yield the request and its progress bar; `options` are further fields of the request."""
     with (
         bar(progress) as on_progress,
         # A large file is hashed while the first worker starts and loads.
         in_background(model.record, "hash of the model", cancel) as hashing,
     ):
-        request = CompareRequest(
-            model=model.path,
-            source=model,
-            model_name=model.name,
-            model_bytes=model.graph_bytes + sum(file.size_bytes for file in model.external),
-            model_record=hashing.result,
-            configs=configs,
-            feeds=inputs.feeds,
-            inputs=inputs.record(),
-            limits=limits or Limits(),
-            **options,
-        )
+        changes = {"model_record": hashing.result, "limits": limits or Limits(), **options}
+        yield CompareRequest.of(model, configs, inputs, **changes), on_progress
+
+
+def measure_runs(
+    model: Model,
+    configs: Sequence[Config],
+    inputs: Inputs,
+    *,
+    cancel: threading.Event | None,
+    **options: Any,
+) -> ComparisonRecord:
+    """Measure the configs together; `options` are those of `request_for`."""
+    with request_for(model, configs, inputs, cancel=cancel, **options) as (request, on_progress):
         return compare(request, on_progress=on_progress, cancel=cancel)

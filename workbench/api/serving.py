@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from workbench.background import in_background
+from workbench.api.running import opened_for, request_for
 from workbench.config import Config
 from workbench.deployment.checking import ROUNDS
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
-from workbench.judge.compare_request import CompareRequest, check_seed
+from workbench.judge.compare_request import check_seed
 from workbench.judge.load_request import LoadRequest, Sessions, check_load
 from workbench.judge.load_test import measure_load
-from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
-from workbench.models.fit import check_fit
 from workbench.preparation.replayed import replayed
 from workbench.records.load_test import LoadPoint
 from workbench.results.deployment import Deployment
@@ -26,9 +23,9 @@ from workbench.results.result import origin_of
 from workbench.text import quoted
 
 if TYPE_CHECKING:
-    from workbench.models import Inputs, Model
+    from workbench.api.running import Feeds
+    from workbench.models import Model
 
-    Given: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
 DURATION_S = 2.0
 MOST_SETUPS = 26  # labels of one letter
@@ -41,7 +38,7 @@ def load_test(
     sessions: int | str | Sequence[int | str] = 1,
     rate_hz: float | Sequence[float] | None = None,
     duration_s: float = DURATION_S,
-    inputs: Given = None,
+    inputs: Feeds = None,
     seed: int = 0,
     calibration: Any = None,
     smallest_effect: float = 0.01,
@@ -65,8 +62,6 @@ def load_test(
     >>> wb.load_test.__name__
     'load_test'
     """
-    from workbench.models import Inputs, Model, load
-
     if isinstance(model, Deployment):
         return _served(model, configs, callers, sessions, rate_hz, duration_s, progress, cancel, limits, keep)
     check_seed(seed)
@@ -81,31 +76,20 @@ def load_test(
             "sessions make no test",
             f"give a number of callers, and 1 to {MOST_SETUPS} configs times sessions",
         )
-    loaded = model if isinstance(model, Model) else load(model)
-    for config, _ in setups:
-        if not isinstance(config, Config):
-            raise ConfigError(f"{config!r} is no config", "give wb.Config(…) values")
-        check_fit(loaded, config)
-    fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs, seed=seed)
-    with (
-        bar(progress) as on_progress,
-        in_background(loaded.record, "hash of the model", cancel) as hashing,
-    ):
-        compared = CompareRequest(
-            model=loaded.path,
-            source=loaded,
-            model_name=loaded.name,
-            model_bytes=loaded.graph_bytes + sum(file.size_bytes for file in loaded.external),
-            model_record=hashing.result,
-            configs=tuple(config for config, _ in setups),
-            feeds=fed.feeds,
-            inputs=fed.record(),
-            smallest_effect=smallest_effect,
-            tolerance=tolerance,
-            calibration=replayed(calibration),
-            seed=seed,
-            limits=limits or Limits(),
-        )
+    loaded = opened_for(model, [config for config, _ in setups], "wb.load_test(model, wb.Config(…))")
+    fed = loaded.inputs(inputs, seed=seed)
+    with request_for(
+        loaded,
+        [config for config, _ in setups],
+        fed,
+        smallest_effect=smallest_effect,
+        tolerance=tolerance,
+        calibration=replayed(calibration),
+        seed=seed,
+        progress=progress,
+        cancel=cancel,
+        limits=limits,
+    ) as (compared, on_progress):
         request = LoadRequest(
             compared=compared,
             sessions=tuple(wanted for _, wanted in setups),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from workbench.config import Config, PreparedModel
 from workbench.errors import ConfigError
+from workbench.models.loading import load
 from workbench.text import listed, quoted
 
 if TYPE_CHECKING:
@@ -37,20 +38,13 @@ def subjects_of(first: Any, others: Sequence[Any], outputs: Outputs) -> tuple[Mo
             )
         if len(others) < 2:
             return subjects_of(first, (), outputs)
-        return opened(first), tuple(others)
+        return load(first), tuple(others)
     for subject in (first, *others):
         _check_type(subject)
     pairs = [_pair(subject) for subject in (first, *others)]
     (source, config), *candidates = pairs
-    model = opened(source)
+    model = load(source)
     return model, (config, *(_in_place(model, other, config, outputs) for other, config in candidates))
-
-
-def opened(source: Any) -> Model:
-    """Open the model, unless it is open."""
-    from workbench.models import Model, load
-
-    return source if isinstance(source, Model) else load(source)
 
 
 def _check_type(subject: Any) -> None:
@@ -79,7 +73,7 @@ def _pair(subject: Any) -> tuple[Any, Config]:
 
 def _in_place(model: Model, source: Any, config: Config, outputs: Outputs) -> Config:
     """Return the config that loads another file in place of the model's own."""
-    other = opened(source)
+    other = load(source)
     if other.path == model.path:
         return config
     if config.precision is not None:

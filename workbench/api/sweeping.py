@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.in_turn import Part, measured_in_turn
-from workbench.api.running import check_config, inputs_of, measure_runs
+from workbench.api.running import inputs_of, measure_runs, opened_for
 from workbench.api.sweep_axes import Sizes, axes_of
 from workbench.config import Config
 from workbench.errors import InputError
@@ -18,7 +18,6 @@ from workbench.judge.sweep import SweepRecord
 from workbench.judge.sweep_points import SweepPoint, size_text
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
-from workbench.models.fit import check_fit
 from workbench.models.generate import random_inputs
 from workbench.preparation.replayed import replayed
 from workbench.records.comparison import ComparisonRecord
@@ -64,15 +63,9 @@ def sweep(
     >>> wb.sweep.__name__
     'sweep'
     """
-    from workbench.models import Model, load
-
     check_seed(seed)
     chosen = configs or (Config(),)
-    for config in chosen:
-        check_config(config, EXAMPLE)
-    loaded = model if isinstance(model, Model) else load(model)
-    for config in chosen:
-        check_fit(loaded, config)
+    loaded = opened_for(model, chosen, EXAMPLE)
     swept = axes_of(loaded, chosen, {**(sizes or {}), **axes})
     has_sizes = swept.sizes != ((),)
     if inputs is not None and has_sizes:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.api.running import inputs_of
 from workbench.config import Config
+from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
+from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.records.goal import Goal, Objective
 from workbench.records.space import Space
@@ -54,9 +56,6 @@ def tune(
     >>> wb.tune.__name__
     'tune'
     """
-    from workbench.measurement.bar import bar
-    from workbench.models import load
-
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)
     goal = limits or Goal()
     goal.check()
@@ -111,8 +110,6 @@ def default_space(
     >>> wb.default_space.__name__
     'default_space'
     """
-    from workbench.models import load
-
     loaded, calibration = load(model), replayed(calibration)
     return space_of(
         loaded,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.observe import Observation
@@ -15,14 +14,14 @@ from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.measurement.limits import Progress
+from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.results.versions import Versions
 from workbench.text import quoted
 
 if TYPE_CHECKING:
-    from workbench.models import Inputs, Model
-
-    Feeds = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+    from workbench.api.running import Feeds
+    from workbench.models import Model
 
 
 def compare_versions(
@@ -47,8 +46,6 @@ def compare_versions(
     >>> wb.compare_versions.__name__
     'compare_versions'
     """
-    from workbench.models import load
-
     if isinstance(environments, (str, os.PathLike)) or not environments:
         raise ConfigError(
             f"environments={quoted(environments)} is no list of environments",

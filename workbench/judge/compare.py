@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import secrets
 import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from workbench.judge.candidates import make_candidates
 from workbench.judge.compare_request import CompareRequest, check
 from workbench.judge.continuing import check_same_files, check_same_machine
 from workbench.judge.doubts import doubts_of
+from workbench.judge.evidence import Evidence
 from workbench.judge.load_doubts import Circumstances
 from workbench.judge.measuring import Measuring, Surroundings
 from workbench.judge.processor_time import provisional_answers
@@ -23,6 +24,8 @@ from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.machine import read_machine
 from workbench.measurement.rounds import BLOCK_S, StartWorker
 from workbench.records.comparison import ComparisonRecord, Doubt, Protocol
+from workbench.records.machine import Machine
+from workbench.records.origin import new_id
 from workbench.records.run import Run
 from workbench.worker.forking import ForkServers
 from workbench.worker.launch import WorkerFolder
@@ -75,34 +78,56 @@ def compare(
 def _record(
     request: CompareRequest, measuring: Measuring, surroundings: Surroundings, counters: Counters
 ) -> ComparisonRecord:
-    now, evidence = datetime.now(UTC), measuring.evidence
-    runs = evidence.runs()
+    runs, verdicts = measuring.evidence.runs(), measuring.verdicts
+    now = datetime.now(UTC)
+    return comparison_record(
+        request,
+        measuring.evidence,
+        surroundings.machine,
+        id=new_id(now),
+        created_utc=now.isoformat(timespec="seconds"),
+        budget_s=measuring.budget_s,
+        elapsed_s=measuring.elapsed_s,
+        runs=runs,
+        verdicts=verdicts,
+        doubts=(
+            *provisional_answers(runs, verdicts, Criteria(request.smallest_effect)),
+            *_doubts(request, measuring, surroundings, counters, runs),
+        ),
+    )
+
+
+def comparison_record(
+    request: CompareRequest,
+    evidence: Evidence,
+    machine: Machine,
+    *,
+    budget_s: float,
+    elapsed_s: float,
+    runs: tuple[Run, ...],
+    **fields: Any,
+) -> ComparisonRecord:
+    """Return the record of these rounds; `fields` are its id, time, verdicts and doubts."""
     blocks = [block for run in runs for process in run.processes for block in process.blocks]
     return ComparisonRecord(
-        id=f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
-        created_utc=now.isoformat(timespec="seconds"),
         model=request.model_record(),
         inputs=request.inputs,
-        machine=surroundings.machine,
+        machine=machine,
         versions=evidence.versions(),
         protocol=Protocol(
-            budget_s=measuring.budget_s,
+            budget_s=budget_s,
             smallest_effect=request.smallest_effect,
             pacing_s=request.pacing_s,
             block_s=BLOCK_S,
             tolerance=request.tolerance,
             seed=request.seed,
             frozen_partner=evidence.partners_were_frozen(),
-            elapsed_s=measuring.elapsed_s,
+            elapsed_s=elapsed_s,
             sampling_s=sum(block.wall_s for block in blocks),
         ),
         runs=runs,
         agreement=evidence.agreement,
-        verdicts=measuring.verdicts,
-        doubts=(
-            *provisional_answers(runs, measuring.verdicts, Criteria(request.smallest_effect)),
-            *_doubts(request, measuring, surroundings, counters, runs),
-        ),
+        **fields,
     )
 
 

@@ -14,6 +14,7 @@ from workbench.judge.agreement import TOLERANCE
 from workbench.judge.goal import Goal
 from workbench.judge.pairs import Clock
 from workbench.measurement.limits import Limits
+from workbench.models.inputs import Inputs
 from workbench.models.model import Model
 from workbench.records.comparison import ComparisonRecord, InputsRecord, ModelRecord
 from workbench.records.limits import INTEGER
@@ -55,6 +56,23 @@ class CompareRequest:
     earlier: ComparisonRecord | None = None  # measuring continues from these rounds
     slow_downs: tuple[float, ...] = ()  # set by benchmarks.honesty
     began: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def of(cls, model: Model, configs: Sequence[Config], inputs: Inputs, /, **options: Any) -> CompareRequest:
+        """Return a request about configs of an opened model; `options` are further fields."""
+        return cls(
+            **{
+                "model": model.path,
+                "source": model,
+                "model_name": model.name,
+                "model_bytes": model.file_bytes,
+                "model_record": model.record,
+                "configs": tuple(configs),
+                "feeds": inputs.feeds,
+                "inputs": inputs.record(),
+                **options,
+            }
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -98,15 +98,10 @@ def request_to_continue(
             "give the same ones: result.attach(model, inputs=…)",
         )
     protocol = earlier.protocol
-    return CompareRequest(
-        model=model.path,
-        source=model,
-        model_name=model.name,
-        model_bytes=model.graph_bytes + sum(file.size_bytes for file in model.external),
-        model_record=model.record,
-        configs=tuple(run.config for run in earlier.runs),
-        feeds=inputs.feeds,
-        inputs=earlier.inputs,
+    return CompareRequest.of(
+        model,
+        [run.config for run in earlier.runs],
+        inputs,
         budget_s=budget_s,
         smallest_effect=protocol.smallest_effect,
         pacing_s=protocol.pacing_s,
@@ -115,6 +110,7 @@ def request_to_continue(
         calibration=calibration,
         seed=(protocol.seed + last_round(earlier)) % INTEGER,  # a new order of the configs
         limits=limits or Limits(),
+        inputs=earlier.inputs,
         earlier=earlier,
         began=time.perf_counter() if began is None else began,
     )

@@ -11,7 +11,7 @@ from workbench.judge.agreement import compare_outputs
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.continuing import check_same_software
 from workbench.judge.other_file import in_names_of_model, is_other_net
-from workbench.judge.pairs import Pair, pairs_of, population_of
+from workbench.judge.pairs import Clock, Pair, pairs_of, population_of
 from workbench.judge.tolerance import required_sqnr_db
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import Samples
@@ -37,10 +37,13 @@ class Evidence:
         earlier = request.earlier
         self._earlier = {run.label: run for run in earlier.runs} if earlier is not None else {}
         self._reference: Path | None = None
+        self._runs: dict[tuple[str, Population], Run] = {}  # until the next round
+        self._pairs: dict[tuple[str, str, Clock], dict[int, Pair]] = {}
         self.agreement: tuple[OutputAgreement, ...] = earlier.agreement if earlier is not None else ()
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add one round. Raise ConfigError if its software differs from that of the earlier rounds."""
+        self._runs.clear()
         for outcome in outcomes:
             self._outcomes[outcome.label].append(outcome)
         self._compare_outputs(outcomes)
@@ -49,6 +52,7 @@ class Evidence:
 
     def admit(self, candidate: Candidate) -> None:
         """Let a further config take part from now on."""
+        self._runs.clear()
         self._candidates[candidate.label] = candidate
         self._outcomes.setdefault(candidate.label, [])
 
@@ -81,18 +85,25 @@ class Evidence:
         """Return whether any output of a candidate is known to differ from the baseline's."""
         return any(row.agrees is False for row in self.agreement)
 
-    def pairs(self, label: str) -> tuple[Pair, ...]:
-        """Return the pairs of the baseline and this candidate, one per round."""
-        return pairs_of(self.run("A"), self.run(label), self._request.clock)
+    def pairs(self, label: str, *, baseline: str = "A", clock: Clock | None = None) -> tuple[Pair, ...]:
+        """Return the pairs of the baseline and this candidate, one per round; each is computed once."""
+        key = (baseline, label, clock or self._request.clock)
+        pairs = pairs_of(self.run(baseline), self.run(label), key[2], self._pairs.get(key))
+        self._pairs[key] = {pair.round: pair for pair in pairs}
+        return pairs
 
     def population(self) -> Population:
         """Return which blocks count, the same for all runs."""
         labels = [candidate.label for candidate in self.alive() if candidate.label != "A"] or ["A"]
-        baseline = self.run("A")
-        return population_of(pairs_of(baseline, self.run(label)) for label in labels)
+        return population_of(self.pairs(label, clock="wall") for label in labels)
 
     def run(self, label: str, population: Population = "undisturbed") -> Run:
         """Return the record of one config."""
+        if (label, population) not in self._runs:
+            self._runs[label, population] = self._run(label, population)
+        return self._runs[label, population]
+
+    def _run(self, label: str, population: Population) -> Run:
         outcomes = self._outcomes[label]
         earlier = self._earlier.get(label)
         if earlier is not None and not outcomes:

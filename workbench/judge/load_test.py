@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import random
 import threading
-import time
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from workbench.errors import RunFailed
-from workbench.judge.agreement import compare_outputs
-from workbench.judge.candidates import make_candidates
 from workbench.judge.load_points import load_notes, load_pairs
 from workbench.judge.load_request import MOST_REQUESTS, LoadRequest, Sessions
-from workbench.judge.pairs import population_of
-from workbench.judge.tolerance import required_sqnr_db
-from workbench.judge.verdict import Criteria, judge
+from workbench.judge.task_rounds import TaskRounds
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interference import Watch
-from workbench.measurement.interleaved import (
-    Ask,
-    InterleavedRound,
-    InterleavedSetup,
-    Process,
-    Task,
-    TaskAnswer,
-)
-from workbench.measurement.limits import OnProgress, Progress
-from workbench.measurement.machine import read_machine
+from workbench.measurement.interleaved import Ask, Process, Task, TaskAnswer
+from workbench.measurement.limits import OnProgress
 from workbench.measurement.rounds import StartWorker
-from workbench.records.comparison import OutputAgreement
+from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.load_test import (
     LoadPoint,
     LoadRun,
@@ -40,10 +24,7 @@ from workbench.records.load_test import (
     LoadTestRecord,
     LoadVerdict,
 )
-from workbench.records.machine import Machine
-from workbench.records.run import Failure
-from workbench.worker.launch import Worker, WorkerFolder
-from workbench.worker.values import read_values
+from workbench.worker.launch import Worker
 
 MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
 MEMORY_SHARE = 0.6
@@ -57,113 +38,106 @@ def measure_load(
     start_worker: StartWorker = Worker,
 ) -> LoadTestRecord:
     """Measure all points of all configs. Raise RunFailed if the first config could not run."""
-    compared = request.compared
-    with WorkerFolder() as folder:
-
-        def report_step(step: str) -> None:
-            on_progress(Progress(step, 0, 0.0, request.elapsed_s, None, None))
-
-        candidates = tuple(
-            replace(candidate, plan={**candidate.plan, "shared": list(sessions.shared)})
-            for candidate, sessions in zip(
-                make_candidates(compared, folder, on_step=report_step, cancel=cancel),
-                request.sessions,
-                strict=True,
-            )
-        )
-        machine, watch = read_machine(), Watch()
-        setup = InterleavedSetup(folder, machine.usable_cores, compared.limits, watch, cancel, start_worker)
-        measuring = _LoadMeasuring(request, candidates, setup, machine, on_progress)
-        try:
-            measuring.run()
-        finally:
-            watch.close()
-        return measuring.record()
+    return _LoadMeasuring(request, on_progress).measure(cancel, start_worker)
 
 
-@dataclass(slots=True)
-class _Gathered:
-    """What is known of one candidate so far."""
-
-    providers: tuple[str, ...] = ()
-    threads: int | None = None
-    rss_bytes: list[int] = field(default_factory=list)
-    slices: list[LoadSlice] = field(default_factory=list)
-    failure: Failure | None = None
-    outputs: Path | None = None
-
-
-class _LoadMeasuring:
+class _LoadMeasuring(TaskRounds[LoadTestRecord]):
     """A load test in progress."""
 
-    def __init__(
-        self,
-        request: LoadRequest,
-        candidates: tuple[Candidate, ...],
-        setup: InterleavedSetup,
-        machine: Machine,
-        on_progress: OnProgress,
-    ) -> None:
+    def __init__(self, request: LoadRequest, on_progress: OnProgress) -> None:
+        super().__init__(request.compared, request.elapsed_s, on_progress)
         self._request = request
-        self._candidates = candidates
-        self._setup = setup
-        self._machine = machine
-        self._on_progress = on_progress
-        self._began = time.perf_counter()
-        self._gathered = {candidate.label: _Gathered(failure=candidate.failure) for candidate in candidates}
 
     def run(self) -> None:
-        """Run all rounds; a config that failed takes no part in later ones."""
-        rng = random.Random(self._request.compared.seed)
+        """Run all rounds; the sessions of a process share what the request says."""
+        self.candidates = tuple(
+            replace(
+                candidate, plan={**candidate.plan, "shared": list(self._sessions(candidate.label).shared)}
+            )
+            for candidate in self.candidates
+        )
         for number in range(1, self._request.rounds + 1):
             for group in self._groups():
-                round_ = InterleavedRound(
-                    self._setup,
-                    number,
-                    rng,
-                    self._open,
-                    lambda step, number=number: self._report(step, number),  # type: ignore[misc]
-                )
-                processes = round_.run(group, self._tasks(group, number))
-                for process in processes:
-                    self._take_process(process)
-                for answer in round_.answers:
-                    self._take_answer(answer)
-            self._raise_if_none_runs()
+                self.round(number, group, self._tasks(group, number))
+            failures = [gathered.failure for gathered in self.gathered.values()]
+            if failures[0] is not None and all(failures):
+                raise RunFailed(f"{self.compared.model_name}: {failures[0].problem}", failures[0].fix)
 
     def record(self) -> LoadTestRecord:
         """Return the record with its verdicts."""
-        agreement = self._agreement()
-        runs = tuple(self._run(candidate) for candidate in self._candidates)
-        verdicts = tuple(
-            LoadVerdict(point, self._verdict(point, runs[0], run, agreement))
-            for point in self._request.points
-            for run in runs[1:]
-        )
+        agreement = self.agreement()
+        runs = tuple(self._run(candidate) for candidate in self.candidates)
         return LoadTestRecord(
-            model_name=self._request.compared.model_name,
+            model_name=self.compared.model_name,
             points=self._request.points,
             duration_s=self._request.duration_s,
-            seed=self._request.compared.seed,
+            seed=self.compared.seed,
             runs=runs,
             agreement=agreement,
-            verdicts=verdicts,
-            notes=load_notes(runs, self._machine.usable_cores),
+            verdicts=tuple(
+                LoadVerdict(point, self._verdict_at(point, runs[0], run, agreement))
+                for point in self._request.points
+                for run in runs[1:]
+            ),
+            notes=load_notes(runs, self.machine.usable_cores),
         )
+
+    def open(self, process: Process, ask: Ask) -> dict[str, Any]:
+        """Run once, write the outputs of the first round, and make the sessions of the callers."""
+        candidate = process.candidate
+        ask("first_run", "first run", feeds=str(candidate.feeds))
+        gathered = self.gathered[candidate.label]
+        if gathered.outputs is None:
+            path = self.setup.folder / f"{process.worker.name}.outputs"
+            ask("outputs", "outputs", path=str(path))
+            gathered.outputs = path
+        opened: dict[str, Any] = ask(
+            "callers",
+            "load",
+            sessions=self._sessions(candidate.label).count,
+            callers=self._request.most_callers,
+        ).body
+        return opened
+
+    def take(self, answer: TaskAnswer) -> None:
+        """Keep the answers of a slice of load."""
+        point, body = answer.task.subject, answer.body
+        assert isinstance(point, LoadPoint)
+        seconds = _seconds(answer.payload)
+        count = sum(body["caller_counts"])
+        self.gathered[answer.task.label].parts.append(
+            LoadSlice(
+                round=answer.round,
+                order=answer.order,
+                point=point,
+                request_count=body["requests"],
+                caller_counts=tuple(body["caller_counts"]),
+                caller_spans_s=tuple(span / 1e9 for span in body["caller_spans_ns"]),
+                latency_s=seconds[:count],
+                waited_s=seconds[count:],
+                wall_s=body["wall_ns"] / 1e9,
+                cpu_s=body["cpu_ns"] / 1e9,
+                others_cpu_s=answer.others_cpu_s,
+                disturbed=answer.disturbed,
+            )
+        )
+
+    def fraction(self, number: int, elapsed_s: float) -> float | None:  # noqa: ARG002
+        """Return the share of the rounds before this one."""
+        return min(1.0, (number - 1) / self._request.rounds) or None
 
     def _groups(self) -> list[list[Candidate]]:
         """Return all candidates that run in one group, or one by one if memory is short."""
-        alive = [candidate for candidate in self._candidates if not self._gathered[candidate.label].failure]
-        sessions = sum(self._sessions(candidate).count for candidate in alive)
-        needed = sessions * MEMORY_PER_MODEL_BYTE * self._request.compared.model_bytes
-        limit = self._machine.memory_limit_bytes or self._machine.memory_bytes
+        alive = self.alive()
+        sessions = sum(self._sessions(candidate.label).count for candidate in alive)
+        needed = sessions * MEMORY_PER_MODEL_BYTE * self.compared.model_bytes
+        limit = self.machine.memory_limit_bytes or self.machine.memory_bytes
         return [alive] if needed <= MEMORY_SHARE * limit else [[candidate] for candidate in alive]
 
-    def _sessions(self, candidate: Candidate) -> Sessions:
-        return self._request.sessions[self._request.compared.labels.index(candidate.label)]
+    def _sessions(self, label: str) -> Sessions:
+        return self._request.sessions[self.compared.labels.index(label)]
 
     def _tasks(self, group: Sequence[Candidate], number: int) -> list[Task]:
-        seconds = self._request.duration_s / self._request.rounds
         return [
             Task(
                 candidate.label,
@@ -171,9 +145,9 @@ class _LoadMeasuring:
                 "serve",
                 {
                     "callers": point.callers,
-                    "seconds": seconds,
+                    "seconds": self._request.duration_s / self._request.rounds,
                     "rate_hz": point.rate_hz,
-                    "seed": self._request.compared.seed + number,  # the same arrivals for every config
+                    "seed": self.compared.seed + number,  # the same arrivals for every config
                     "most": MOST_REQUESTS,
                 },
                 subject=point,
@@ -182,106 +156,21 @@ class _LoadMeasuring:
             for point in self._request.points
         ]
 
-    def _open(self, process: Process, ask: Ask) -> dict[str, Any]:
-        """Run once, write the outputs of the first round, and make the sessions of the callers."""
-        candidate = process.candidate
-        ask("first_run", "first run", feeds=str(candidate.feeds))
-        if self._gathered[candidate.label].outputs is None:
-            path = self._setup.folder / f"{process.worker.name}.outputs"
-            ask("outputs", "outputs", path=str(path))
-            self._gathered[candidate.label].outputs = path
-        opened: dict[str, Any] = ask(
-            "callers",
-            "load",
-            sessions=self._sessions(candidate).count,
-            callers=self._request.most_callers,
-        ).body
-        return opened
-
-    def _take_process(self, process: Process) -> None:
-        gathered = self._gathered[process.candidate.label]
-        gathered.failure = gathered.failure or process.failure
-        if process.loaded:
-            gathered.providers = tuple(process.loaded["providers"])
-            gathered.threads = process.loaded["threads"]
-        if process.usage.get("rss_bytes") is not None:
-            gathered.rss_bytes.append(process.usage["rss_bytes"])
-
-    def _take_answer(self, answer: TaskAnswer) -> None:
-        point = answer.task.subject
-        assert isinstance(point, LoadPoint)
-        seconds = _seconds(answer.payload)
-        count = sum(answer.body["caller_counts"])
-        self._gathered[answer.task.label].slices.append(
-            LoadSlice(
-                round=answer.round,
-                order=answer.order,
-                point=point,
-                request_count=answer.body["requests"],
-                caller_counts=tuple(answer.body["caller_counts"]),
-                caller_spans_s=tuple(span / 1e9 for span in answer.body["caller_spans_ns"]),
-                latency_s=seconds[:count],
-                waited_s=seconds[count:],
-                wall_s=answer.body["wall_ns"] / 1e9,
-                cpu_s=answer.body["cpu_ns"] / 1e9,
-                others_cpu_s=answer.others_cpu_s,
-                disturbed=answer.disturbed,
-            )
-        )
-
-    def _raise_if_none_runs(self) -> None:
-        failure = self._gathered["A"].failure
-        if failure is not None and all(row.failure for row in self._gathered.values()):
-            raise RunFailed(f"{self._request.compared.model_name}: {failure.problem}", failure.fix)
-
     def _run(self, candidate: Candidate) -> LoadRun:
-        gathered, sessions = self._gathered[candidate.label], self._sessions(candidate)
+        sessions = self._sessions(candidate.label)
         return LoadRun(
-            label=candidate.label,
-            config=candidate.config,
             sessions=sessions.count,
             shared=sessions.shared,
-            providers=gathered.providers,
-            threads=gathered.threads,
-            rss_bytes=tuple(gathered.rss_bytes),
-            slices=tuple(gathered.slices),
-            failure=gathered.failure,
-            preparation=candidate.preparation,
+            slices=tuple(self.gathered[candidate.label].parts),
+            **self.facts(candidate),
         )
 
-    def _agreement(self) -> tuple[OutputAgreement, ...]:
-        baseline, *others = self._candidates
-        expected = self._gathered[baseline.label].outputs
-        rows: list[OutputAgreement] = []
-        for candidate in others:
-            outputs = self._gathered[candidate.label].outputs
-            if expected is not None and outputs is not None:
-                rows += compare_outputs(
-                    candidate.label,
-                    read_values(expected),
-                    read_values(outputs),
-                    tolerance=self._request.compared.tolerance,
-                    least_sqnr_db=required_sqnr_db(baseline.least_sqnr_db, candidate.least_sqnr_db),
-                )
-        return tuple(rows)
-
-    def _verdict(
+    def _verdict_at(
         self, point: LoadPoint, baseline: LoadRun, run: LoadRun, agreement: Sequence[OutputAgreement]
-    ) -> Any:
-        pairs = load_pairs(baseline, run, point)
+    ) -> Verdict:
         failures = [f"{side.label}: {side.failure.problem}" for side in (run, baseline) if side.failure]
-        criteria = Criteria(self._request.compared.smallest_effect, population_of([pairs]))
-        return judge(
-            run.label, pairs, agreement, criteria, final=True, failure=failures[0] if failures else None
-        )
-
-    def _report(self, step: str, number: int) -> None:
-        elapsed_s = time.perf_counter() - self._began
-        fraction = min(1.0, (number - 1) / self._request.rounds)
-        remaining_s = elapsed_s / fraction - elapsed_s if fraction else None
-        self._on_progress(
-            Progress(step, number, elapsed_s, self._request.elapsed_s, fraction or None, remaining_s)
-        )
+        pairs = load_pairs(baseline, run, point)
+        return self.verdict(run.label, pairs, agreement, failures[0] if failures else None)
 
 
 def _seconds(payload: bytes) -> tuple[float, ...]:

@@ -76,7 +76,7 @@ class Measuring:
         self._rng = random.Random(request.seed)
         self._passes = 0  # over all configs; several rounds per pass if memory is short
         self._settled: set[str] = set()
-        self._race = Race(request.clock) if request.race else None
+        self._race = Race() if request.race else None
         self._round_s: float | None = None
         self._setup = Setup(
             folder=surroundings.folder,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal, TypeAlias
@@ -44,11 +44,14 @@ class Pair:
         return self.log_ratio_all if population == "all" else self.log_ratio
 
 
-def pairs_of(baseline: Run, candidate: Run, clock: Clock = "wall") -> tuple[Pair, ...]:
-    """Return one pair for every round in which both processes were measured."""
+def pairs_of(
+    baseline: Run, candidate: Run, clock: Clock = "wall", known: Mapping[int, Pair] | None = None
+) -> tuple[Pair, ...]:
+    """Return one pair for every round in which both processes were measured; `known` are earlier ones."""
+    known = known or {}
     partners = {process.round: process for process in candidate.processes}
     return tuple(
-        pair_of(process, partners[process.round], clock)
+        known.get(process.round) or pair_of(process, partners[process.round], clock)
         for process in baseline.processes
         if process.round in partners and process.blocks and partners[process.round].blocks
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from workbench.judge.evidence import Evidence
-from workbench.judge.pairs import Clock, Pair, pairs_of
 from workbench.judge.sequential import is_look
 from workbench.judge.verdict import Criteria, kind_of
 from workbench.measurement.candidate import Candidate
@@ -23,7 +22,6 @@ BASELINE = "A"
 class Race:
     """The configs still in the race. `winner` is None during the selection, and if the baseline wins."""
 
-    clock: Clock = "wall"
     dropped: set[str] = field(default_factory=set)
     winner: str | None = None
     selected_after: int | None = None  # the last round of the selection
@@ -45,7 +43,7 @@ class Race:
         running = [label for label in running if label not in self.dropped]
         gains = {BASELINE: 0.0}
         for label in running:
-            estimate = criteria.interval(criteria.ratios(self._pairs(evidence, BASELINE, label)))
+            estimate = criteria.interval(criteria.ratios(evidence.pairs(label)))
             gains[label] = estimate.middle if estimate is not None else 0.0
         leader = max(gains, key=lambda label: gains[label])
         self.dropped |= {label for label in running if self._is_beaten(evidence, leader, label, criteria)}
@@ -73,11 +71,8 @@ class Race:
     def _is_beaten(self, evidence: Evidence, leader: str, label: str, criteria: Criteria) -> bool:
         if label == leader:
             return False
-        ratios = criteria.ratios(self._pairs(evidence, leader, label))
+        ratios = criteria.ratios(evidence.pairs(label, baseline=leader))
         estimate = criteria.interval(ratios)
         if estimate is None or not is_look(len(ratios)):
             return False
         return kind_of(estimate, criteria.smallest_effect) == "slower"
-
-    def _pairs(self, evidence: Evidence, first: str, second: str) -> tuple[Pair, ...]:
-        return pairs_of(evidence.run(first), evidence.run(second), self.clock)

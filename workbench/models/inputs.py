@@ -84,13 +84,15 @@ class Inputs:
 
 
 def given_inputs(
-    source: str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]],
+    source: Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]],
     model: ModelProto,
     dims: Mapping[str, int],
 ) -> Inputs:
     """Make inputs from the user's own values, in any of the accepted forms."""
     if dims:
         raise InputError("Dims go with random inputs only", "Leave them out: your data have their own sizes")
+    if isinstance(source, Inputs):
+        return source
     if isinstance(source, (str, Path)):
         return Inputs.from_npz(source, model)
     if isinstance(source, Mapping):

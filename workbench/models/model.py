@@ -49,6 +49,11 @@ class Model:
         """Return the hash of the file and its external data, computed at first use and cached."""
         return self.fingerprint()
 
+    @property
+    def file_bytes(self) -> int:
+        """Return the size of the file and of its external data."""
+        return self.graph_bytes + sum(file.size_bytes for file in self.external)
+
     def fingerprint(self, cancel: threading.Event | None = None) -> str:
         """Return `sha256`; `cancel` stops the first read of a large file."""
         return fingerprint(self.path, [file.name for file in self.external], cancel)
@@ -63,7 +68,7 @@ class Model:
 
     def inputs(
         self,
-        source: str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
+        source: Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
         *,
         seed: int = 0,
         **dims: int,

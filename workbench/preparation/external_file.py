@@ -7,7 +7,6 @@ from workbench.errors import ModelError, PrepareError
 from workbench.models.declared import TensorType, declared_inputs, declared_outputs
 from workbench.models.fit import is_quantized
 from workbench.models.model import Model
-from workbench.preparation.nodes import file_bytes
 from workbench.records.preparation import StepRecord
 from workbench.text import listed, shorten
 
@@ -46,8 +45,8 @@ def prepared_file(source: Model, precision: PreparedModel) -> tuple[Model, StepR
         statistics=(),
         duration_s=0.0,
         cached=False,
-        before_bytes=file_bytes(source),
-        after_bytes=file_bytes(loaded),
+        before_bytes=source.file_bytes,
+        after_bytes=loaded.file_bytes,
         notes=("it was prepared elsewhere, and how is not known",)
         + (() if precision.compare_outputs else ("it is another net: its outputs are not compared",)),
     )

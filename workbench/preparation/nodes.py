@@ -99,11 +99,6 @@ def in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
-def file_bytes(model: Model) -> int:
-    """Return the size of the file and of its external data."""
-    return model.graph_bytes + sum(file.size_bytes for file in model.external)
-
-
 def check_written_names(structure: ModelProto, config: Config) -> None:
     """Refuse names with control characters, since ORT writes node names into a file verbatim."""
     if WRITES_NODE_NAMES not in dict(config.session_entries):

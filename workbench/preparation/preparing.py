@@ -15,12 +15,13 @@ from workbench.config import Config, DynamicInt8, Precision, PreparedModel, Stat
 from workbench.config.foreign import check_trusted
 from workbench.errors import Cancelled, PrepareError, StorageError, WorkbenchError
 from workbench.models.fingerprint import file_sha256
+from workbench.models.loading import load
 from workbench.models.model import Model
 from workbench.preparation import cache
 from workbench.preparation.calibration import Spooled, few_examples, spool
 from workbench.preparation.exporting import axis_sizes, stacked_examples, write_folder
 from workbench.preparation.external_file import check_precision, prepared_file
-from workbench.preparation.nodes import appeared, check_written_names, file_bytes
+from workbench.preparation.nodes import appeared, check_written_names
 from workbench.preparation.step import MODEL, RANGES, Answer, Step, key_of
 from workbench.preparation.steps import steps_of
 from workbench.records.preparation import CalibrationRecord, Preparation, StepRecord
@@ -119,10 +120,8 @@ def prepare(
     >>> wb.prepare.__name__
     'prepare'
     """
-    from workbench.models import load
-
     began = time.perf_counter()
-    source = model if isinstance(model, Model) else load(model)
+    source = load(model)
     check_trusted(config)
     check_precision(source, config.precision)
     with ExitStack() as stack:
@@ -148,7 +147,7 @@ def prepare(
             steps=tuple(progress.records),
             calibration=None if examples is None else examples.record,
             elapsed_s=time.perf_counter() - began,
-            file_bytes=file_bytes(progress.model),
+            file_bytes=progress.model.file_bytes,
             sha256=progress.model.fingerprint(cancel) if progress.records else None,
             notes=_notes(calibration, examples, config.precision),
         ),
@@ -210,7 +209,7 @@ class _Progress:
             entry = self._entry(step, arguments)
             answer = entry.answer
             did, notes, statistics = _record_parts(step, answer)
-            before = file_bytes(self.model)
+            before = self.model.file_bytes
             if step.product == RANGES:
                 self._products[step.product] = entry.model
             else:
@@ -229,7 +228,7 @@ class _Progress:
                 duration_s=entry.duration_s,
                 cached=not entry.fresh,
                 before_bytes=before,
-                after_bytes=file_bytes(self.model),
+                after_bytes=self.model.file_bytes,
                 notes=notes,
             )
         )

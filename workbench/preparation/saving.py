@@ -28,7 +28,7 @@ def saved_graph(config: Config) -> Step:
     plan = config.runtime_only.plan().to_dict()
 
     def arguments(model: Model) -> dict[str, Any]:
-        size = model.graph_bytes + sum(file.size_bytes for file in model.external)
+        size = model.file_bytes
         if config.saved_graph == "ort" and size > MOST_ORT_BYTES:
             raise PrepareError(
                 f"ORT's own format is one file of at most 2 GiB, and this model has {in_gib(size)}",

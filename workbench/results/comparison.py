@@ -103,11 +103,11 @@ class Comparison(ResultWithParts):
 
     def attach(self, model: Model | str | Path | Any, *, inputs: Any = None, calibration: Any = None) -> Self:
         """Give a reopened result its model, the same one, so that `examine` can make what is missing."""
-        loaded = model if isinstance(model, Model) else load(model)
+        loaded = load(model)
         check_same(loaded, self.record)
         self._model, self._calibration = loaded, calibration
         if inputs is not None:
-            self._inputs = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
+            self._inputs = loaded.inputs(inputs)
         return self
 
     def measure_more(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from workbench.config import Config
 from workbench.errors import BundleError, ConfigError
-from workbench.judge.best import Best, BestLimits, Contender, contenders_of, missing
+from workbench.judge.best import BestLimits, Contender, contenders_of, missing
 from workbench.judge.compare_request import labels_of
 from workbench.judge.matrix import MatrixRecord
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import check_measured_runs
 from workbench.results.comparison import Comparison
 from workbench.results.registry import ResultKind
-from workbench.results.result import Result
+from workbench.results.several import SeveralComparisons
 from workbench.text import counted, listed
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.report.document import Document
 
 
-class Matrix(Result):
+class Matrix(SeveralComparisons):
     """Every model under every config. Made by `wb.matrix`.
 
     >>> import workbench as wb
@@ -55,29 +58,18 @@ class Matrix(Result):
             )
         return Matrix(self.record.sorted_by(label), self.about)
 
-    def best(
-        self,
-        *,
-        max_p50_s: float | None = None,
-        max_p99_s: float | None = None,
-        max_memory_bytes: int | None = None,
-    ) -> Best:
-        """Return for each model the fastest config that keeps these limits: yes, no, or not settled."""
-        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes)
-        contenders: list[Contender] = []
+    def _measured(self) -> Iterator[tuple[str, ComparisonRecord]]:
+        yield from ((row.model, row.measured) for row in self.record.rows if row.measured is not None)
+
+    def _contenders(self, limits: BestLimits) -> Iterator[Contender]:
         for row in self.record.rows:
             if row.measured is None:
-                contenders.append(missing(row.model, row.problem or ""))
+                yield missing(row.model, row.problem or "")
             else:
-                contenders += contenders_of(row.measured, limits)
-        return Best(tuple(contenders))
+                yield from contenders_of(row.measured, limits)
 
-    def to_python(self, label: str = "A", model: str = "model.onnx") -> str:
-        """Return plain ONNX Runtime code that runs one of the configs."""
-        configs = dict(zip(self.record.labels, self.record.configs, strict=True))
-        if label not in configs:
-            raise ConfigError(f"there is no config {label!r}", f"the configs are: {listed(configs)}")
-        return configs[label].to_python(model)
+    def _configs(self) -> dict[str, Config]:
+        return dict(zip(self.record.labels, self.record.configs, strict=True))
 
     def figure(self) -> go.Figure:
         """Draw the heat table: a row for each model, coloured by the speed-up of each config."""
@@ -94,7 +86,7 @@ class Matrix(Result):
     def document(self) -> Document:
         """Return its page: the heat table, the cells in numbers, the doubts of each model, the origin."""
         from workbench.report.document import Document
-        from workbench.report.pieces import facts, figured, paragraph
+        from workbench.report.pieces import facts, paragraph
 
         page = Document(f"{self.subject}: matrix", paragraph(self.record.headline))
         names = [
@@ -102,17 +94,7 @@ class Matrix(Result):
             for label, cell in zip(self.record.labels, self.record.cells(self.record.rows[0]), strict=True)
         ]
         page.add("configs", "Configs", facts(names))
-        page.add("result", "Result", figured(self))
-        doubts = [
-            (row.model, f"{doubt.kind}: {doubt.evidence}. Fix: {doubt.fix}")
-            for row in self.record.rows
-            if row.measured is not None
-            for doubt in row.measured.doubts
-        ]
-        page.add(
-            "doubts", "Doubts", facts(doubts) if doubts else paragraph("No reason to doubt it was found.")
-        )
-        self._add_origin(page)
+        self._add_result(page)
         return page
 
 

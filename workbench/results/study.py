@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
-from workbench.models import Inputs, Model, load
+from workbench.models import Model, load
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin
 from workbench.records.study import StudyRecord, about_study, check_study
@@ -107,13 +107,10 @@ class Study(Result):
         data: Any = None,
     ) -> Self:
         """Give a reopened study its model, the same one, so that `continue_` can go on."""
-        loaded = model if isinstance(model, Model) else load(model)
+        loaded = load(model)
         record = self.record
         check_same(loaded, record.selection)
-        if inputs is None:
-            fed = inputs_again(loaded, record.selection)
-        else:
-            fed = inputs if isinstance(inputs, Inputs) else loaded.inputs(inputs)
+        fed = inputs_again(loaded, record.selection) if inputs is None else loaded.inputs(inputs)
         protocol = record.selection.protocol
         self._request = StudyRequest(
             model=loaded,

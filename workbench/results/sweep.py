@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from workbench.config import Config
 from workbench.errors import BundleError, ConfigError
-from workbench.judge.best import Best, BestLimits, Contender, contenders_of, missing
+from workbench.judge.best import BestLimits, Contender, contenders_of, missing
 from workbench.judge.compare_request import labels_of
 from workbench.judge.sweep import SweepRecord
 from workbench.judge.sweep_points import SweepPoint
@@ -13,7 +15,7 @@ from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import check_measured_runs
 from workbench.results.comparison import Comparison
 from workbench.results.registry import ResultKind
-from workbench.results.result import Result
+from workbench.results.several import SeveralComparisons
 from workbench.text import shorten
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.report.document import Document
 
 
-class Sweep(Result):
+class Sweep(SeveralComparisons):
     """Configs at several sizes or values of a knob. Made by `wb.sweep`.
 
     >>> import workbench as wb
@@ -52,31 +54,18 @@ class Sweep(Result):
             f"there is no point {sizes}", f"the points are: {'; '.join(point.name for point in self.points)}"
         )
 
-    def best(
-        self,
-        *,
-        max_p50_s: float | None = None,
-        max_p99_s: float | None = None,
-        max_memory_bytes: int | None = None,
-    ) -> Best:
-        """Return the point with most items a second that keeps these limits: yes, no, or not settled."""
-        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes)
-        contenders: list[Contender] = []
+    def _measured(self) -> Iterator[tuple[str, ComparisonRecord]]:
+        yield from ((point.name, point.measured) for point in self.points if point.measured is not None)
+
+    def _contenders(self, limits: BestLimits) -> Iterator[Contender]:
         for point in self.points:
             if point.measured is None:
-                contenders.append(missing(self.record.model_name, point.problem or "", place=point.name))
+                yield missing(self.record.model_name, point.problem or "", place=point.name)
             else:
-                contenders += contenders_of(point.measured, limits, place=point.name, items=point.items)
-        return Best(tuple(contenders))
+                yield from contenders_of(point.measured, limits, place=point.name, items=point.items)
 
-    def to_python(self, label: str = "A", model: Any = "model.onnx") -> str:
-        """Return plain ONNX Runtime code that runs one of the configs."""
-        configs = {
-            run.label: run.config for point in self.points if point.measured for run in point.measured.runs
-        }
-        if label not in configs:
-            raise ConfigError(f"there is no run {label!r}", f"the runs are: {', '.join(configs)}")
-        return configs[label].to_python(model)
+    def _configs(self) -> dict[str, Config]:
+        return {run.label: run.config for _, measured in self._measured() for run in measured.runs}
 
     def figure(self) -> go.Figure:
         """Draw latency and throughput against size, a line for each config."""
@@ -93,20 +82,10 @@ class Sweep(Result):
     def document(self) -> Document:
         """Return its page: the answer, figure and table, the doubts of each point, the origin."""
         from workbench.report.document import Document
-        from workbench.report.pieces import facts, figured, paragraph
+        from workbench.report.pieces import paragraph
 
         page = Document(f"{self.subject}: sweep", "".join(map(paragraph, str(self).splitlines())))
-        page.add("result", "Result", figured(self))
-        doubts = [
-            (point.name, f"{doubt.kind}: {doubt.evidence}. Fix: {doubt.fix}")
-            for point in self.points
-            if point.measured is not None
-            for doubt in point.measured.doubts
-        ]
-        page.add(
-            "doubts", "Doubts", facts(doubts) if doubts else paragraph("No reason to doubt it was found.")
-        )
-        self._add_origin(page)
+        self._add_result(page)
         return page
 
 

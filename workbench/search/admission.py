@@ -161,7 +161,7 @@ class Admission:
 
     def _signature(self, config: Config) -> str | None:
         """Return the signature of the optimized graph; None if it cannot be looked at."""
-        if self._request.file_bytes > MOST_OBSERVED_BYTES:
+        if self._request.model.file_bytes > MOST_OBSERVED_BYTES:
             return None
         self._on_step("optimized graph")
         try:

@@ -120,7 +120,7 @@ class LocalBench:
         """Measure one round of the default and these candidates, in groups that fit into memory."""
         machine = self._surroundings.machine
         limit = machine.memory_limit_bytes or machine.memory_bytes
-        needed = (len(labels) + 1) * MEMORY_PER_MODEL_BYTE * self._request.file_bytes
+        needed = (len(labels) + 1) * MEMORY_PER_MODEL_BYTE * self._request.model.file_bytes
         groups = [list(labels)] if needed <= MEMORY_SHARE * limit else [[label] for label in labels]
         for group in groups:
             self._round(group)
@@ -249,7 +249,7 @@ class LocalBench:
 
     def sizes(self, label: str) -> tuple[int, int]:
         """Return the file sizes of the default and of this candidate."""
-        own = self._request.file_bytes
+        own = self._request.model.file_bytes
         default, entry = self.entries[BASELINE], self.entries[label]
         return default.file_bytes or own, entry.file_bytes or own
 

@@ -61,15 +61,10 @@ class StudyRequest:
 
     def comparison(self, *configs: Config, budget_s: float | None = None, seed: int = 0) -> CompareRequest:
         """Return the request to compare configs as this study measures them."""
-        return CompareRequest(
-            model=self.model.path,
-            source=self.model,
-            model_name=self.model.name,
-            model_bytes=self.file_bytes,
-            model_record=self.model.record,
-            configs=configs,
-            feeds=self.inputs.feeds,
-            inputs=self.inputs.record(),
+        return CompareRequest.of(
+            self.model,
+            configs,
+            self.inputs,
             budget_s=budget_s,
             smallest_effect=self.smallest_effect,
             pacing_s=self.pacing_s,
@@ -78,8 +73,3 @@ class StudyRequest:
             seed=seed,
             limits=self.limits,
         )
-
-    @property
-    def file_bytes(self) -> int:
-        """The size of the model with its weights."""
-        return self.model.graph_bytes + sum(file.size_bytes for file in self.model.external)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from workbench.errors import Cancelled, ConfigError
-from workbench.judge.compare import compare
+from workbench.judge.compare import compare, comparison_record
 from workbench.judge.continuing import request_to_continue
 from workbench.judge.measuring import Surroundings
 from workbench.judge.pairs import pairs_of
@@ -18,8 +18,8 @@ from workbench.judge.verdict import Criteria, judge
 from workbench.measurement.interference import Watch
 from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.machine import read_machine
-from workbench.measurement.rounds import BLOCK_S, StartWorker
-from workbench.records.comparison import ComparisonRecord, Protocol
+from workbench.measurement.rounds import StartWorker
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.origin import new_id
 from workbench.records.study import StudyRecord
@@ -216,27 +216,15 @@ def _selection(
     runs = evidence.runs()
     criteria = Criteria(request.smallest_effect, evidence.population())
     default = runs[0]
-    blocks = [block for run in runs for process in run.processes for block in process.blocks]
-    return ComparisonRecord(
+    return comparison_record(
+        request.comparison(*(run.config for run in runs), seed=request.seed),
+        evidence,
+        surroundings.machine,
         id=identity,
         created_utc=created_utc,
-        model=request.model.record(),
-        inputs=request.inputs.record(),
-        machine=surroundings.machine,
-        versions=evidence.versions(),
-        protocol=Protocol(
-            budget_s=bench.budget_s,
-            smallest_effect=request.smallest_effect,
-            pacing_s=request.pacing_s,
-            block_s=BLOCK_S,
-            tolerance=request.tolerance,
-            seed=request.seed,
-            frozen_partner=evidence.partners_were_frozen(),
-            elapsed_s=bench.elapsed_s,
-            sampling_s=sum(block.wall_s for block in blocks),
-        ),
+        budget_s=bench.budget_s,
+        elapsed_s=bench.elapsed_s,
         runs=runs,
-        agreement=evidence.agreement,
         verdicts=tuple(
             judge(
                 run.label,

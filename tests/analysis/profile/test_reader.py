@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from tests.analysis.profile.traces import chain, event, node, trace_of, write
 from workbench.analysis.profile.reader import read_trace
 from workbench.analysis.profile.session_profile import Profile
@@ -139,7 +140,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=amount(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damage_never_raises_anything_else(data: st.DataObject, real: Path, tmp_path: Path) -> None:
     raw = bytearray(real.read_bytes()[:6000])
@@ -187,7 +188,7 @@ EVENTS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=amount(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events=st.lists(EVENTS | JSON, min_size=1, max_size=4))
 def test_strange_events_never_raise_anything_else(events: list[object], tmp_path: Path) -> None:
     path = tmp_path / "strange.json"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from tests.analysis.profile.traces import chain, event, looped, node, trace_of, wide, write
 from workbench.analysis.profile.reader import read_trace
 from workbench.analysis.profile.trace import Trace
@@ -190,7 +191,7 @@ def executions(draw: st.DrawFn) -> list[dict[str, object]]:
     return events
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=amount(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(events=executions())
 def test_the_parts_of_any_execution_add_up(events: list[dict[str, object]], tmp_path: Path) -> None:
     trace = read_trace(write(tmp_path, events))
@@ -203,7 +204,7 @@ def test_the_parts_of_any_execution_add_up(events: list[dict[str, object]], tmp_
 SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)), min_size=1, max_size=6)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=amount(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spans=SPANS)
 def test_overlapping_threads_share_the_clock_and_lose_none(
     spans: list[tuple[int, int]], tmp_path: Path

@@ -66,7 +66,7 @@ def file_difference(before: Model, after: Model) -> FileDifference:
     return FileDifference(
         names=(before.name, after.name),
         nodes=(len(before.structure.graph.node), len(after.structure.graph.node)),
-        file_bytes=(_file_bytes(before), _file_bytes(after)),
+        file_bytes=(before.file_bytes, after.file_bytes),
         differing=(
             *_differing("operator", _operators(before), _operators(after)),
             *_differing("weight", _weights(before), _weights(after)),
@@ -95,7 +95,3 @@ def _weights(model: Model) -> dict[str, str]:
         tensor.name: f"{element_name(tensor.data_type)}[{','.join(map(str, tensor.dims))}]"
         for tensor in model.structure.graph.initializer
     }
-
-
-def _file_bytes(model: Model) -> int:
-    return model.graph_bytes + sum(file.size_bytes for file in model.external)
