@@ -28,7 +28,7 @@ def test_the_list_has_each_lesson_with_the_readers_progress(capsys: pytest.Captu
     before = capsys.readouterr().out.splitlines()
     assert before[0] == " 1  What a number is worth: 0 of 3 exercises passed"
     assert before[1] == " 2  What ORT does to a graph: 0 of 3 exercises passed"
-    assert before[2] == " 5  Threads and callers: 0 of 3 exercises passed"
+    assert " 5  Threads and callers: 0 of 3 exercises passed" in before
     kept = course.progress().with_attempt(Attempt("1.c", True, 1))
     save(kept)
     assert main(["course"]) == 0

@@ -63,3 +63,15 @@ def test_an_absent_value_is_no_cell() -> None:
 
 def test_what_is_displayed_is_escaped() -> None:
     assert "<b>" not in course.compare_with_article("three-levels", "<b>")._repr_html_()
+
+
+def test_all_claims_of_a_lesson_stand_in_one_table() -> None:
+    compared = course.compare_with_article("lesson-4", {"weights-transposed": "two reorders"})
+    claims = [claim for claim in article_claims().values() if claim.lesson == 4]
+    assert len(compared.rows) == len(claims) >= 5
+    owns = {row.article: row.own for row in compared.rows}
+    assert owns[article_claims()["weights-transposed"].claim] == "two reorders"
+    assert owns[article_claims()["cnn-gain-only-1.6"].claim] == "not measured"
+    assert owns[article_claims()["exhaustive-search"].claim] == "not measured: needs gpu"
+    with pytest.raises(ConfigError, match="has no claims 'conv-bn'"):
+        course.compare_with_article("lesson-4", {"conv-bn": 1})

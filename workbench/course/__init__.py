@@ -8,7 +8,9 @@ True
 from workbench.course.article import article_table, compare_with_article
 from workbench.course.checking import CheckResult, check
 from workbench.course.equal_configs import EqualConfigs, equal_configs
+from workbench.course.fusion_levels import fusion_levels
 from workbench.course.level_steps import LevelSteps, level_steps
+from workbench.course.nets import conv_net, encoder
 from workbench.course.prediction import Prediction, predict
 from workbench.course.progress import Progress, progress, reset, seconds
 from workbench.course.saved_pairs import SavedPair, saved_pairs
@@ -23,7 +25,10 @@ __all__ = [
     "article_table",
     "check",
     "compare_with_article",
+    "conv_net",
+    "encoder",
     "equal_configs",
+    "fusion_levels",
     "level_steps",
     "predict",
     "progress",

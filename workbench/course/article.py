@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).with_name("article.json")
 NOT_RECORDED = "no recorded run"
+LESSON = "lesson-"  # begins the name of all claims of a lesson, such as "lesson-3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,15 @@ class Claim:
     verdict: str  # "true", "false", "outdated", "depends", "unchecked"
     recorded: str
     missing: tuple[str, ...]
+    lesson: int
+    needs: str  # "cpu", or the hardware without which nothing can be measured
+
+    def row(self, value: Any) -> Row:
+        """Return the claim beside the reader's value; without one, why there is none."""
+        own = _own(value)
+        if value is None and self.needs != "cpu":
+            own = f"not measured: needs {self.needs}"
+        return Row(self.claim, f"{self.verdict}: {self.recorded}", own)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,6 +50,7 @@ class ArticleTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     missing: tuple[str, ...]
+    recorded: Mapping[str, str]  # by the name of a cell
 
     def cells(self) -> dict[str, Any]:
         """Return the value of each cell by its name; absent ones are left out."""
@@ -122,8 +133,8 @@ class ArticleComparison:
 def compare_with_article(name: str, value: Any) -> ArticleComparison:
     """Set the reader's value beside the article's and the recorded one.
 
-    `name` is a claim, a cell of a table ("levels-latency/ResNet-50/best_speedup"), or a table; then `value`
-    maps names of its cells to values.
+    `name` is a claim, a cell of a table ("levels-latency/ResNet-50/best_speedup"), a table, or all claims of
+    a lesson ("lesson-3"). For the last two `value` maps names of cells or of claims to values.
 
     >>> from workbench import course
     >>> course.compare_with_article("three-levels", 4).rows[0].own
@@ -132,8 +143,12 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
     claims, tables = article_claims(), article_tables()
     if name in claims:
         claim = claims[name]
-        recorded = f"{claim.verdict}: {claim.recorded}"
-        return ArticleComparison(claim.id, claim.missing, (Row(claim.claim, recorded, _own(value)),))
+        return ArticleComparison(claim.id, claim.missing, (claim.row(value),))
+    of_lesson = {claim.id: claim for claim in claims.values() if name == f"{LESSON}{claim.lesson}"}
+    if of_lesson:
+        own = _named_values(name, value, of_lesson, "claims")
+        rows = tuple(claim.row(own.get(claim.id)) for claim in of_lesson.values())
+        return ArticleComparison("What the article claims on this subject", (), rows)
     table = tables.get(name.partition("/")[0])
     if table is None or (name != table.id and name not in table.cells()):
         known = [*claims, *tables, *(table.cells() if table else ())]
@@ -141,19 +156,25 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
             f"the lessons use no claim, table or cell {one_line(name, 60)!r} of the article",
             f"{did_you_mean(name, known)}Name one of {listed(known)}",
         )
-    if name != table.id:
-        value = {name: value}
+    cells = table.cells()
+    own = _named_values(name, value if name == table.id else {name: value}, cells, "cells")
+    rows = tuple(
+        Row(f"{cell}: {_cell(cells[cell])}", table.recorded.get(cell, NOT_RECORDED), _own(own[cell]))
+        for cell in own
+    )
+    return ArticleComparison(table.title, table.missing, rows)
+
+
+def _named_values(name: str, value: Any, known: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    """Return the reader's values by name; refuse what is no mapping of known names."""
     if not isinstance(value, Mapping):
         raise ConfigError(
-            f"a value for the table {name!r} is no mapping",
-            f"give a dict such as {{{next(iter(table.cells()))!r}: 1.5}}",
+            f"a value for {name!r} is no mapping", f"give a dict such as {{{next(iter(known))!r}: 1.5}}"
         )
-    cells = table.cells()
-    unknown = [str(cell) for cell in value if cell not in cells]
+    unknown = [str(key) for key in value if key not in known]
     if unknown:
-        raise ConfigError(f"{name!r} has no cells {listed(unknown)}", f"name some of {listed(cells)}")
-    rows = tuple(Row(f"{cell}: {_cell(cells[cell])}", NOT_RECORDED, _own(own)) for cell, own in value.items())
-    return ArticleComparison(table.title, table.missing, rows)
+        raise ConfigError(f"{name!r} has no {what} {listed(unknown)}", f"name some of {listed(known)}")
+    return value
 
 
 def article_table(name: str) -> ArticleTable:
@@ -173,9 +194,12 @@ def article_table(name: str) -> ArticleTable:
 def article_claims() -> dict[str, Claim]:
     """Return the claims that the lessons use, by name."""
     return {
-        row["id"]: Claim(row["id"], row["claim"], row["verdict"], row["recorded"], tuple(row["missing"]))
+        row["id"]: Claim(
+            row["id"], row["claim"], row["verdict"], row["recorded"], tuple(row["missing"]), row["lesson"],
+            row.get("needs", "cpu"),
+        )
         for row in _data()["claims"]
-    }
+    }  # fmt: skip
 
 
 @cache
@@ -184,7 +208,7 @@ def article_tables() -> dict[str, ArticleTable]:
     return {
         row["id"]: ArticleTable(
             row["id"], row["title"], tuple(row["columns"]), tuple(map(tuple, row["rows"])),
-            tuple(row["missing"]),
+            tuple(row["missing"]), row.get("recorded", {}),
         )
         for row in _data()["tables"]
     }  # fmt: skip

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.config.plan import LEVELS
+from workbench.course import fusion_checks
 from workbench.course.article import article_tables
+from workbench.course.exercise import ANSWERS, Exercise, budget_of_comparison, outputs_agree, verdict_kind
 from workbench.course.saved_pairs import saved_pairs
 from workbench.course.thread_checks import enough_threads, most_throughput
 from workbench.judge.sequential import interval
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.records.comparison import Verdict
     from workbench.results.comparison import Comparison
     from workbench.results.explanation import Explanation
     from workbench.results.levels import Levels
 
 NEAR = 0.002
-ANSWERS = ("faster", "slower", "tie", "not settled")
-LEAST_SQNR_DB = 60.0
 BLOCKED = "nchwc"  # in the name of the operators that work in the blocked layout
 CONTRADICTIONS: dict[frozenset[str], str] = {
     frozenset(cells): reason
@@ -57,17 +54,6 @@ CONTRADICTIONS: dict[frozenset[str], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Exercise:
-    """How an answer is checked; `spent` reads from the given values what the budget limits."""
-
-    checker: Callable[..., str | None]
-    hints: tuple[str, ...]
-    budget: float | None = None
-    spent: Callable[[Mapping[str, Any]], float | None] = lambda _: None
-    unit: str = "s"
-
-
 def interval_of_pairs(answer: Any) -> str | None:
     """Check (ratio, low, high) of the saved pairs against Student's t over one number a pair."""
     try:
@@ -96,7 +82,7 @@ def verdict_in_words(answer: Any, *, comparison: Comparison) -> str | None:
     """Check a verdict in words against that of the comparison."""
     if answer not in ANSWERS:
         return f"The answer is none of: {', '.join(ANSWERS)}."
-    kind = _kind(comparison.verdict)
+    kind = verdict_kind(comparison.verdict)
     if answer == kind:
         return None
     if kind == "not settled":
@@ -142,7 +128,7 @@ def fewest_optimizations(answer: Any, *, comparison: Comparison) -> str | None:
     fine = [
         run
         for run in candidates
-        if verdicts[run.label].kind in ("faster", "tie") and _agrees(comparison, run.label)
+        if verdicts[run.label].kind in ("faster", "tie") and outputs_agree(comparison, run.label)
     ]
     lowest = min(fine, key=lambda run: _rank(run.config), default=None)
     if lowest is None:
@@ -169,25 +155,13 @@ def level_of_blocked_layout(answer: Any, *, levels: Levels) -> str | None:
     return "The operators at each level say something else."
 
 
-def _kind(verdict: Verdict) -> str:
-    return verdict.kind if verdict.kind in ANSWERS else "not settled"
-
-
 def _rank(config: Config) -> int:
     names: list[str | None] = [*LEVELS, None]  # None: ORT's default
     return names.index(config.level)
 
 
-def _agrees(comparison: Comparison, label: str) -> bool:
-    rows = [row for row in comparison.agreement if row.label == label]
-    return all(row.agrees and (row.sqnr_db is None or row.sqnr_db >= LEAST_SQNR_DB) for row in rows)
-
-
-def _asked_s(given: Mapping[str, Any]) -> float | None:
-    return float(given["comparison"].record.protocol.budget_s)
-
-
 EXERCISES = {
+    **fusion_checks.EXERCISES,
     "1.a": Exercise(
         interval_of_pairs,
         (
@@ -202,7 +176,7 @@ EXERCISES = {
             "comparison.verdict.kind is the library's word; unknown means not settled.",
         ),
         budget=20.0,
-        spent=_asked_s,
+        spent=budget_of_comparison,
     ),
     "1.c": Exercise(
         contradictions,
@@ -225,7 +199,7 @@ EXERCISES = {
             "A tie counts. Where nothing is settled, the default is the answer: wb.Config().",
         ),
         budget=40.0,
-        spent=_asked_s,
+        spent=budget_of_comparison,
     ),
     "2.c": Exercise(
         level_of_blocked_layout,
@@ -255,6 +229,6 @@ EXERCISES = {
             "comparison.verdict.kind is the library's word; unknown means not settled.",
         ),
         budget=20.0,
-        spent=_asked_s,
+        spent=budget_of_comparison,
     ),
 }
