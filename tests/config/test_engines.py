@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import pytest
@@ -56,9 +57,8 @@ def test_what_it_cannot_take_is_refused(make: Any, message: str) -> None:
 
 
 def test_it_has_no_session_of_onnx_runtime() -> None:
-    for ask in (wb.Engine("openvino").plan, lambda: wb.Engine("pytorch").to_python("model.onnx")):
-        with pytest.raises(wb.ConfigError, match="has no session of ONNX Runtime"):
-            ask()
+    with pytest.raises(wb.ConfigError, match="has no session of ONNX Runtime"):
+        wb.Engine("openvino").plan()
 
 
 def test_a_strangers_factory_is_not_run() -> None:
@@ -67,3 +67,65 @@ def test_a_strangers_factory_is_not_run() -> None:
     config = wb.Config.from_dict(data)
     with pytest.raises(wb.ConfigError, match=r"engine\.factory"):
         check_trusted(config)
+
+
+@pytest.mark.parametrize(
+    ("config", "lines"),
+    [
+        (
+            wb.Engine("openvino", threads=2, hint="latency", precision="bfloat16"),
+            [
+                "'INFERENCE_PRECISION_HINT': 'bf16'",
+                "'PERFORMANCE_HINT': 'LATENCY'",
+                "'INFERENCE_NUM_THREADS': 2",
+            ],
+        ),
+        (
+            wb.Engine("pytorch", threads=2, factory="nets.mine:make", compile="max-autotune", device="cuda"),
+            [
+                "import_module('nets.mine')",
+                "getattr(source, 'make')('model.onnx').eval().to('cuda')",
+                "torch.compile(module, mode='max-autotune')",
+                "torch.set_num_threads(2)",
+            ],
+        ),
+        (
+            wb.Engine("pytorch", factory="/home/me/net.py:make"),
+            ["spec_from_file_location('net', '/home/me/net.py')"],
+        ),
+        (wb.Engine("pytorch"), ["torch_module')('model', 'model.onnx')"]),
+        (
+            wb.Engine("tensorrt", precision="float16"),
+            ["settings.set_flag(tensorrt.BuilderFlag.FP16)", "clear_flag(tensorrt.BuilderFlag.TF32)"],
+        ),
+    ],
+)
+def test_its_script_is_one_of_the_engine(config: wb.Config, lines: list[str]) -> None:
+    script = config.to_python("model.onnx")
+    ast.parse(script)
+    assert "onnxruntime" not in script
+    assert "def run(feeds):" in script
+    for line in lines:
+        assert line in script
+
+
+def test_its_script_prepares_the_file_first() -> None:
+    config = wb.Engine("openvino").replace(precision=wb.DynamicInt8(), runtime="/env/bin/python")
+    script = config.to_python("model.onnx")
+    ast.parse(script)
+    assert script.startswith("# for the packages of another environment: run it with '/env/bin/python'")
+    assert script.index("quantize_dynamic(") < script.index(
+        "core.read_model('model-prepared/int8/model.onnx')"
+    )
+
+
+def test_the_architecture_of_a_sample_is_named_in_the_script() -> None:
+    assert "('resnet50', 'model.onnx')" in wb.Engine("pytorch").to_python("model.onnx", sample="resnet50")
+
+
+def test_names_in_a_script_stay_text() -> None:
+    """A model's path may hold anything; a factory's place too."""
+    engine = wb.Engine("pytorch", factory="/a'); import os #.py:make")
+    tree = ast.parse(engine.to_python("x'); import os #.onnx"))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert imported == {"importlib.util", "sys", "onnx", "torch"}

@@ -14,11 +14,15 @@ from google.protobuf import text_format
 from onnx import TensorProto, helper
 
 import workbench as wb
+from tests.factories import results
+from tests.factories.environments import environment
 from tests.models import tiny
 from workbench.deployment.contract import contract_of
+from workbench.deployment.texts import SERVER_PACKAGES, dockerfile, requirements
 from workbench.deployment.triton import not_expressed
 from workbench.models.fingerprint import file_sha256
 from workbench.models.model import Model
+from workbench.worker.packages import Packages
 
 
 @pytest.fixture
@@ -68,6 +72,67 @@ def test_a_python_server_needs_nothing_of_the_workbench(model: Model, tmp_path: 
     requirements = (tmp_path / "out" / "requirements.txt").read_text("utf-8").split()
     assert requirements[0].startswith("onnxruntime==1.")
     assert all("==" in line for line in requirements)
+
+
+def test_requirements_are_those_of_the_configs_environment(model: Model, tmp_path: Path) -> None:
+    python = environment(tmp_path / "old", onnxruntime="1.20.1", numpy="1.26.4", fastapi="0.115.1")
+    wb.deploy(model, wb.Config(runtime=python, intra_op_threads=1), tmp_path / "out")
+    lines = (tmp_path / "out" / "requirements.txt").read_text("utf-8").split()
+    assert lines[:3] == ["onnxruntime==1.20.1", "numpy==1.26.4", "fastapi==0.115.1"]
+    assert lines[3].startswith("uvicorn==")  # as installed here
+    for path in (tmp_path / "out").rglob("*"):
+        assert path.suffix in (".onnx", ".npz", "") or str(tmp_path) not in path.read_text("utf-8")
+    bare = environment(tmp_path / "bare", numpy="2.0.0")
+    with pytest.raises(wb.DeployError, match="has no ONNX Runtime"):
+        wb.deploy(model, wb.Config(runtime=bare), tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("providers", "build", "line"),
+    [
+        (("CPUExecutionProvider",), "onnxruntime-gpu", "onnxruntime==1.0"),
+        (("CPUExecutionProvider",), "onnxruntime-openvino", "onnxruntime-openvino==1.0"),
+        (
+            ("CUDAExecutionProvider", "CPUExecutionProvider"),
+            "onnxruntime-gpu",
+            "onnxruntime-gpu[cuda,cudnn]==1.0",
+        ),
+        (("OpenVINOExecutionProvider",), "onnxruntime-openvino", "onnxruntime-openvino==1.0"),
+        (("OpenVINOExecutionProvider",), "onnxruntime-gpu", "onnxruntime-openvino"),
+        (("AzureExecutionProvider",), "onnxruntime-gpu", "onnxruntime-gpu==1.0"),
+    ],
+)
+def test_the_build_of_onnx_runtime_has_the_providers(
+    providers: tuple[str, ...], build: str, line: str
+) -> None:
+    packages = Packages("3.12", {build: "1.0", **dict.fromkeys(SERVER_PACKAGES, "1.0")})
+    assert requirements(providers, packages)[0] == line
+    assert "FROM python:3.12-slim" in dockerfile(packages)
+
+
+def test_libraries_of_custom_operators_travel_with_it(model: Model, tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "ops.so").write_bytes(place.encode())
+    config = wb.Config(custom_ops=[str(tmp_path / "a/ops.so"), str(tmp_path / "b/ops.so")])
+    wb.deploy(model, config, tmp_path / "out")
+    session = (tmp_path / "out" / "session.py").read_text("utf-8")
+    assert str(tmp_path) not in session
+    assert "register_custom_ops_library(str(LIBRARIES / '1-ops.so'))" in session
+    document = json.loads((tmp_path / "out" / "deployment.json").read_text("utf-8"))
+    assert set(document["files"]) == {"libraries/1-ops.so", "libraries/ops.so", "model/model.onnx"}
+    assert (tmp_path / "out/libraries/1-ops.so").read_bytes() == b"b"
+    (note,) = not_expressed(config)
+    assert "op_library_filename" in note
+
+
+def test_a_load_test_says_how_many_runs_go_on_at_once(model: Model, tmp_path: Path) -> None:
+    loaded = wb.LoadTest(results.load_test())
+    config = loaded.record.runs[0].config
+    result = wb.deploy(model, config, tmp_path / "out", concurrency=loaded)
+    assert result.record.concurrency == loaded.best_callers(config) > 1
+    with pytest.raises(wb.ConfigError, match="has no run of this config"):
+        wb.deploy(model, wb.Config(level="basic", spinning=False), tmp_path / "other", concurrency=loaded)
 
 
 def test_weights_beside_the_model_travel_with_it(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -135,6 +136,20 @@ def test_an_int8_model_is_served_as_measured(tmp_path: Path) -> None:
     check = deployment.check(callers=(1,), rounds=1, block_s=0.05, progress=False, keep=False).record.check
     assert check is not None
     assert check.agrees
+
+
+def test_a_config_of_another_environment_is_served_there(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho started >> {tmp_path}/started\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    path = tiny.save(tiny.mlp(), tmp_path)
+    deployment = wb.deploy(path, wb.Config(runtime=str(python), intra_op_threads=1), tmp_path / "out")
+    (tmp_path / "started").unlink()
+    check = deployment.check(callers=(1,), rounds=1, block_s=0.05, progress=False, keep=False).record.check
+    assert check is not None
+    assert check.agrees
+    starts = (tmp_path / "started").read_text().split()
+    assert len(starts) == 3  # asked for its packages, the bare session, the server
 
 
 def test_a_changed_model_is_not_served(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from workbench.panels.request import LABELS
 from workbench.panels.sections.passes import fired_in, pass_rows
 from workbench.panels.state import BenchState
 
-ROWS = ["level", "precision", "providers", "intra-op threads", "execution mode", "spinning",
+ROWS = ["level", "precision", "providers", "engine", "intra-op threads", "execution mode", "spinning",
         "transformer fusion", "memory", "IO binding", "inputs"]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.results.deployment import Deployment
+from workbench.results.load_test import LoadTest
 from workbench.results.result import origin_of
 from workbench.text import quoted
 
@@ -34,7 +35,7 @@ def deploy(
     seed: int = 0,
     calibration: Any = None,
     fallback: bool = False,
-    concurrency: int = 1,
+    concurrency: int | LoadTest = 1,
     max_batch: int = 8,
     max_wait_s: float = 0.0,
     max_queue: int = 256,
@@ -46,15 +47,18 @@ def deploy(
 
     `kind` is "python", a server of the Open Inference Protocol with exact requirements and a Dockerfile, or
     "triton", a model repository. The prepared model travels with it. `fallback=False` makes the server refuse
-    to start when an execution provider of the config does not. `concurrency` is the number of runs at once;
-    where the first dimension is free, up to `max_batch` rows that wait run together; `max_wait_s` is what a
-    request may wait for others while the session is idle.
+    to start when an execution provider of the config does not. `concurrency` is the number of runs at once,
+    or a load test of this config, whose best number of callers is taken. Where the first dimension is free,
+    up to `max_batch` rows that wait run together; `max_wait_s` is what a request may wait for others while
+    the session is idle. With `runtime=` in the config the requirements are the versions of that environment.
     `result.check()` starts the server and compares it with the measured config.
 
     >>> import workbench as wb
     >>> wb.deploy.__name__
     'deploy'
     """
+    if isinstance(concurrency, LoadTest):
+        concurrency = concurrency.best_callers(config)
     if kind not in KINDS:
         raise ConfigError(f"kind={quoted(kind)} is no kind of deployment", f"give one of {', '.join(KINDS)}")
     for label, number in (("concurrency", concurrency), ("max_batch", max_batch), ("max_queue", max_queue)):
@@ -69,11 +73,6 @@ def deploy(
             raise ConfigError(f"{label}={bound!r} is no bound", "give a number that is not negative")
     loaded = load(model)
     check_fit(loaded, config)
-    if config.runtime is not None:
-        raise ConfigError(
-            "a config of another environment's ONNX Runtime cannot be deployed from here",
-            "deploy it from that environment, or leave runtime out: config.replace(runtime=None)",
-        )
     fed = loaded.inputs(inputs, seed=seed)
     calibration = replayed(calibration)
     runnable = make_runnable(loaded, config, fed.feeds, calibration=calibration, cancel=cancel)

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.config import (
     assignments,
     difference,
+    engine_script,
     notes,
     rules,
     runtime,
@@ -104,8 +105,12 @@ class Config(ConfigFields):
         folder: str | os.PathLike[str] | None = None,
         *,
         sizes: Mapping[str, int] | None = None,
+        sample: str | None = None,
     ) -> str:
         """Return a plain onnxruntime script that prepares the model at a path and makes this session of it.
+
+        For another engine the script is one of that engine; `sample` names the sample whose architecture
+        PyTorch builds, by default the model's file name.
 
         What it prepares is written into `folder`, by default one named after the model in the folder where
         the script runs; nothing is written beside the model.
@@ -115,12 +120,23 @@ class Config(ConfigFields):
         """
         check_trusted(self)
         if not self.changes_model:
+            if self.engine is not None:
+                return self._engine_script(model, (), sample)
             return script.script(self.plan(), model, self.runtime)
-        steps = script_steps.steps(self, model, self.runtime_only.plan(), folder, sizes)
+        on_ort = self.replace(engine=None)
+        steps = script_steps.steps(on_ort, model, on_ort.runtime_only.plan(), folder, sizes)
+        if self.engine is not None:
+            return self._engine_script(steps.file, script_text.lines(steps), sample)
         steps.imports.append(script_text.TIME)
         steps.add_draw()
         text = script.script(self.session_config.plan(), steps.file, self.runtime, script_text.lines(steps))
         return text + script_text.TIMING
+
+    def _engine_script(self, model: str | os.PathLike[str], before: Iterable[str], sample: str | None) -> str:
+        assert self.engine is not None
+        return engine_script.engine_script(
+            self.engine, self.intra_op_threads, model, self.runtime, before=before, sample=sample
+        )
 
     def __repr__(self) -> str:
         return f"Config({', '.join(f'{name}={value!r}' for name, value in self.changed().items())})"

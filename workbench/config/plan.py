@@ -79,7 +79,7 @@ def session_plan(config: ConfigFields) -> SessionPlan:
     if config.engine is not None:
         raise ConfigError(
             f"a config on {config.engine.LABEL} has no session of ONNX Runtime.",
-            "Compare and measure it; passes, placement, profiles and scripts are ONNX Runtime's own: "
+            "Compare and measure it; passes, placement, profiles and deployments are ONNX Runtime's own: "
             "use config.replace(engine=None) for them.",
         )
     attributes: list[tuple[str, Attribute | None]] = [

@@ -15,7 +15,7 @@ from workbench.background import check_cancel
 from workbench.config.plan import session_plan
 from workbench.deployment.client_process import Client
 from workbench.deployment.server_process import Server
-from workbench.deployment.texts import EXTRA
+from workbench.deployment.texts import EXTRA, SERVER_PACKAGES
 from workbench.errors import DeployError
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.tolerance import least_sqnr_db
@@ -23,9 +23,9 @@ from workbench.measurement.limits import Limits, Progress
 from workbench.preparation.preparing import Prepared
 from workbench.records.deployment import DeploymentCheck, ServedRound
 from workbench.worker.launch import Worker, WorkerFolder
+from workbench.worker.packages import packages_of
 from workbench.worker.values import read_values, write_values
 
-NEEDED = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prometheus-client"}
 CALLERS = (1, 4)
 ROUNDS = 5
 BLOCK_S = 0.5
@@ -46,7 +46,8 @@ def check_deployment(
     cancel: threading.Event | None = None,
 ) -> DeploymentCheck:
     """Start the server of a deployment on a free loopback port and hold it against the measured config."""
-    _check_installed((*NEEDED, "tritonclient"))
+    python = prepared.asked.interpreter
+    _check_installed(python)
     limits = limits or Limits()
     steps = max(1, rounds * (1 + len(callers)))
     began, done = time.perf_counter(), 0
@@ -73,7 +74,7 @@ def check_deployment(
         bare = stack.enter_context(_bare(temporary, prepared, feed, limits, cancel))
         expected = read_values(temporary / "expected")
         report("starting the server")
-        server = stack.enter_context(Server(folder, temporary / "server.log"))
+        server = stack.enter_context(Server(folder, temporary / "server.log", python))
         bare.freeze()
         ready_s = server.wait_until_ready(cancel)
         client = stack.enter_context(Client(server, prepared, temporary, feed))
@@ -113,11 +114,16 @@ def check_deployment(
         return DeploymentCheck(ready_s, server.providers(), agreement, tuple(measured))
 
 
-def _check_installed(modules: Sequence[str]) -> None:
-    missing = [module for module in modules if find_spec(module) is None]
+def _check_installed(python: str) -> None:
+    """Refuse to check without the server's packages in its environment, or without a client in this one."""
+    if find_spec("tritonclient") is None:
+        raise DeployError("the check asks the server with tritonclient, which is not installed", EXTRA)
+    packages = packages_of(python, SERVER_PACKAGES)
+    missing = [name for name in SERVER_PACKAGES if name not in packages.versions]
     if missing:
         raise DeployError(
-            f"the check runs the server here, and this environment lacks {', '.join(missing)}", EXTRA
+            f"the check runs the server, and its environment lacks {', '.join(missing)}",
+            f"{python} -m pip install {' '.join(missing)}",
         )
 
 
@@ -131,7 +137,8 @@ def _bare(
 ) -> Iterator[Worker]:
     """Give a warm worker with the session of the config; its outputs lie in `expected`."""
     write_values(folder / "feeds", [feed])
-    with Worker(folder, name="bare", memory_bytes=limits.memory_bytes) as worker:
+    python = prepared.asked.interpreter
+    with Worker(folder, name="bare", python=python, memory_bytes=limits.memory_bytes) as worker:
         worker.hello(timeout_s=limits.start_s, cancel=cancel)
         plan = session_plan(prepared.config).to_dict()
         for kind, body, stage, timeout_s in (

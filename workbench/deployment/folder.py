@@ -10,14 +10,14 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from workbench.background import check_cancel
-from workbench.config.plan import session_plan
+from workbench.config.plan import SessionPlan, session_plan
 from workbench.deployment import texts, triton
 from workbench.deployment.contract import Contract, contract_of
 from workbench.deployment.serving.protocol import Array, Tensor
@@ -99,7 +99,12 @@ def _python(
     model = copy_model(prepared.model, target / "model", cancel)
     providers = _providers(prepared)
     notes = tuple(prepared.notes)
-    files = {f"model/{path.name}": _sha256(path, cancel) for path in sorted((target / "model").iterdir())}
+    plan = _with_libraries(session_plan(prepared.config), target)
+    files = {
+        path.relative_to(target).as_posix(): _sha256(path, cancel)
+        for path in sorted(target.rglob("*"))
+        if path.is_file()
+    }
     document = {
         "name": serving.name,
         "version": "1",
@@ -121,10 +126,12 @@ def _python(
         },
     }
     _write(target / "deployment.json", json.dumps(document, indent=2) + "\n")
-    _write(target / "session.py", session_file(session_plan(prepared.config)))
-    _write(target / "requirements.txt", "\n".join(texts.packages(providers)) + "\n")
-    _write(target / "Dockerfile", texts.dockerfile())
-    changed = ", ".join(f"{name}={value}" for name, value in prepared.asked.changed().items())
+    _write(target / "session.py", session_file(plan))
+    packages = texts.environment(prepared.asked.interpreter)
+    _write(target / "requirements.txt", "\n".join(texts.requirements(providers, packages)) + "\n")
+    _write(target / "Dockerfile", texts.dockerfile(packages))
+    asked = prepared.asked.replace(runtime=None)  # requirements.txt has its versions
+    changed = ", ".join(f"{name}={value}" for name, value in asked.changed().items())
     page = texts.readme(serving.name, changed or "defaults", contract, providers, serving.fallback, notes)
     _write(target / "README.md", page)
     names = [tensor.name for tensor in contract.inputs]
@@ -163,6 +170,18 @@ def _triton(
     _write(target / serving.name / "config.pbtxt", text)
     lost = tuple(f"not expressed in Triton: {option}" for option in triton.not_expressed(prepared.config))
     return (*lost, *prepared.notes)
+
+
+def _with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
+    """Copy the libraries of custom operators; return the plan that registers the copies."""
+    copies = []
+    for place, library in enumerate(plan.custom_ops):
+        name = Path(library).name
+        copy = target / "libraries" / (name if name not in copies else f"{place}-{name}")
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copyfile(library, copy)
+        copies.append(copy.name)
+    return replace(plan, custom_ops=tuple(copies))
 
 
 def _sha256(path: Path, cancel: threading.Event | None) -> str:

@@ -27,7 +27,7 @@ _LAST_LINES = 6  # of the server's log, in an error
 class Server:
     """The server of a deployment as a child process on a free loopback port; it ends with the context."""
 
-    def __init__(self, folder: Path, log: Path) -> None:
+    def __init__(self, folder: Path, log: Path, python: str = sys.executable) -> None:
         self._log = log
         self._document = json.loads((folder / "deployment.json").read_text("utf-8"))
         self.name = str(self._document["name"])
@@ -35,7 +35,7 @@ class Server:
         self._began = time.perf_counter()
         with log.open("wb") as file:
             self._process = subprocess.Popen(
-                [sys.executable, "server.py", "--host", "127.0.0.1", "--port", str(self._port)],
+                [python, "server.py", "--host", "127.0.0.1", "--port", str(self._port)],
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=file,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.config.plan import SessionPlan
 from workbench.config.script import options_of, session_of
 
@@ -14,6 +16,11 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported
 import onnxruntime as ort
 
 '''
+_LIBRARIES = """from pathlib import Path
+
+LIBRARIES = Path(__file__).with_name("libraries")  # of custom operators
+
+"""
 _PLAIN = '''
 
 def run(session, feeds):
@@ -36,17 +43,25 @@ def run(session, feeds):
 
 
 def session_file(plan: SessionPlan) -> str:
-    """Return Python with `make_session(model)` and `run(session, feeds)`."""
+    """Return Python with `make_session(model)` and `run(session, feeds)`.
+
+    The libraries of the plan are names in the folder `libraries` beside the file.
+    """
+    libraries = [
+        f"options.register_custom_ops_library(str(LIBRARIES / {name!r}))" for name in plan.custom_ops
+    ]
+    options = [*options_of(replace(plan, custom_ops=())), *libraries]
     made = [line for line in session_of(plan, "model") if not line.startswith("print(")]
     run_options = [f"RUN_OPTIONS.add_run_config_entry({key!r}, {text!r})\n" for key, text in plan.run_entries]
     return "".join(
         [
             _HEAD,
+            _LIBRARIES if libraries else "",
             "RUN_OPTIONS = ort.RunOptions()\n",
             *run_options,
             "\n\ndef make_session(model):\n",
             '    """Make the session of the file `model`, without the silent fallback of a failed run."""\n',
-            *(f"    {line}\n" for line in (*options_of(plan), *made)),
+            *(f"    {line}\n" for line in (*options, *made)),
             "    session.disable_fallback()\n",
             "    return session\n",
             _BOUND if plan.io_binding else _PLAIN,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 
 from workbench.config.provider import CPU
 from workbench.deployment.contract import Contract
 from workbench.errors import DeployError
+from workbench.worker.packages import ONNXRUNTIME, Packages, packages_of
 
 SERVER_PACKAGES = ("numpy", "fastapi", "uvicorn", "prometheus-client")
 EXTRA = 'pip install "ort-workbench[serve]"'
@@ -67,13 +67,26 @@ otherwise, and it has no authentication and no TLS: put it behind a proxy that h
 {notes}"""
 
 
-def packages(providers: Sequence[str]) -> tuple[str, ...]:
-    """Return the exact requirements of the server, as installed here."""
-    return (_onnxruntime(providers), *(f"{name}=={_version(name)}" for name in SERVER_PACKAGES))
+def environment(python: str) -> Packages:
+    """Return the versions of what the server needs; what that environment lacks is as installed here."""
+    there = packages_of(python, (*ONNXRUNTIME, *SERVER_PACKAGES))
+    here = packages_of(sys.executable, SERVER_PACKAGES)
+    return Packages(there.python, {**here.versions, **there.versions})
 
 
-def dockerfile() -> str:
-    return _DOCKERFILE.format(python=f"{sys.version_info.major}.{sys.version_info.minor}")
+def requirements(providers: Sequence[str], packages: Packages) -> tuple[str, ...]:
+    """Return the exact requirements of the server."""
+    missing = [name for name in SERVER_PACKAGES if name not in packages.versions]
+    if missing:
+        raise DeployError(f"{missing[0]} is not installed here, so its version is not known", EXTRA)
+    return (
+        _onnxruntime(providers, packages),
+        *(f"{name}=={packages.versions[name]}" for name in SERVER_PACKAGES),
+    )
+
+
+def dockerfile(packages: Packages) -> str:
+    return _DOCKERFILE.format(python=packages.python)
 
 
 def readme(
@@ -106,31 +119,22 @@ def cell(text: str) -> str:
     return "".join(f"\\{letter}" if letter in "|`<>[]*_" else letter for letter in " ".join(text.split()))
 
 
-def _onnxruntime(providers: Sequence[str]) -> str:
-    ours = next((name for name in ("onnxruntime-gpu", "onnxruntime") if _installed(name)), None)
-    if ours is None:
+def _onnxruntime(providers: Sequence[str], packages: Packages) -> str:
+    build = packages.onnxruntime
+    if build is None:
         raise DeployError(
-            "this environment has no ONNX Runtime, whose version the server needs",
-            "install onnxruntime here, or deploy where the config was measured",
+            "the environment of this config has no ONNX Runtime, whose version the server needs",
+            "install onnxruntime there, or deploy where the config was measured",
         )
+    version = packages.versions[build]
     own = [_OWN_BUILDS[name] for name in providers if name in _OWN_BUILDS]
     if own:
-        return f"{own[0]}=={_version(own[0])}" if _installed(own[0]) else own[0]
-    if any(name in _GPU for name in providers):
-        return f"onnxruntime-gpu[cuda,cudnn]=={_version(ours)}"
-    return f"onnxruntime=={_version(ours)}" if set(providers) <= {CPU} else f"{ours}=={_version(ours)}"
-
-
-def _installed(name: str) -> bool:
-    try:
-        version(name)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError as error:
-        raise DeployError(f"{name} is not installed here, so its version is not known", EXTRA) from error
+        return f"{own[0]}=={version}" if own[0] == build else own[0]
+    if build == "onnxruntime-gpu" and any(name in _GPU for name in providers):
+        return f"onnxruntime-gpu[cuda,cudnn]=={version}"
+    # The build for GPUs has a sibling of the same version without CUDA's libraries; other builds have none.
+    return (
+        f"onnxruntime=={version}"
+        if build == "onnxruntime-gpu" and set(providers) <= {CPU}
+        else f"{build}=={version}"
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from workbench.config import Config
 from workbench.config.plan import ON_NVIDIA, session_plan
 from workbench.config.provider import CPU
+from workbench.config.runtime import name_of
 from workbench.deployment.contract import Contract
 from workbench.deployment.serving.protocol import BYTES, Array, Tensor
 
@@ -140,6 +142,13 @@ def _warm_up(contract: Contract, examples: dict[str, Array], *, batched: bool) -
 def _lost(config: Config) -> Iterator[str]:
     if config.level not in LEVELS:
         yield f'level="{config.level}": the backend knows basic, extended, all and disabled'
+    if config.custom_ops:
+        yield (
+            f"custom_ops={', '.join(Path(library).name for library in config.custom_ops)}: copy them to the "
+            "server, and name their paths there in model_operations { op_library_filename }"
+        )
+    if config.runtime:
+        yield f"runtime={name_of(config.runtime)}: the backend has its own ONNX Runtime"
     if config.disabled_passes:
         yield f"disabled_passes={', '.join(config.disabled_passes)}"
     for field in ("memory_reuse", "deterministic", "free_dimensions", "io_binding"):

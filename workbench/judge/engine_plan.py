@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from workbench.config import Config
+from workbench.config.engine_script import openvino_settings
+from workbench.config.engines import OpenVino
 from workbench.errors import ConfigError
 from workbench.models.declared import declared_inputs, declared_outputs
 from workbench.models.model import Model
@@ -25,6 +27,9 @@ def engine_plan(config: Config, model: Model | None, feeds: Sequence[Feed]) -> d
     engine = config.engine
     return {
         "engine": {} if engine is None else engine.changed(),
+        "settings": openvino_settings(engine, config.intra_op_threads)
+        if isinstance(engine, OpenVino)
+        else {},
         "threads": config.intra_op_threads,
         "inputs": [value.name for value in declared_inputs(model.structure)],
         "outputs": [value.name for value in declared_outputs(model.structure)],

@@ -269,7 +269,7 @@ class Bench:
     # Code
 
     def code(self, kind: str) -> str:
-        """Return the code of the `result`, of the `panels` as they are, or plain ORT code of `A` or `B`."""
+        """Return the code of the `result`, of the `panels` as they are, or the plain script of `A` or `B`."""
         state = self.state
         if kind in state.configs:
             return state.config(kind).to_python(state.model.path if state.model else "model.onnx")

@@ -1,4 +1,4 @@
-"""Models that were opened before, remembered from one kernel to the next."""
+"""Models that were opened and environments that were used before, remembered for the next kernel."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from workbench.records.atomic import write_atomically
 MOST = 12
 MOST_BYTES = 100_000  # of the file: a dozen paths
 FILE = "recent.json"
+ENVIRONMENTS = "environments.json"
 
 
-def recent() -> tuple[str, ...]:
+def recent(name: str = FILE) -> tuple[str, ...]:
     """Return the list, newest first; empty if it cannot be read, since only comfort depends on it."""
     try:
-        file = data_folder() / FILE
+        file = data_folder() / name
         names = json.loads(file.read_bytes()) if file.stat().st_size <= MOST_BYTES else None
     except (OSError, StorageError, ValueError, RecursionError):  # the last for brackets in brackets
         return ()
-    return tuple(name for name in names if isinstance(name, str))[:MOST] if isinstance(names, list) else ()
+    return tuple(text for text in names if isinstance(text, str))[:MOST] if isinstance(names, list) else ()
 
 
 def with_recent(before: tuple[str, ...], source: Any) -> tuple[str, ...]:
@@ -33,13 +34,13 @@ def with_recent(before: tuple[str, ...], source: Any) -> tuple[str, ...]:
     return before if name is None else (name, *(other for other in before if other != name))[:MOST]
 
 
-def remember(source: Any) -> None:
+def remember(source: Any, file: str = FILE) -> None:
     """Put a source in front of the list that every kernel writes."""
     if nameable(source) is None:
         return
     try:
-        content = json.dumps(with_recent(recent(), source), indent=1)
-        write_atomically(Path(data_folder() / FILE), content.encode("utf-8"))
+        content = json.dumps(with_recent(recent(file), source), indent=1)
+        write_atomically(Path(data_folder() / file), content.encode("utf-8"))
     except (OSError, StorageError, BundleError):
         return  # a home that cannot be written must not keep a model from being opened
 

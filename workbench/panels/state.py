@@ -44,6 +44,9 @@ class BenchState(HasTraits):
     job = Any(None, help="JobView of the running job, or None")
     opening = Any(None, help="JobView of the model that is being opened, or None")
     run_error = Any(None, help="why the last run gave no result; an older result stays")
+    environments = Tuple(
+        help="the Environments that a config can run on, this one first; empty: not known yet"
+    )
     doctor = Any(None, help="the result of wb.doctor, or None before it ran")
     bug = Unicode("", help="the traceback of a bug of the workbench")
 

@@ -156,10 +156,11 @@ def _write(result: Any, folder: Path, tables: TableFormat) -> None:
             frame.map(_scalar).to_parquet(path, index=False)
         columns = {str(column): _unit(str(column)) for column in frame.columns}
         index["tables"][_within(folder, path)] = {"name": name, "rows": len(frame), "columns": columns}
+    model = None if result.about.model is None else result.about.model.name
     for label, config in configs_of(result.record).items():
         path = _file(folder / "configs", label, ".json")
         path.write_text(json.dumps(config.to_dict(), indent=1) + "\n", encoding="utf-8")
-        index["configs"][label] = {"config": _within(folder, path), **_script(folder, label, config)}
+        index["configs"][label] = {"config": _within(folder, path), **_script(folder, label, config, model)}
     picture = _file(folder / "pictures", "result", ".png")
     picture.write_bytes(result.still().to_png())
     index["pictures"].append(_within(folder, picture))
@@ -168,10 +169,10 @@ def _write(result: Any, folder: Path, tables: TableFormat) -> None:
     (folder / "index.json").write_text(text + "\n", encoding="utf-8")
 
 
-def _script(folder: Path, label: str, config: Config) -> dict[str, str]:
-    """Write plain onnxruntime code of a config, or say why there is none."""
+def _script(folder: Path, label: str, config: Config, model: str | None) -> dict[str, str]:
+    """Write plain code of a config, or say why there is none; `model` is its name."""
     try:
-        code = config.to_python("model.onnx")
+        code = config.to_python("model.onnx", sample=model)
     except WorkbenchError as error:
         return {"no_script": error.problem}
     path = _file(folder / "scripts", label, ".py")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import ConfigError
 from workbench.judge.load_points import PointSummary, in_words, knee, load_frame, summaries
-from workbench.records.load_test import LoadTestRecord, check_load_test
+from workbench.records.load_test import LoadRun, LoadTestRecord, check_load_test
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 from workbench.text import quoted
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+    from workbench.config import Config
     from workbench.figures.scene import Scene
 
 
@@ -46,8 +47,21 @@ class LoadTest(Result):
         if run is None:
             labels = ", ".join(run.label for run in self.record.runs)
             raise ConfigError(f"there is no run {quoted(label)}", f"name one of {labels}")
+        return load_script(run, model, self._best_callers(run))
+
+    def best_callers(self, config: Config) -> int:
+        """Return how many callers of one session of a config are best: its knee, else the first amount."""
+        run = next((run for run in self.record.runs if run.config == config and run.sessions == 1), None)
+        if run is None:
+            raise ConfigError(
+                "this load test has no run of this config with one session",
+                "load that config: wb.load_test(model, config), or give the number of callers",
+            )
+        return self._best_callers(run)
+
+    def _best_callers(self, run: LoadRun) -> int:
         best = knee([row for row in self.points if row.run is run])
-        return load_script(run, model, best.point.callers if best else self.record.points[0].callers)
+        return best.point.callers if best else self.record.points[0].callers
 
     def figure(self) -> go.Figure:
         """Draw p99 against throughput, a line for each config, the knee marked."""

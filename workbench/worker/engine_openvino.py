@@ -8,24 +8,16 @@ from typing import Any
 import numpy as np
 import openvino
 
-_ELEMENTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
-
 
 def versions() -> dict[str, str]:
     return {"openvino": openvino.__version__.partition("-")[0]}
 
 
 def load(model: str, plan: dict[str, Any]) -> Compiled:
-    """Compile the file for the device, with the options of the plan."""
-    options = plan["engine"]
-    device = options.get("device") or "CPU"
-    settings: dict[str, Any] = {"INFERENCE_PRECISION_HINT": _ELEMENTS[options.get("precision") or "float32"]}
-    if options.get("hint"):
-        settings["PERFORMANCE_HINT"] = options["hint"].upper()
-    if plan["threads"]:
-        settings["INFERENCE_NUM_THREADS"] = plan["threads"]
+    """Compile the file for the device, with the settings of the plan."""
+    device = plan["engine"].get("device") or "CPU"
     core = openvino.Core()
-    compiled = core.compile_model(core.read_model(model), device, settings)
+    compiled = core.compile_model(core.read_model(model), device, plan["settings"])
     return Compiled(compiled, plan, f"OpenVINO {device}")
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from workbench.config import Config
 from workbench.config.knob import Knob
 from workbench.config.knobs import BY_FIELD
+from workbench.config.runtime import interpreter, name_of
 from workbench.errors import ConfigError
 
 MORE = "more…"  # opens the section that holds the details
@@ -100,3 +102,18 @@ class FieldsRow(Row):
             if item is not None
         ]
         return ", ".join(held)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRow(FieldsRow):
+    """The row of what runs the model: an engine, and the environment that it is in."""
+
+    def words(self, value: Any) -> str:
+        engine, runtime = value
+        name = BY_FIELD["engine"].unset if engine is None else str(engine)
+        return name if runtime is None else f"{name} ({name_of(runtime)})"
+
+    def parse(self, text: str) -> Any:
+        """Return the ONNX Runtime of the environment that a path names."""
+        interpreter(text)
+        return None, str(Path(text).expanduser().absolute())

@@ -9,23 +9,26 @@ from typing import Any
 from workbench.config import KNOBS, Config, Knob, Provider, catalogue, kinds, name_kinds, part_types
 from workbench.config.knobs import BY_FIELD
 from workbench.cpu import read_cpu, usable_cores
-from workbench.panels.knobs.row import FieldsRow, KnobRow, Row
+from workbench.panels.environments import Environment, choices
+from workbench.panels.knobs.row import EngineRow, FieldsRow, KnobRow, Row
 
 # What ORT does with a field that nobody set; ORT's documentation and ours say so.
 IN_EFFECT = {"level": "all", "execution_mode": "sequential", "spinning": "on", "deterministic": "off"}
 OFF = {"precision": "as in the file", "fusion": "off", "io_binding": "off"}
 MEMORY = ("memory_pattern", "memory_reuse", "cpu_arena")
+ENGINE = ("engine", "runtime")
 MOST_COUNTS = 16  # thread counts that a cell offers; any other can be typed
 SECTIONS = {"disabled_passes": "passes"}  # of fields whose section is not called like their group
 
 
 @cache
-def standing_rows() -> tuple[Row, ...]:
-    """Return the rows that are always there, in their order."""
+def standing_rows(environments: tuple[Environment, ...] = ()) -> tuple[Row, ...]:
+    """Return the rows that are always there, in their order; a config can run on the `environments`."""
     return (
         _row("level"),
         _row("precision"),
         _row("providers"),
+        _engine(environments),
         _row("intra_op_threads", label="intra-op threads"),
         _row("execution_mode"),
         _row("spinning"),
@@ -37,20 +40,21 @@ def standing_rows() -> tuple[Row, ...]:
 
 def other_rows(configs: Iterable[Config]) -> tuple[Row, ...]:
     """Return the rows of the fields that some config sets and that have no standing row."""
-    standing = {row.key for row in standing_rows()} | set(MEMORY)
+    standing = {row.key for row in standing_rows()} | {*MEMORY, *ENGINE}
     changed = {field for config in configs for field in config.changed()} - standing
     return tuple(_row(knob.field) for knob in KNOBS if knob.field in changed)
 
 
-def found_rows(words: list[str]) -> tuple[Row, ...]:
+def found_rows(words: list[str], environments: tuple[Environment, ...] = ()) -> tuple[Row, ...]:
     """Return the rows of the knobs with every word in their name or help."""
     fields = [
-        "memory" if knob.field in MEMORY else knob.field
+        "memory" if knob.field in MEMORY else "engine" if knob.field in ENGINE else knob.field
         for knob in KNOBS
         if all(word in f"{knob.field} {knob.label} {knob.help}".casefold() for word in words)
         and not isinstance(knob, name_kinds.Entries)
     ]
-    return tuple(_memory() if field == "memory" else _row(field) for field in dict.fromkeys(fields))
+    several = {"memory": _memory(), "engine": _engine(environments)}
+    return tuple(several.get(field) or _row(field) for field in dict.fromkeys(fields))
 
 
 def default_threads() -> int:
@@ -107,3 +111,18 @@ def _memory() -> FieldsRow:
     }
     text = " ".join(BY_FIELD[field].help for field in MEMORY)
     return FieldsRow("memory", "memory", text, settings, section="memory", more=True, fields=MEMORY)
+
+
+@cache
+def _engine(environments: tuple[Environment, ...]) -> EngineRow:
+    text = " ".join(BY_FIELD[field].help for field in ENGINE)
+    return EngineRow(
+        "engine",
+        BY_FIELD["engine"].label,
+        text,
+        choices(environments),
+        section="providers",
+        typed="folder or Python of an environment",
+        more=True,
+        fields=ENGINE,
+    )

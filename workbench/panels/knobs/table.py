@@ -10,6 +10,7 @@ import ipywidgets as W
 from workbench.config import Config, catalogue
 from workbench.errors import WorkbenchError
 from workbench.panels.bench import Bench
+from workbench.panels.environments import Environments
 from workbench.panels.guard import shown_in
 from workbench.panels.knobs.inputs_line import inputs_line, measuring_line
 from workbench.panels.knobs.option_row import found_options
@@ -36,13 +37,13 @@ class KnobTable:
         self.widget.add_class("wbp-knobs")
         self.refused: dict[tuple[str, str], str] = {}  # (label, row) → the text that was refused
         names = ["a", "b", "more", "editing", "refused", "result", "preview", "dims", "seed", "data"]
-        self.state.observe(
-            lambda _: self.refresh(), names=[*names, "budget_s", "smallest_effect", "pacing_s"]
-        )
+        names += ["budget_s", "smallest_effect", "pacing_s", "environments"]
+        self.state.observe(lambda _: self.refresh(), names=names)
         self.state.observe(lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data"])
         self.view.observe(lambda _: self.refresh(), names="search")
         self.refresh()
         bench.preview_inputs()
+        self.environments = Environments(bench)
 
     def act(self, content: dict[str, Any]) -> None:
         """Do what a person asked for in the page."""
@@ -87,12 +88,12 @@ class KnobTable:
 
     def rows(self) -> tuple[Row, ...]:
         """Return the rows that stand in the table."""
-        return (*standing_rows(), *other_rows(self.state.configs.values()))
+        return (*standing_rows(self.state.environments), *other_rows(self.state.configs.values()))
 
     def hits(self) -> tuple[Row, ...]:
         """Return the rows that the search found; none for an empty text."""
         words = self.view.search.casefold().split()
-        return (*found_rows(words), *found_options(words)) if words else ()
+        return (*found_rows(words, self.state.environments), *found_options(words)) if words else ()
 
     def refresh(self) -> None:
         """Show the configs as they are now."""

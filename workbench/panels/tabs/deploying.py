@@ -10,6 +10,7 @@ import ipywidgets as W
 
 from workbench.config import Config
 from workbench.config.literals import text_literal
+from workbench.errors import ConfigError
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import buttons_of
 from workbench.panels.code import config_code
@@ -57,27 +58,38 @@ class Deploying:
         folder = Path(self.folder.value.strip() or "server").expanduser()
         kind = self.kind.value
         self.status.value = note_html("Deploying…")
-        work = partial(self._work, subject, config, folder, kind)
-        done = partial(self._written, config, folder, kind)
+        concurrency = self._concurrency(config)
+        work = partial(self._work, subject, config, folder, kind, concurrency)
+        done = partial(self._written, config, folder, kind, concurrency)
         self.bench.write("Deploy", work, done, self._show_error, wait=wait)
 
+    def _concurrency(self, config: Config) -> int:
+        """Return the callers that a load test of this config found best; 1 where there is none."""
+        loaded = self.state.whole_part("load test")
+        try:
+            return 1 if loaded is None else int(loaded.best_callers(config))
+        except ConfigError:  # it is about other configs
+            return 1
+
     @staticmethod
-    def _work(subject: Any, config: Config, folder: Path, kind: str, job: Job) -> Any:
+    def _work(subject: Any, config: Config, folder: Path, kind: str, concurrency: int, job: Job) -> Any:
         from workbench.api.deploying import deploy
 
         job.step("writing the server")
         inputs = subject.inputs()
         deployment = deploy(
             subject.model, config, folder, "triton" if kind == "triton" else "python",
-            inputs=inputs, cancel=job.cancel,
+            inputs=inputs, concurrency=concurrency, cancel=job.cancel,
         )  # fmt: skip
         if kind == "python":
             deployment = deployment.check(progress=job.tell, cancel=job.cancel)
         return deployment
 
-    def _written(self, config: Config, folder: Path, kind: str, deployment: Any) -> None:
+    def _written(self, config: Config, folder: Path, kind: str, concurrency: int, deployment: Any) -> None:
         check = ".check()" if kind == "python" else ""
-        code = f"wb.deploy(model, {config_code(config)}, {text_literal(str(folder))}, {kind!r}){check}"
+        callers = "" if concurrency == 1 else f", concurrency={concurrency}"
+        place = text_literal(str(folder))
+        code = f"wb.deploy(model, {config_code(config)}, {place}, {kind!r}{callers}){check}"
         self.status.value = note_html(deployment) + note_html(code)
 
     def _show_error(self, error: Exception) -> None:

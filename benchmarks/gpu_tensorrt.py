@@ -1,0 +1,82 @@
+"""The parts of `python -m benchmarks.gpu` about TensorRT: each yields what it found, a text at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import workbench as wb
+from benchmarks.gpu_bench import Bench, starts
+
+NET = "resnet50"
+SHAPES = (16, 64, 128)  # the least, best and most tokens
+DAMAGED_BYTES = 64  # the head of an engine, where TensorRT looks for version and card
+
+
+def engines(bench: Bench) -> Iterator[str]:
+    """TensorRT against CUDA, which is A: B float32, C float16; with an engine cache cold and warm."""
+    full, half = bench.tensorrt("float32"), bench.tensorrt("float16", trt_fp16_enable="1")
+    for label, config in (("float32", full), ("float16", half)):
+        yield f"{label} engine: {starts(bench.measure(f'tensorrt-cache-{label}', NET, config))}"
+    yield bench.compare(f"tensorrt-{NET}", NET, bench.cuda(), full, half)
+
+
+def int8(bench: Bench) -> Iterator[str]:
+    """Int8 by a calibration table, which ONNX Runtime's own calibrator writes; A is float32."""
+    name, folder = "digits-conv", bench.engines("int8")
+    arguments = (str(wb.load(name).path), str(bench.feeds_file(name)), str(folder))
+    answer = bench.script("calibration_table", *arguments)
+    yield f"{name}: a table of {answer['tensors']} tensors in {answer['bytes']} bytes"
+    table = {"trt_int8_enable": "1", "trt_int8_calibration_table_name": answer["table"]}
+    config = bench.tensorrt("int8", **table)
+    if bench.stand_in:
+        config = wb.Config(precision=wb.StaticInt8(samples=8))
+    yield bench.compare(f"tensorrt-int8-{name}", name, bench.tensorrt("int8-baseline"), config)
+
+
+def shapes(bench: Bench) -> Iterator[str]:
+    """One engine for a range of shapes: the least, the best and the most; A is CUDA."""
+    model = wb.load("bert-base")
+    names = [name for name, _ in model.inputs().shapes]
+    least, best, most = (",".join(f"{name}:1x{size}" for name in names) for size in SHAPES)
+    ranged = bench.tensorrt(
+        "shapes", trt_profile_min_shapes=least, trt_profile_opt_shapes=best, trt_profile_max_shapes=most
+    )
+    for size in SHAPES:
+        inputs = model.inputs(sequence=size)
+        yield f"{size} tokens: " + bench.compare(
+            f"tensorrt-shapes-{size}", model, bench.cuda(), ranged, inputs=inputs
+        )
+
+
+def other_card(bench: Bench) -> Iterator[str]:
+    """What a kept engine of another card does: under that card's name, then damaged under this one's.
+
+    One machine has one card here, so the other one is played: ONNX Runtime names an engine's file after the
+    card's compute capability, and TensorRT checks the engine's own head.
+    """
+    name, folder = "digits-conv", bench.engines("other-card")
+    config = bench.tensorrt("other-card")
+
+    def again(state: str) -> str:
+        begun = starts(bench.measure(f"tensorrt-card-{state}", name, config))
+        return f"{state}: {begun}; {_files(folder)}"
+
+    yield again("own")
+    for file in folder.glob("*_sm*.engine"):
+        file.rename(file.with_name(f"{file.stem.rpartition('_sm')[0]}_sm75.engine"))
+    yield again("renamed")
+    for file in folder.glob("*.engine"):
+        file.write_bytes(bytes(DAMAGED_BYTES) + file.read_bytes()[DAMAGED_BYTES:])
+    yield again("damaged")
+
+
+def alone(bench: Bench) -> Iterator[str]:
+    """TensorRT by its own package against ONNX Runtime's TensorRT provider, which is A."""
+    engine = wb.Engine("openvino") if bench.stand_in else wb.Engine("tensorrt").replace(runtime=bench.torch)
+    yield bench.compare(f"tensorrt-alone-{NET}", NET, bench.tensorrt("float32"), engine)
+
+
+def _files(folder: Path) -> str:
+    names = sorted(path.name for path in folder.iterdir())
+    return ", ".join(names) or "no file was kept"

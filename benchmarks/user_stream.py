@@ -1,0 +1,89 @@
+"""CUDA on a stream of the caller's, in one process: `python -m benchmarks.user_stream MODEL FEEDS.npz`.
+
+A config holds no address, so this is no config of the workbench. Two sessions of one process run in turns;
+the last line is JSON. `--stand-in` gives both to the CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import sys
+import time
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+ROUNDS = 10
+RUNS = 20  # of a session in a round
+WARM_UP = 10
+NON_BLOCKING = 1  # cudaStreamNonBlocking
+LIBRARIES = ("libcudart.so.13", "libcudart.so.12", "libcudart.so")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run both sessions in turns and print what they took."""
+    parser = argparse.ArgumentParser(prog="benchmarks.user_stream", description=__doc__)
+    parser.add_argument("model")
+    parser.add_argument("feeds")
+    parser.add_argument("--stand-in", action="store_true")
+    chosen = parser.parse_args(arguments)
+    import onnxruntime as ort
+
+    with np.load(chosen.feeds, allow_pickle=False) as arrays:
+        feeds = dict(arrays)
+    default: list[Any] = ["CPUExecutionProvider"]
+    own = default
+    if not chosen.stand_in:
+        ort.preload_dlls()
+        stream = make_stream()
+        default = ["CUDAExecutionProvider"]
+        own = [("CUDAExecutionProvider", {"user_compute_stream": str(stream)})]
+    sessions = [ort.InferenceSession(chosen.model, providers=providers) for providers in (default, own)]
+    for session in sessions:
+        if not chosen.stand_in and session.get_providers()[0] != "CUDAExecutionProvider":
+            raise SystemExit("CUDA did not start")
+    outputs = [session.run(None, feeds) for session in sessions for _ in range(WARM_UP)][::WARM_UP]
+    samples = in_turns([lambda session=session: session.run(None, feeds) for session in sessions])
+    equal = all(np.allclose(a, b, rtol=1e-3, atol=1e-3) for a, b in zip(*outputs, strict=True))
+    answer = {
+        "default_ms": median(samples[0]) * 1e3,
+        "own_ms": median(samples[1]) * 1e3,
+        "runs": len(samples[0]),
+        "equal": bool(equal),
+    }
+    print(json.dumps(answer))
+    return 0
+
+
+def make_stream() -> int:
+    """Return the address of a new stream."""
+    stream = ctypes.c_void_p()
+    for name in LIBRARIES:
+        try:
+            runtime = ctypes.CDLL(name)
+        except OSError:
+            continue
+        if runtime.cudaStreamCreateWithFlags(ctypes.byref(stream), NON_BLOCKING) or not stream.value:
+            raise SystemExit(f"{name} made no stream")
+        return stream.value
+    raise SystemExit(f"none of {', '.join(LIBRARIES)} loads")
+
+
+def in_turns(calls: list[Any]) -> list[list[float]]:
+    """Return the seconds of each call, a block of each in turns, the order turned round each time."""
+    samples: list[list[float]] = [[] for _ in calls]
+    for turn in range(ROUNDS):
+        order = range(len(calls)) if turn % 2 == 0 else reversed(range(len(calls)))
+        for place in order:
+            for _ in range(RUNS):
+                began = time.perf_counter()
+                calls[place]()
+                samples[place].append(time.perf_counter() - began)
+    return samples
+
+
+if __name__ == "__main__":
+    sys.exit(main())
