@@ -30,7 +30,7 @@ from workbench.api.profiling import (
 from workbench.api.serving import load_test as load_test
 from workbench.api.storage import storage as storage
 from workbench.api.sweeping import sweep as sweep
-from workbench.api.tuning import default_space as default_space, tune as tune
+from workbench.api.tuning import default_space as default_space, tune as tune, tune_targets as tune_targets
 from workbench.api.versions import compare_versions as compare_versions
 from workbench.config import (
     BFloat16 as BFloat16,
@@ -51,6 +51,7 @@ from workbench.diagnosis import Doctor as Doctor, doctor as doctor
 from workbench.errors import (
     BundleError as BundleError,
     Cancelled as Cancelled,
+    ClusterError as ClusterError,
     ConfigError as ConfigError,
     DeployError as DeployError,
     DownloadError as DownloadError,
@@ -98,6 +99,7 @@ from workbench.results.sensitivity import Proposal as Proposal, Sensitivity as S
 from workbench.results.storage import Storage as Storage
 from workbench.results.sweep import Sweep as Sweep
 from workbench.results.study import Study as Study
+from workbench.results.target_studies import TargetStudies as TargetStudies
 from workbench.results.thread_scaling import Threads as Threads
 from workbench.results.versions import Versions as Versions
 from workbench.results.why_slower import WhySlower as WhySlower

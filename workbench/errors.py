@@ -55,6 +55,10 @@ class WorkerError(WorkbenchError):
     """A worker process that died, hung or could not be started."""
 
 
+class ClusterError(WorkbenchError):
+    """A Dask cluster that went away, or that has no worker for the work."""
+
+
 class PrepareError(WorkbenchError):
     """A step before measuring that cannot be done on this model: which, why, what to change."""
 

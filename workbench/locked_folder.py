@@ -1,10 +1,13 @@
-"""A temporary folder that is locked while its process lives, and the removal of those of dead processes."""
+"""Locks that end with their process: of a temporary folder, and of work that only one process may do."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 try:
@@ -13,6 +16,7 @@ except ImportError:  # Windows: the process id in the folder's name replaces the
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "ort-workbench-"
+POLL_S = 0.1
 
 
 def locked_folder() -> tuple[Path, int | None]:
@@ -35,6 +39,26 @@ def locked_folder() -> tuple[Path, int | None]:
         if path.exists():
             return path, lock
         os.close(lock)
+
+
+@contextmanager
+def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold the lock of this file; call `on_wait` again and again while another process holds it."""
+    if fcntl is None:
+        yield
+        return
+    number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                on_wait()
+                time.sleep(POLL_S)
+        yield
+    finally:
+        os.close(number)
 
 
 def sweep(parent: Path) -> None:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.running import inputs_of
-from workbench.config import Config
+from workbench.config import Config, DynamicInt8
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.records.goal import Goal, Objective
 from workbench.records.space import Space
-from workbench.results.study import Study
+from workbench.results.study import Study, cluster_of
+from workbench.results.target_studies import TargetStudies, search_targets
 from workbench.search.default_space import default_space as space_of
 from workbench.search.request import StudyRequest
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from workbench.models import Inputs, Model
 
-__all__ = ["Goal", "Space", "Study", "default_space", "tune"]
+__all__ = ["Goal", "Space", "Study", "TargetStudies", "default_space", "tune", "tune_targets"]
 
 
 def tune(
@@ -42,6 +45,7 @@ def tune(
     cancel: threading.Event | None = None,
     worker_limits: Limits | None = None,
     keep: bool = True,
+    client: Client | None = None,
 ) -> Study:
     """Search the best config for a goal, and prove it on fresh measurements.
 
@@ -50,17 +54,85 @@ def tune(
     bounds that a config must keep; other arithmetic takes part only with `Goal(max_accuracy_drop=…)`, on
     `data` or the model's own evaluation set, or with `Goal(max_error=…)`. `base` is the config that the
     search starts from and compares with, by default ORT's own. Each round is in the history as soon as it
-    is measured, so that a study that was killed goes on with `continue_`.
+    is measured, so that a study that was killed goes on with `continue_`. `client` is that of a Dask
+    cluster: the study runs on one of its machines, whose default space it is.
 
     >>> import workbench as wb
     >>> wb.tune.__name__
     'tune'
     """
+    request = _request(
+        model, space, objective, limits, budget_s, base=base, inputs=inputs, calibration=calibration,
+        data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed, progress=progress,
+        cancel=cancel, worker_limits=worker_limits, is_local=client is None,
+    )  # fmt: skip
+    cluster = None if client is None else cluster_of(client)
+    return Study.searched(request, progress=progress, cancel=cancel, keep=keep, cluster=cluster)
+
+
+def tune_targets(
+    model: Model | Any,
+    targets: Sequence[str],
+    client: Client,
+    space: Space | None = None,
+    objective: Objective = "latency",
+    limits: Goal | None = None,
+    budget_s: float = 300.0,
+    *,
+    base: Config | None = None,
+    inputs: Inputs | Any = None,
+    calibration: Any = None,
+    data: Any = None,
+    smallest_effect: float = 0.01,
+    pacing_s: float | None = None,
+    seed: int = 0,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    worker_limits: Limits | None = None,
+    keep: bool = True,
+) -> TargetStudies:
+    """Search the best config on several kinds of machine of a Dask cluster at once: a study each.
+
+    A target is a tag of workers: a resource that they were started with, such as "small-machines", "GPU", a
+    flag of the CPU ("AVX512_VNNI"), or a provider that works there. The other arguments are those of `tune`.
+
+    >>> import workbench as wb
+    >>> wb.tune_targets.__name__
+    'tune_targets'
+    """
+    request = _request(
+        model, space, objective, limits, budget_s, base=base, inputs=inputs, calibration=calibration,
+        data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed, progress=progress,
+        cancel=cancel, worker_limits=worker_limits, is_local=False,
+    )  # fmt: skip
+    return search_targets(request, cluster_of(client), targets, progress=progress, cancel=cancel, keep=keep)
+
+
+def _request(
+    model: Model | Any,
+    space: Space | None,
+    objective: Objective,
+    limits: Goal | None,
+    budget_s: float,
+    *,
+    base: Config | None,
+    inputs: Inputs | Any,
+    calibration: Any,
+    data: Any,
+    smallest_effect: float,
+    pacing_s: float | None,
+    seed: int,
+    progress: bool | Callable[[Progress], None],
+    cancel: threading.Event | None,
+    worker_limits: Limits | None,
+    is_local: bool,
+) -> StudyRequest:
+    """Return the request; its space stays empty if the default one is to be made on another machine."""
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)
     goal = limits or Goal()
     goal.check()
     fed = inputs_of(loaded, inputs, seed, (start,), calibration)
-    if space is None:
+    if space is None and is_local:
         with bar(progress) as on_progress:
             space = space_of(
                 loaded,
@@ -73,11 +145,14 @@ def tune(
                 cancel=cancel,
                 on_step=lambda step: on_progress(Progress(step, 0, 0.0, budget_s, None, None)),
             )
-    precisions = [option for axis in space.axes for option in axis.options if option.precision is not None]
+    axes = () if space is None else space.axes
+    precisions = [option for axis in axes for option in axis.options if option.precision is not None]
+    if space is None and goal.allows_other_arithmetic:
+        precisions = [Config(precision=DynamicInt8())]
     request = StudyRequest(
         model=loaded,
         inputs=inputs_of(loaded, inputs, seed, (start, *precisions), calibration),
-        space=space,
+        space=space or Space(),
         base=start,
         objective=objective,
         goal=goal,
@@ -89,7 +164,8 @@ def tune(
         seed=seed,
         limits=worker_limits or Limits(),
     )
-    return Study.searched(request, progress=progress, cancel=cancel, keep=keep)
+    request.check(needs_space=space is not None)
+    return request
 
 
 def default_space(

@@ -12,6 +12,7 @@ from workbench.records.goal import OBJECTIVES
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
+    from workbench.results.study import Study
 
 
 def add_to(commands: Commands) -> None:
@@ -34,14 +35,20 @@ def add_to(commands: Commands) -> None:
     )
     tune.add_argument("--data", metavar="FILE", help="labelled examples (.npz) for the accuracy")
     tune.add_argument("--without", action="append", default=[], metavar="SETTING", help="do not vary it")
+    tune.add_argument("--cluster", metavar="ADDRESS", help="search on a machine of this Dask scheduler")
+    tune.add_argument(
+        "--target", action="append", default=[], metavar="TAG", help="with --cluster: a study on each target"
+    )
     tune.add_argument("--quiet", action="store_true", help="no progress bar")
     tune.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Search, then print the answer and the configs that were tried."""
-    from workbench.api.tuning import default_space, tune
+    from workbench.api.tuning import default_space, tune, tune_targets
+    from workbench.errors import ConfigError
     from workbench.records.goal import Goal
+    from workbench.search.cluster.workers import connected
 
     model, config, inputs = subject_of(arguments)
     memory, p99 = arguments.max_memory, arguments.max_p99
@@ -53,19 +60,34 @@ def run(arguments: argparse.Namespace) -> int:
         max_p99_s=None if p99 is None else p99 / 1e3,
         min_speedup=arguments.min_speedup,
     )
-    space = default_space(model, base=config, objective=arguments.objective, limits=goal, inputs=inputs)
-    study = tune(
-        model,
-        space.without(*arguments.without),
-        arguments.objective,
-        goal,
-        arguments.budget,
-        base=config,
-        inputs=inputs,
-        data=arguments.data,
-        seed=arguments.seed,
-        progress=sys.stderr.isatty() and not arguments.quiet,
-    )
+    if arguments.target and arguments.cluster is None:
+        raise ConfigError("--target needs a cluster", "give the address of its scheduler: --cluster ADDRESS")
+    space = None
+    if arguments.without or arguments.cluster is None:
+        space = default_space(model, base=config, objective=arguments.objective, limits=goal, inputs=inputs)
+        space = space.without(*arguments.without)
+    asked = {
+        "space": space,
+        "objective": arguments.objective,
+        "limits": goal,
+        "budget_s": arguments.budget,
+        "base": config,
+        "inputs": inputs,
+        "data": arguments.data,
+        "seed": arguments.seed,
+        "progress": sys.stderr.isatty() and not arguments.quiet,
+    }
+    if arguments.cluster is None:
+        return _printed(tune(model, **asked), arguments)
+    with connected(arguments.cluster) as client:
+        if not arguments.target:
+            return _printed(tune(model, client=client, **asked), arguments)
+        studies = tune_targets(model, arguments.target, client, **asked)
+    print(studies)
+    return 1 if studies.errors else 0
+
+
+def _printed(study: Study, arguments: argparse.Namespace) -> int:
     print(study)
     print(f"config: {study.best!r}")
     return save(study, arguments)

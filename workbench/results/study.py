@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,9 +28,11 @@ from workbench.search.study import run_study
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+    from distributed import Client
 
     from workbench.figures.scene import Scene
     from workbench.report.document import Document
+    from workbench.search.cluster.workers import Cluster
 
 
 class Study(Result):
@@ -136,19 +140,20 @@ class Study(Result):
         cancel: threading.Event | None = None,
         limits: Limits | None = None,
         keep: bool = True,
+        client: Client | None = None,
     ) -> Self:
         """Search on with the earlier rounds kept, also after a kill; return the whole study.
 
-        A reopened study needs its model (`attach`), the same machine and the same versions.
+        A reopened study needs its model (`attach`), the same machine and the same versions; `client` finds
+        the machine in a Dask cluster.
         """
         if self._request is None:
             raise missing_model("the search cannot go on: the model is not at hand", "continue_()")
-        from dataclasses import replace
-
         request = replace(
             self._request, budget_s=budget_s, earlier=self.record, limits=limits or self._request.limits
         )
-        return type(self).searched(request, progress=progress, cancel=cancel, keep=keep)
+        cluster = None if client is None else cluster_of(client)
+        return type(self).searched(request, progress=progress, cancel=cancel, keep=keep, cluster=cluster)
 
     @classmethod
     def searched(
@@ -158,18 +163,25 @@ class Study(Result):
         progress: bool | Callable[[Progress], None] = True,
         cancel: threading.Event | None = None,
         keep: bool = True,
+        cluster: Cluster | None = None,
+        target: str | None = None,
     ) -> Self:
-        """Run the search; with `keep` its rounds are in the history as soon as they are measured."""
+        """Run the search, here or on a cluster; with `keep` its rounds are in the history when measured."""
         structure = request.model.structure.SerializeToString()
 
         def store(record: StudyRecord) -> None:
             if keep:
                 _store(record, structure)
 
+        run: Callable[..., StudyRecord] = run_study
+        if cluster is not None:
+            from workbench.search.cluster.client import run_on_cluster
+
+            run = partial(run_on_cluster, cluster=cluster, target=target)
         with bar(progress) as on_progress:
-            record = run_study(request, on_progress=on_progress, on_measured=store, cancel=cancel)
+            record = run(request, on_progress=on_progress, on_measured=store, cancel=cancel)
         store(record)
-        return cls(record, structure=structure, request=request)
+        return cls(record, structure=structure, request=replace(request, space=record.space))
 
     @property
     def optuna(self) -> Any:
@@ -205,6 +217,13 @@ class Study(Result):
         add_measured(page, self.record.confirmation or self.record.selection)
         add_protocol(page, self.record.confirmation or self.record.selection)
         return page
+
+
+def cluster_of(client: Client) -> Cluster:
+    """Return the cluster of a Dask client."""
+    from workbench.search.cluster.workers import Cluster
+
+    return Cluster(client)
 
 
 def _store(record: StudyRecord, structure: bytes) -> None:

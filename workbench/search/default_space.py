@@ -102,9 +102,17 @@ def _providers(machine: Machine, on_step: Callable[[str], None]) -> Iterator[Con
     if not machine.gpus:
         return
     on_step("which providers work here")
-    for provider in survey(machine).providers:
-        if provider.state == "works" and provider.name not in (CPU, AZURE):
-            yield Config(providers=(Provider(provider.name), Provider(CPU)))
+    for name in working_providers(machine):
+        yield Config(providers=(Provider(name), Provider(CPU)))
+
+
+def working_providers(machine: Machine) -> tuple[str, ...]:
+    """Return the names of the providers that work here, besides the CPU's."""
+    return tuple(
+        provider.name
+        for provider in survey(machine).providers
+        if provider.state == "works" and provider.name not in (CPU, AZURE)
+    )
 
 
 def _passes(model: Model, observation: Observation) -> Iterator[str]:

@@ -39,7 +39,7 @@ class StudyRequest:
     limits: Limits = field(default_factory=Limits)
     earlier: StudyRecord | None = None  # the study goes on from its rounds
 
-    def check(self) -> None:
+    def check(self, *, needs_space: bool = True) -> None:
         """Refuse an invalid request before anything is measured."""
         if self.objective not in OBJECTIVES:
             raise ConfigError(
@@ -53,7 +53,7 @@ class StudyRequest:
                 f"budget_s={quoted(self.budget_s)} is too short for a study",
                 f"give {LEAST_BUDGET_S:.0f} seconds or more; 60 to 300 suit most models",
             )
-        if not self.space.axes and not self.space.starts:
+        if needs_space and not self.space.axes and not self.space.starts:
             raise ConfigError(
                 "the space is empty: nothing may vary",
                 "give a space, wb.Space.of(intra_op_threads=(1, 2)), or leave it out for the default",

@@ -10,7 +10,7 @@ import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ NOT_COMPARABLE = ": not comparable)"
 Feed: TypeAlias = Mapping[str, Value]
 
 
-def write_values(path: Path, feeds: Sequence[Feed]) -> None:
+def write_values(path: Path | IO[bytes], feeds: Sequence[Feed]) -> None:
     """Write feeds in order, one mapping per run."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as file:
         count = 0
@@ -55,7 +55,7 @@ def write_values(path: Path, feeds: Sequence[Feed]) -> None:
         file.writestr("values.json", json.dumps(tree))
 
 
-def read_values(path: Path) -> list[dict[str, Value]]:
+def read_values(path: Path | IO[bytes]) -> list[dict[str, Value]]:
     """Read the feeds from a file of `write_values`."""
     with zipfile.ZipFile(path) as file:
 

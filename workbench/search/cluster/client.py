@@ -1,0 +1,201 @@
+"""A study on a cluster: placed on a machine that fits, followed round by round, and given to another worker
+if its own dies."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import workbench.errors
+from workbench.background import check_cancel
+from workbench.errors import Cancelled, ClusterError, ConfigError, WorkbenchError, WorkerError
+from workbench.judge.continuing import check_same_machine
+from workbench.measurement.limits import OnProgress, Progress
+from workbench.models import Model
+from workbench.records.machine import Machine
+from workbench.records.study import StudyRecord
+from workbench.search.cluster import on_worker
+from workbench.search.cluster.order import order_of, pack, unpack_study
+from workbench.search.cluster.workers import POLL_S, Cluster, ClusterWorker, WorkerLost
+from workbench.search.request import LEAST_BUDGET_S, StudyRequest
+from workbench.search.study import OnMeasured
+
+PART_BYTES = 16 << 20  # of a model's file in one message
+MOST_LOST = 3  # workers, after which the study itself is suspected to end them
+
+
+def run_on_cluster(
+    request: StudyRequest,
+    cluster: Cluster,
+    *,
+    target: str | None = None,
+    on_progress: OnProgress = lambda _: None,
+    on_measured: OnMeasured = lambda _: None,
+    cancel: threading.Event | None = None,
+) -> StudyRecord:
+    """Run the whole study on one machine of the cluster that has the tag `target`.
+
+    An empty space: the default one of that machine. The rounds of a worker that dies are kept where the
+    work goes on on an equal machine; on another one the study begins anew, since times of two machines are
+    never compared.
+    """
+    cluster.check_target(target)
+    latest, ends_s = request.earlier, request.budget_s
+    if latest is not None and not any(_is_of(latest, worker.machine) for worker in cluster.workers()):
+        raise ClusterError(
+            "no worker of the cluster is the machine that this study was measured on",
+            "tune anew on the machines that the cluster has: wb.tune(model, client=client)",
+        )
+    required = request.earlier is not None
+
+    def fits(worker: ClusterWorker) -> bool:
+        if required and latest is not None and not _is_of(latest, worker.machine):
+            return False
+        return target is None or target in worker.tags
+
+    def report_wait() -> None:
+        on_progress(Progress("waiting for a free machine", 0, 0.0, request.budget_s, None, None))
+
+    for _ in range(MOST_LOST):
+        with cluster.placed(fits, cancel, report_wait) as worker:
+            keeps = latest is not None and _is_of(latest, worker.machine)
+            following = _Following(
+                replace(request, earlier=latest if keeps else None, budget_s=ends_s),
+                cluster,
+                worker,
+                on_progress=on_progress,
+                on_measured=on_measured,
+                cancel=cancel,
+            )
+            try:
+                return following.record()
+            except WorkerLost:
+                if following.latest is not None:
+                    spent_s = following.latest.elapsed_s - (latest.elapsed_s if keeps and latest else 0.0)
+                    latest, ends_s = following.latest, max(LEAST_BUDGET_S, ends_s - spent_s)
+    raise ClusterError(
+        f"{MOST_LOST} workers died while they measured this study",
+        "look at their logs (memory?); every finished round is in the history",
+    )
+
+
+class _Following:
+    """One study on one worker, followed until it ends."""
+
+    def __init__(
+        self,
+        request: StudyRequest,
+        cluster: Cluster,
+        worker: ClusterWorker,
+        *,
+        on_progress: OnProgress,
+        on_measured: OnMeasured,
+        cancel: threading.Event | None,
+    ) -> None:
+        self.latest: StudyRecord | None = None
+        self._request = request
+        self._cluster = cluster
+        self._worker = worker
+        self._on_progress = on_progress
+        self._on_measured = on_measured
+        self._cancel = cancel
+        self._order = uuid4().hex
+        self._known = 0  # records of this study that came
+
+    def record(self) -> StudyRecord:
+        """Send the study, wait for its end, and return its record; meanwhile pass on every round."""
+        ask, worker = self._cluster.ask, self._worker
+        self._on_progress(self._step(f"sending the model to {worker.host}"))
+        _send_model(self._cluster, worker, self._request.model, self._order, self._cancel)
+        ask(worker, on_worker.take, self._order, pack(order_of(self._request)))
+        future = self._cluster.submit(worker, self._order)
+        try:
+            while not future.done():
+                self._cluster.check_alive(worker)
+                self._look()
+                if self._cancel is not None and self._cancel.is_set():
+                    ask(worker, on_worker.stop, self._order)
+                    check_cancel(self._cancel)
+                time.sleep(POLL_S)
+            return self._ended(future)
+        except Cancelled as error:
+            raise self._stopped(error) from error
+        finally:
+            future.release()
+
+    def _look(self) -> None:
+        """Fetch the progress, and the record if there is a new round."""
+        progress, blob, self._known = self._cluster.ask(
+            self._worker, on_worker.look, self._order, self._known
+        )
+        if blob is not None:
+            self.latest = unpack_study(blob)
+            self._on_measured(self.latest)
+        values = json.loads(progress)
+        if values is not None:
+            doing = f"{self._worker.host}: {values['doing']}"
+            self._on_progress(Progress(**{**values, "doing": doing, "verdicts": (), "samples": ()}))
+
+    def _ended(self, future: Any) -> StudyRecord:
+        if future.status != "finished":
+            self._cluster.check_alive(self._worker)
+            raise WorkerError(
+                f"the study failed on {self._worker.host}: {future.exception()!r}", "report this as a bug"
+            )
+        answer = future.result()
+        if "error" in answer:
+            kind = getattr(workbench.errors, str(answer["error"]), WorkerError)
+            error: WorkbenchError = kind(answer["problem"], answer["fix"])
+            raise error
+        return unpack_study(answer["record"])
+
+    def _stopped(self, error: Cancelled) -> Cancelled:
+        if self.latest is None:
+            return error
+        return Cancelled(
+            "stopped on request; every finished round is kept in the history",
+            f"go on with wb.history().open({self.latest.id!r}).attach(model).continue_(client=client)",
+        )
+
+    def _step(self, doing: str) -> Progress:
+        return Progress(doing, 0, 0.0, self._request.budget_s, None, None)
+
+
+def _send_model(
+    cluster: Cluster, worker: ClusterWorker, model: Model, order: str, cancel: threading.Event | None
+) -> None:
+    """Send the model's files part by part, unless the worker has them."""
+    if cluster.ask(worker, on_worker.has_model, model.name, model.sha256):
+        return
+    files = (model.path.name, *(file.name for file in model.external))
+    for name in files:
+        for offset, part in _parts(model.path.parent / name):
+            check_cancel(cancel)
+            cluster.ask(worker, on_worker.store, model.sha256, order, name, offset, part)
+
+
+def _parts(path: Path) -> Iterator[tuple[int, bytes]]:
+    with path.open("rb") as file:
+        offset = 0
+        while (part := file.read(PART_BYTES)) or offset == 0:
+            yield offset, part
+            offset += len(part)
+            if not part:
+                return
+
+
+def _is_of(record: StudyRecord, machine: Machine) -> bool:
+    """Return whether a study was measured on a machine equal to this one."""
+    try:
+        check_same_machine(record.selection.machine, machine)
+    except ConfigError:
+        return False
+    return True
+
+
