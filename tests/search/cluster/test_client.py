@@ -1,9 +1,10 @@
-"""Studies placed on a cluster: which worker gets one, and what is left when a worker or the scheduler dies."""
+"""Studies placed on a cluster: who gets one, and what is left when a worker or the scheduler dies."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -99,30 +100,32 @@ def test_the_model_travels_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert client.sent == ["one"]
 
 
-def dying_first(monkeypatch: pytest.MonkeyPatch, client: FakeClient, requests: list[StudyRequest]) -> None:
-    """Let the first worker die after its first round, while the second one finishes."""
+def dying_first(monkeypatch: pytest.MonkeyPatch, requests: list[StudyRequest]) -> threading.Event:
+    """Let the first worker hang after its first round until the event is set; the second one finishes."""
+    died = threading.Event()
 
-    def run(request: StudyRequest, *, on_measured: Any, cancel: threading.Event, **_: Any) -> StudyRecord:
+    def run(request: StudyRequest, *, on_measured: Any, **_: Any) -> StudyRecord:
         requests.append(request)
-        if len(requests) > 1:
-            return RECORD
-        on_measured(RECORD)
-        cancel.wait(30)
-        raise wb.Cancelled("the worker is dead", "")
+        if len(requests) == 1:
+            on_measured(RECORD)
+            assert died.wait(30)
+        return RECORD
 
     running(monkeypatch, run)
+    return died
 
 
 def test_a_worker_that_dies_gives_its_work_back_with_its_rounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, requests = client_of(one=HERE, two=HERE), list[StudyRequest]()
-    dying_first(monkeypatch, client, requests)
-    record = run_on_cluster(
-        asked(tmp_path, budget_s=500.0),
-        cluster_of(client),
-        on_measured=lambda _: client.infos.pop("one", None) and None,
-    )
+    died = dying_first(monkeypatch, requests)
+
+    def die(_: StudyRecord) -> None:
+        client.infos.pop("one", None)
+        died.set()
+
+    record = run_on_cluster(asked(tmp_path, budget_s=500.0), cluster_of(client), on_measured=die)
     assert record == RECORD
     assert client.placed == ["one", "two"]
     assert requests[1].earlier == RECORD
@@ -131,10 +134,13 @@ def test_a_worker_that_dies_gives_its_work_back_with_its_rounds(
 
 def test_on_another_machine_the_study_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client, requests = client_of(one=HERE, two=OTHER), list[StudyRequest]()
-    dying_first(monkeypatch, client, requests)
-    run_on_cluster(
-        asked(tmp_path), cluster_of(client), on_measured=lambda _: client.infos.pop("one", None) and None
-    )
+    died = dying_first(monkeypatch, requests)
+
+    def die(_: StudyRecord) -> None:
+        client.infos.pop("one", None)
+        died.set()
+
+    run_on_cluster(asked(tmp_path), cluster_of(client), on_measured=die)
     assert client.placed == ["one", "two"]
     assert requests[1].earlier is None
 
@@ -143,20 +149,24 @@ def test_a_worker_that_leaves_for_good_is_an_error_with_its_rounds_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = client_of(one=HERE)
-    dying_first(monkeypatch, client, [])
+    died = dying_first(monkeypatch, [])
+
+    def die(_: StudyRecord) -> None:
+        client.infos.clear()
+        died.set()
+
     with pytest.raises(wb.ClusterError, match="can take the work over"):
-        run_on_cluster(
-            asked(tmp_path), cluster_of(client), on_measured=lambda _: client.infos.clear() or None
-        )
+        run_on_cluster(asked(tmp_path), cluster_of(client), on_measured=die)
 
 
 def test_a_scheduler_that_goes_away_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client, kept = client_of(one=HERE), []
-    dying_first(monkeypatch, client, [])
+    died = dying_first(monkeypatch, [])
 
     def go(record: StudyRecord) -> None:
         kept.append(record)
         client.status = "closed"
+        died.set()
 
     with pytest.raises(wb.ClusterError, match=r"scheduler of the cluster went away\nFix: every finished"):
         run_on_cluster(asked(tmp_path), cluster_of(client), on_measured=go)
@@ -174,9 +184,7 @@ def test_a_study_is_cancelled_on_its_worker_too(tmp_path: Path, monkeypatch: pyt
 
     running(monkeypatch, run)
     with pytest.raises(wb.Cancelled) as caught:
-        run_on_cluster(
-            asked(tmp_path), cluster_of(client), on_measured=lambda _: cancel.set(), cancel=cancel
-        )
+        run_on_cluster(asked(tmp_path), cluster_of(client), on_measured=lambda _: cancel.set(), cancel=cancel)
     assert RECORD.id in caught.value.fix
     assert stopped.wait(30)
 
@@ -193,7 +201,9 @@ def test_the_error_of_a_worker_is_raised_here(tmp_path: Path, monkeypatch: pytes
 def test_without_a_worker_that_measures_the_error_says_how_to_start_one(tmp_path: Path) -> None:
     client = client_of(one=HERE)
     client.infos["one"]["resources"] = {}
-    with pytest.raises(wb.ClusterError, match=r"no worker of the cluster has the resource measuring\n.*--res"):
+    with pytest.raises(
+        wb.ClusterError, match=r"no worker of the cluster has the resource measuring\n.*--res"
+    ):
         run_on_cluster(asked(tmp_path), cluster_of(client))
 
 
@@ -236,8 +246,7 @@ def test_targets_race_at_once_and_their_best_configs_are_a_table(
         return RECORD
 
     running(monkeypatch, run)
-    monkeypatch.setattr(on_worker, "LOCK", "none")
-    monkeypatch.setattr(on_worker, "alone", lambda *_: __import__("contextlib").nullcontext())
+    monkeypatch.setattr(on_worker, "alone", lambda *_: nullcontext())  # two machines have a lock each
     client = client_of(one=HERE, two=OTHER)
     studies = search_targets(
         asked(tmp_path), cluster_of(client), ["tag-one", "tag-two"], progress=False, keep=False

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -117,16 +118,17 @@ class _Following:
         future = self._cluster.submit(worker, self._order)
         try:
             while not future.done():
+                time.sleep(POLL_S)  # the scheduler hears of a dead worker before the worker is asked
+                check_cancel(self._cancel)
                 self._cluster.check_alive(worker)
                 self._look()
-                if self._cancel is not None and self._cancel.is_set():
-                    ask(worker, on_worker.stop, self._order)
-                    check_cancel(self._cancel)
-                time.sleep(POLL_S)
             return self._ended(future)
         except Cancelled as error:
             raise self._stopped(error) from error
         finally:
+            if not future.done():
+                with suppress(WorkerLost, ClusterError):  # then nothing is left to be stopped
+                    ask(worker, on_worker.stop, self._order)
             future.release()
 
     def _look(self) -> None:
@@ -197,5 +199,3 @@ def _is_of(record: StudyRecord, machine: Machine) -> bool:
     except ConfigError:
         return False
     return True
-
-

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench._version import __version__
-from workbench.background import check_cancel
+from workbench.background import check_cancel, in_background
 from workbench.errors import ClusterError, ConfigError, WorkbenchError
 from workbench.records.machine import Machine
 from workbench.search.cluster import on_worker
@@ -24,6 +24,7 @@ MEASURING = "measuring"  # the resource of workers that measure: one thing at a 
 RETURN_S = 30.0  # that a restarted worker has to come back
 POLL_S = 0.25
 CONNECT_S = 15.0
+WATCH_S = 1.0
 T = TypeVar("T")
 Fits = Callable[["ClusterWorker"], bool]
 
@@ -165,8 +166,11 @@ class Cluster:
     def _run(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
         self._check_running()
         try:
-            return self._client.run(function, *arguments, workers=[address])[address]
-        except WorkbenchError:
+            with in_background(
+                lambda _: self._client.run(function, *arguments, workers=[address]), f"ask {address}"
+            ) as asking:
+                return asking.result(self._watch(address))[address]
+        except (WorkbenchError, WorkerLost):
             raise
         except ImportError as error:
             raise ClusterError(
@@ -179,6 +183,19 @@ class Cluster:
             raise ClusterError(
                 f"the worker {address} does not answer: {error}", "look at its log; then tune again"
             ) from error
+
+    def _watch(self, address: str) -> Callable[[], None]:
+        """Return what notices a worker that leaves while it is asked: Dask itself waits half a minute."""
+        looked_s = time.monotonic()
+
+        def watch() -> None:
+            nonlocal looked_s
+            if time.monotonic() - looked_s > WATCH_S:
+                looked_s = time.monotonic()
+                if address not in self._infos():
+                    raise WorkerLost(address)
+
+        return watch
 
     def _check_running(self) -> None:
         if self._client.status != "running":
@@ -200,7 +217,7 @@ def connected(address: str) -> Iterator[Client]:
     except ImportError as error:
         raise _without_dask("--cluster") from error
     try:
-        client = Client(address, timeout=CONNECT_S)
+        client: Client = Client(address, timeout=CONNECT_S)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
             f"there is no Dask scheduler at {quoted(address)}: {error}",
@@ -225,6 +242,4 @@ def check_client(client: Any) -> Client:
 
 
 def _without_dask(name: str) -> ConfigError:
-    return ConfigError(
-        f"{name} needs Dask, which is not installed", "pip install 'ort-workbench[cluster]'"
-    )
+    return ConfigError(f"{name} needs Dask, which is not installed", "pip install 'ort-workbench[cluster]'")
