@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from tests.factories import records as examples
 from workbench.config import Config
@@ -32,6 +33,7 @@ def failed(label: str = "B", problem: str = "ORT refused the model") -> Run:
     return replace(run(label, ()), failure=failure, providers=(), threads=None, io=None)
 
 
+@cache
 def drawn_run(
     label: str, middle_s: float, blocks: int = 8, samples: int = 20, aside: Sequence[int] = ()
 ) -> Run:
@@ -65,6 +67,7 @@ def comparison(*runs: Run, kind: str = "faster", model: str = "tiny") -> Compari
     )
 
 
+@cache
 def ordinary() -> ComparisonRecord:
     """B is faster, and two of its blocks were disturbed."""
     candidate = replace(drawn_run("B", 0.0011, aside=(3, 4)), config=Config(intra_op_threads=1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ from workbench.records.space import Space
 from workbench.records.study import StudyCandidate, StudyRecord
 
 
+@cache
 def about() -> Origin:
     return replace(about_comparison(ordinary()), id="20261121-080000-abcdef", config=CONFIGS[1])
 
@@ -80,6 +82,7 @@ def start(label: str) -> ColdStartRecord:
     return ColdStartRecord(label, (one, one), (one,), (replace(one, load_s=0.1),))
 
 
+@cache
 def roofline() -> RooflineRecord:
     known = NodeLimit(f"/a/{HOSTILE}", "Gemm", 1.0, 0.002, 4000, 800, 0.001, "compute")
     return RooflineRecord(
@@ -91,10 +94,12 @@ def worth(name: str) -> Worth:
     return Worth(name, (1, 2), "helps", 0.3, 0.2, 0.4, 3, 1, True, 1e-7, "why")
 
 
+@cache
 def ablation() -> AblationRecord:
     return AblationRecord("model", CONFIGS[0], (worth(HOSTILE),), worth("control"), ordinary())
 
 
+@cache
 def versions() -> VersionsRecord:
     ops = (("Conv", 4), (HOSTILE, 2))
     old = VersionRow("A", "ort117", "1.17.3", "3.11.7", "1.26.4", 10, ops, ("ConstantFolding",), None, None)
@@ -105,6 +110,7 @@ def versions() -> VersionsRecord:
     return VersionsRecord("tiny", (old, new), ordinary())
 
 
+@cache
 def levels() -> LevelsRecord:
     row = LevelRow(
         "disabled",
@@ -124,11 +130,13 @@ def levels() -> LevelsRecord:
     return LevelsRecord("model", (row, more), ordinary())
 
 
+@cache
 def measurement() -> MeasurementRecord:
     measured = replace(ordinary(), runs=ordinary().runs[:1], verdicts=(), agreement=())
     return MeasurementRecord((50.0, 99.0), 0.05, True, measured)
 
 
+@cache
 def matrix() -> MatrixRecord:
     """B is faster on the first model and slower on the second; the third is gone."""
     slower = replace(ordinary(), runs=(drawn_run("A", 0.004), drawn_run("B", 0.006)))
@@ -141,6 +149,7 @@ def matrix() -> MatrixRecord:
     return MatrixRecord(CONFIGS[:2], rows)
 
 
+@cache
 def sweep() -> SweepRecord:
     """B is faster at batch 1, slower at 8, and nothing runs at 32."""
     slower = replace(ordinary(), runs=(drawn_run("A", 0.004), drawn_run("B", 0.006)))
@@ -155,20 +164,24 @@ def sweep() -> SweepRecord:
     return SweepRecord("model", axes, CONFIGS[:2], series, points)
 
 
+@cache
 def settings() -> MemorySettingsRecord:
     row = MemorySetting("as asked", -1, 5, 9 << 20, None, None, 0.002, None, None, None, None, None)
     return MemorySettingsRecord("model", (row, replace(row, name="arena off", verdict="slower", ratio=0.9)))
 
 
+@cache
 def threads() -> ThreadScalingRecord:
     points = [ThreadPoint(n, s, 0.002 / n, 0.003, None) for n in (1, 2) for s in (True, False)]
     return ThreadScalingRecord((*points, ThreadPoint(4, True, None, None, HOSTILE)))
 
 
+@cache
 def peaks() -> PeakTable:
     return PeakTable((PeakRow(1, 1e10, 4e10, None), PeakRow(2, None, None, 2e10)))
 
 
+@cache
 def accuracy() -> AccuracyRecord:
     mean = Mean(0.97, 0.95, 0.99, 100, "Wilson")
     output = OutputFidelity(
@@ -183,6 +196,7 @@ def accuracy() -> AccuracyRecord:
     return AccuracyRecord("tiny", ("A", "B"), configs, data, "top-1 accuracy", scores, (output,), (note,))
 
 
+@cache
 def layer_errors() -> LayerErrorsRecord:
     layer = LayerError("/conv/Conv", "Conv", 20.0, None, 10.0, 3.0)
     tensor = TensorError("/conv/Conv_output", "/conv/Conv", 10.0, 30.0, -1.0, 1.0, 9.0, 64)
@@ -192,6 +206,7 @@ def layer_errors() -> LayerErrorsRecord:
     )
 
 
+@cache
 def sensitivity() -> SensitivityRecord:
     one = LayerSensitivity("/conv", ("/conv/Conv",), ("Conv",), 0.01, 1e-5, None, None, None)
     none = replace(one, name="/head", error=None, gain_s=None, problem="ONNX Runtime refused it")
@@ -200,6 +215,7 @@ def sensitivity() -> SensitivityRecord:
     )
 
 
+@cache
 def why_slower() -> WhySlowerRecord:
     reason = Reason("casts", "it casts in 1 place", 1e-3, 0.5, 1, ("/conv/Cast",), "leave it out")
     times = (1e-3, 2e-3, "verdict: slower")
@@ -208,6 +224,7 @@ def why_slower() -> WhySlowerRecord:
     )
 
 
+@cache
 def load_test() -> LoadTestRecord:
     """Two configs, 1 and 2 callers back to back, 2 callers at a rate that B does not reach."""
     points = (LoadPoint(1), LoadPoint(2), LoadPoint(2, 900.0))
@@ -258,6 +275,7 @@ def load_run(
     )
 
 
+@cache
 def decoding() -> DecodingRecord:
     """Four tokens; B takes half the time and picks another token at its third step."""
     runs = (decode_run("A", 1.0, (5, 6, 7, 8)), decode_run("B", 0.5, (5, 6, 9, 8)))
@@ -278,6 +296,7 @@ def decode_run(label: str, factor: float, picked: tuple[int, ...]) -> DecodeRun:
     return DecodeRun(label, CONFIGS[0], providers, 2, "run", picked, 3 << 20, (90 << 20,), passes, None, None)
 
 
+@cache
 def findings() -> FindingsRecord:
     gain = Gain("time", 0.0004, 0.0003, 0.0005, 0.2)
     fix = Fix("config", HOSTILE, config=CONFIGS[1])
@@ -287,6 +306,7 @@ def findings() -> FindingsRecord:
     return FindingsRecord("tiny", CONFIGS[0], 0.002, (large, small), ("a", "b"), (missing,), ("all is well",))
 
 
+@cache
 def improvement() -> ImprovementRecord:
     steps = tuple(
         ImprovementStep(finding, kept, HOSTILE, 1.2 if kept else None, 1.1 if kept else None, None)
@@ -295,6 +315,7 @@ def improvement() -> ImprovementRecord:
     return ImprovementRecord("tiny", CONFIGS[0], CONFIGS[1], steps, (HOSTILE,), "the end", ordinary())
 
 
+@cache
 def deployment() -> DeploymentRecord:
     """A server that was checked in three rounds, with a stranger's texts."""
     rounds = tuple(
@@ -312,6 +333,7 @@ def deployment() -> DeploymentRecord:
     )
 
 
+@cache
 def study() -> StudyRecord:
     """Three candidates with hostile texts; the second was confirmed."""
     default = StudyCandidate(
@@ -374,6 +396,7 @@ def parts(told: Explained | None = None) -> tuple[Part, ...]:
     return tuple(found)
 
 
+@cache
 def strangers() -> ComparisonRecord:
     """A comparison whose every text is an attempt."""
     record = ordinary()

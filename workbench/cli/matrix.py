@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure every cell and print the table."""
     from workbench.api.matrix import matrix
     from workbench.cli.showing import table
-    from workbench.judge.compare_request import labels_of
+    from workbench.records.run import labels_of
     from workbench.text import printable
 
     configs = read_candidates(arguments)

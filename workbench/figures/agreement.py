@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from workbench.figures.accuracy import EQUAL_DB
 from workbench.figures.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, run_look
-from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.figures.drawing import chart_figure
 from workbench.figures.palette import LOSS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
     from workbench.records.comparison import ComparisonRecord, OutputAgreement
 
 MOST_ROWS = 40
@@ -40,11 +39,6 @@ def agreement_chart(record: ComparisonRecord) -> Chart:
 def agreement_figure(record: ComparisonRecord) -> go.Figure:
     """Draw the chart with plotly."""
     return chart_figure(agreement_chart(record))
-
-
-def agreement_scene(record: ComparisonRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(agreement_chart(record))
 
 
 def _title(record: ComparisonRecord) -> str:

@@ -13,7 +13,6 @@ from typing import Literal
 from workbench.figures.palette import SERIES, TEXT, Pattern, style_of_op_type, style_of_run
 
 AxisKind = Literal["bar", "stack", "dot"]  # bars and stacks begin at zero
-Symbol = Literal["circle", "diamond", "square", "triangle-up", "cross"]
 
 
 DRAWABLE = 1e100  # sums and logarithms of what is drawn stay finite

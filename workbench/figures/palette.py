@@ -27,7 +27,7 @@ _PATTERNS: tuple[Pattern, ...] = ("", "/", "\\", "x", "-", "|", "+", ".")
 GAIN, LOSS = GREEN, PURPLE
 SOURCE = "#b0b0b0"  # the graph before ORT's passes; SLATE is that after them
 # Series that are no runs, gains or losses; each has a contrast of 3 or more against white and against #111.
-SLATE, OCHRE, VIOLET, TAN = NEUTRAL = ("#5b6975", "#a07b2c", "#7d6bb0", "#b08068")
+SLATE, OCHRE, VIOLET, TAN = ("#5b6975", "#a07b2c", "#7d6bb0", "#b08068")
 SERIES: tuple[tuple[str, Pattern, str], ...] = (  # colour, hatching, symbol
     (SLATE, "", "circle"),
     (OCHRE, "/", "diamond"),

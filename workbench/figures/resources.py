@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, run_look
-from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.figures.drawing import chart_figure
 from workbench.figures.strips import changes
 from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
     from workbench.records.comparison import ComparisonRecord
 
 _AXES = (Axis("peak memory (MiB)"), Axis("load (ms)"), Axis("first run (ms)"))
@@ -35,8 +34,3 @@ def resources_chart(record: ComparisonRecord) -> Chart:
 def resources_figure(record: ComparisonRecord) -> go.Figure:
     """Draw the chart with plotly."""
     return chart_figure(resources_chart(record))
-
-
-def resources_scene(record: ComparisonRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(resources_chart(record))

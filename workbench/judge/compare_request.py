@@ -18,6 +18,7 @@ from workbench.models.inputs import Inputs
 from workbench.models.model import Model
 from workbench.records.comparison import ComparisonRecord, InputsRecord, ModelRecord
 from workbench.records.limits import INTEGER
+from workbench.records.run import labels_of
 from workbench.text import quoted
 from workbench.worker.values import Feed
 
@@ -78,11 +79,6 @@ class CompareRequest:
     def labels(self) -> tuple[str, ...]:
         """Return the label of each config."""
         return labels_of(len(self.configs))
-
-
-def labels_of(count: int) -> tuple[str, ...]:
-    """Return the labels of this many configs: A, B, … Z, A1, B1, …"""
-    return tuple(f"{chr(ord('A') + index % 26)}{index // 26 or ''}" for index in range(count))
 
 
 def check(request: CompareRequest) -> None:

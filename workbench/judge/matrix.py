@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
-from workbench.judge.compare_request import labels_of
 from workbench.judge.percentiles import Estimate, percentiles, throughput
 from workbench.judge.winner import Winner, winner_of
 from workbench.records.comparison import ComparisonRecord, Verdict
 from workbench.records.display import config_in_words
-from workbench.records.run import Run
+from workbench.records.run import Run, labels_of
 from workbench.text import counted, in_ms, one_line, shorten
 
 if TYPE_CHECKING:

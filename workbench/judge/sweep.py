@@ -9,12 +9,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
-from workbench.judge.compare_request import labels_of
 from workbench.judge.measurement import in_words
 from workbench.judge.sweep_points import SweepAxis, SweepPoint, SweepRow, SweepSeries
 from workbench.judge.winner import Winner, winner_of
 from workbench.models.sizes import is_batch
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.run import labels_of
 from workbench.text import counted, in_ms, one_line, shorten
 
 if TYPE_CHECKING:

@@ -198,3 +198,13 @@ def runs_to_html(runs: Iterable[Run], caption: str) -> str:
 def _median(values: Iterable[float]) -> float | None:
     numbers = list(values)
     return float(median(numbers)) if numbers else None
+
+
+def label_of(index: int) -> str:
+    """Return the label of a config: A, B, … Z, A1, B1, …"""
+    return f"{chr(ord('A') + index % 26)}{index // 26 or ''}"
+
+
+def labels_of(count: int) -> tuple[str, ...]:
+    """Return the labels of this many configs."""
+    return tuple(map(label_of, range(count)))

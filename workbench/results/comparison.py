@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.analysis.fidelity.accuracy import accuracy
-from workbench.judge.compare import compare
-from workbench.judge.continuing import request_to_continue
 from workbench.judge.percentiles import percentiles_frame
 from workbench.judge.wording import report, sentence
 from workbench.measurement.bar import bar
-from workbench.measurement.limits import Limits, Progress
-from workbench.models import Inputs, Model, load
-from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
+from workbench.measurement.limits import Progress
+from workbench.models import Inputs, Model
+from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.kinds import Part, about_comparison, check_comparison
 from workbench.records.origin import Origin
 from workbench.records.run import Run
 from workbench.results.accuracy import AccuracyTable
-from workbench.results.examining import Examiner, check_kinds, check_same, inputs_again, missing_model
+from workbench.results.examining import Examiner, check_kinds, inputs_again, missing_model
 from workbench.results.findings import Findings, Subject
 from workbench.results.parts import ResultWithParts
 from workbench.results.registry import ResultKind
@@ -87,11 +84,6 @@ class Comparison(ResultWithParts):
         return self.record.runs
 
     @property
-    def doubts(self) -> tuple[Doubt, ...]:
-        """Reasons not to trust it fully, each with a fix."""
-        return self.record.doubts
-
-    @property
     def agreement(self) -> tuple[OutputAgreement, ...]:
         """Each output of each candidate against the baseline's."""
         return self.record.agreement
@@ -101,48 +93,12 @@ class Comparison(ResultWithParts):
         """Whether the model is at hand; a reopened result needs `attach`."""
         return self._model is not None
 
-    def attach(self, model: Model | str | Path | Any, *, inputs: Any = None, calibration: Any = None) -> Self:
-        """Give a reopened result its model, the same one, so that `examine` can make what is missing."""
-        loaded = load(model)
-        check_same(loaded, self.record)
-        self._model, self._calibration = loaded, calibration
-        if inputs is not None:
-            self._inputs = loaded.inputs(inputs)
-        return self
+    @property
+    def _rounds(self) -> ComparisonRecord:
+        return self.record
 
-    def measure_more(
-        self,
-        *,
-        budget_s: float = 30.0,
-        progress: bool | Callable[[Progress], None] = True,
-        cancel: threading.Event | None = None,
-        limits: Limits | None = None,
-        keep: bool = True,
-    ) -> Self:
-        """Measure further rounds and return a comparison that holds the earlier ones too.
-
-        The error of the verdict is spent on, not anew. A reopened result needs its model (`attach`), the same
-        machine and the same versions. `budget_s` bounds the further time.
-        """
-        if self._model is None:
-            raise missing_model("measuring cannot go on: the model is not at hand", "measure_more()")
-        model, inputs = self._model, self._inputs or inputs_again(self._model, self.record)
-        request = request_to_continue(
-            self.record, model, inputs, budget_s=budget_s, calibration=self._calibration, limits=limits
-        )
-        with bar(progress) as on_progress:
-            record = compare(request, on_progress=on_progress, cancel=cancel)
-        result = type(self)(
-            record,
-            self.structure,
-            parts=self.parts,
-            model=model,
-            inputs=inputs,
-            calibration=self._calibration,
-        )
-        if keep:
-            result.keep()
-        return result
+    def _with_rounds(self, rounds: ComparisonRecord) -> Self:
+        return type(self)(rounds, self.structure, parts=self.parts)
 
     def examine(
         self,
@@ -223,26 +179,6 @@ class Comparison(ResultWithParts):
     def percentiles(self) -> pd.DataFrame:
         """Return latency percentiles and throughput of each run, with intervals over processes."""
         return percentiles_frame(self.runs)
-
-    def latency_figure(self) -> go.Figure:
-        """Draw every sample, the median and its interval, before and after."""
-        from workbench.figures.latency import latency_figure
-
-        return latency_figure(self.record)
-
-    figure = latency_figure
-
-    def timeline_figure(self) -> go.Figure:
-        """Draw block medians in the order measured, so that drift and disturbance are visible."""
-        from workbench.figures.timeline import timeline_figure
-
-        return timeline_figure(self.record)
-
-    def ecdf_figure(self) -> go.Figure:
-        """Draw the share of runs that took no longer than a given time."""
-        from workbench.figures.ecdf import ecdf_figure
-
-        return ecdf_figure(self.record)
 
     def resources_figure(self) -> go.Figure:
         """Draw peak memory, load time and first run of each config."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from workbench.config import Config
 from workbench.errors import BundleError, ConfigError
 from workbench.judge.best import BestLimits, Contender, contenders_of, missing
-from workbench.judge.compare_request import labels_of
 from workbench.judge.matrix import MatrixRecord
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import check_measured_runs
+from workbench.records.run import labels_of
 from workbench.results.comparison import Comparison
 from workbench.results.registry import ResultKind
 from workbench.results.several import SeveralComparisons

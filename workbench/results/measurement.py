@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from workbench.errors import BundleError
-from workbench.judge.compare import compare
-from workbench.judge.continuing import request_to_continue
-from workbench.judge.goal import MOST_PERCENTILES
+from workbench.judge.goal import MOST_PERCENTILES, Goal
 from workbench.judge.measurement import MeasurementRecord
-from workbench.measurement.bar import bar
-from workbench.measurement.limits import Limits, Progress
-from workbench.models import Inputs, Model, load
-from workbench.records.comparison import Doubt
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import about_comparison, check_measured_runs
 from workbench.records.origin import Origin
 from workbench.records.run import Run
-from workbench.results.examining import check_same, inputs_again, missing_model
+from workbench.results.continued import Continued
 from workbench.results.registry import ResultKind
-from workbench.results.result import Result
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from workbench.figures.scene import Scene
     from workbench.report.document import Document
 
 
-class Measurement(Result):
+class Measurement(Continued):
     """One config measured alone: percentiles, throughput, load, memory. Made by `wb.measure`.
 
     >>> import workbench as wb
@@ -40,9 +29,6 @@ class Measurement(Result):
     """
 
     record: MeasurementRecord
-    _model: Model | None = None
-    _inputs: Inputs | None = None
-    _calibration: Any = None
 
     @property
     def run(self) -> Run:
@@ -50,70 +36,18 @@ class Measurement(Result):
         return self.record.run
 
     @property
-    def doubts(self) -> tuple[Doubt, ...]:
-        """Reasons not to trust it fully, each with a fix."""
-        return self.record.measured.doubts
+    def _rounds(self) -> ComparisonRecord:
+        return self.record.measured
 
-    def attach(self, model: Model | str | Path | Any, *, inputs: Any = None, calibration: Any = None) -> Self:
-        """Give a reopened result its model, the same one, so that `measure_more` can go on."""
-        loaded = load(model)
-        check_same(loaded, self.record.measured)
-        self._model, self._calibration = loaded, calibration
-        if inputs is not None:
-            self._inputs = loaded.inputs(inputs)
-        return self
+    def _with_rounds(self, rounds: ComparisonRecord) -> Self:
+        return type(self)(replace(self.record, measured=rounds), structure=self.structure)
 
-    def measure_more(
-        self,
-        *,
-        budget_s: float = 30.0,
-        progress: bool | Callable[[Progress], None] = True,
-        cancel: threading.Event | None = None,
-        limits: Limits | None = None,
-        keep: bool = True,
-    ) -> Self:
-        """Measure further rounds and return a result that holds the earlier ones too.
-
-        A reopened result needs its model (`attach`), the same machine and the same versions.
-        """
-        if self._model is None:
-            raise missing_model("measuring cannot go on: the model is not at hand", "measure_more()")
-        earlier = self.record.measured
-        inputs = self._inputs or inputs_again(self._model, earlier)
-        request = request_to_continue(
-            earlier, self._model, inputs, budget_s=budget_s, calibration=self._calibration, limits=limits
-        )
-        with bar(progress) as on_progress:
-            measured = compare(
-                replace(request, goal=self.record.goal), on_progress=on_progress, cancel=cancel
-            )
-        result = type(self)(replace(self.record, measured=measured), structure=self.structure)
-        result.attach(self._model, inputs=inputs, calibration=self._calibration)
-        if keep:
-            result.keep()
-        return result
+    def _goal(self) -> Goal | None:
+        return self.record.goal
 
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the config."""
         return self.run.config.to_python(model)
-
-    def figure(self) -> go.Figure:
-        """Draw every sample, the median and its interval."""
-        from workbench.figures.latency import latency_figure
-
-        return latency_figure(self.record.measured)
-
-    def timeline_figure(self) -> go.Figure:
-        """Draw block medians in the order measured, so that drift and disturbance are visible."""
-        from workbench.figures.timeline import timeline_figure
-
-        return timeline_figure(self.record.measured)
-
-    def ecdf_figure(self) -> go.Figure:
-        """Draw the share of runs that took no longer than a given time."""
-        from workbench.figures.ecdf import ecdf_figure
-
-        return ecdf_figure(self.record.measured)
 
     def still(self) -> Scene:
         """Draw mean and percentiles with their intervals."""

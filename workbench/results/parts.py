@@ -10,12 +10,12 @@ from workbench.analysis.difference.joining import in_the_names_of
 from workbench.errors import WorkbenchError
 from workbench.judge.best import Best, BestLimits, contenders_of
 from workbench.judge.side_by_side import precision_frame
-from workbench.models import Model
 from workbench.preparation.preparing import prepare
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.findings import badges
 from workbench.records.kinds import Part
 from workbench.results.cold_start import ColdStarts
+from workbench.results.continued import Continued
 from workbench.results.examining import missing_model, missing_part
 from workbench.results.explanation import Explanation
 from workbench.results.fusions import Fusions
@@ -41,12 +41,10 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=PerRun)
 
 
-class ResultWithParts(Result):
+class ResultWithParts(Continued):
     """A result about several runs; further results about these runs are kept with it."""
 
     record: ComparisonRecord
-    _model: Model | None = None
-    _calibration: Any = None
 
     def add(self, result: Result, label: str = "B") -> None:
         """Keep a further result about the same model with this one: what `wb.levels`, `wb.ablate`… return.

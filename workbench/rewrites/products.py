@@ -7,7 +7,6 @@ from onnx import numpy_helper
 from workbench.rewrites.scopes import is_standard, names_in, new_name, opset_of, scopes_of
 from workbench.rewrites.wiring import attribute_of, remove_stale_types, wirings_of
 
-BATCHED_EINSUM_OPSET = 12
 SLICE_INPUTS_OPSET = 10
 VOCABULARY = 1_000  # columns; a product with fewer makes no logits
 

@@ -18,9 +18,10 @@ from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.measurement.rounds import Round, Setup
 from workbench.records.display import config_in_words
+from workbench.records.run import label_of
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
 from workbench.search.admission import Admission
-from workbench.search.entries import Entry, entries_of, label_of
+from workbench.search.entries import Entry, entries_of
 from workbench.search.file_watch import FileWatch
 from workbench.search.objectives import broken_limit, gains_of
 from workbench.search.request import StudyRequest

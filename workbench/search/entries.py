@@ -74,8 +74,3 @@ def entries_of(candidates: Iterable[StudyCandidate]) -> dict[str, Entry]:
         )
         for candidate in candidates
     }
-
-
-def label_of(index: int) -> str:
-    """Return A, B, … Z, A1, B1, …"""
-    return f"{chr(ord('A') + index % 26)}{index // 26 or ''}"

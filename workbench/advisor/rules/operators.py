@@ -22,8 +22,6 @@ LEAST_SHARE = 0.03
 EINSUM_SHARE = 0.02
 TRANSPOSE_SHARE = 0.10
 LOOP_SHARE = 0.20
-LOOP_STEPS = 16
-KERNEL_EXPONENTS = (2.0, 3.0)  # exponents with loops of their own in ORT's Pow
 CHEAP_EXPONENTS = {
     0.5: "Sqrt",
     -0.5: "Sqrt and Reciprocal",

@@ -10,7 +10,6 @@ from workbench.analysis.graph import Graph
 from workbench.records.findings import FindingRecord, Fix, Gain
 
 PARALLEL_WIDTH = 2.0
-KNEE_GAIN = 0.05
 BUSY_TIMES = 1.5
 
 

@@ -18,6 +18,7 @@ from workbench.models.model import Model
 from workbench.preparation.preparing import prepare
 from workbench.records.display import config_in_words
 from workbench.records.fidelity import AccuracyRecord
+from workbench.records.run import labels_of
 
 
 def accuracy(
@@ -80,11 +81,6 @@ def evaluated_config(
             label, words, model, config.plan().to_dict(), config.runtime, problem=str(error.problem)
         )
     return EvaluatedConfig(label, words, prepared.model, prepared.config.plan().to_dict(), config.runtime)
-
-
-def labels_of(count: int) -> tuple[str, ...]:
-    """Return A, B, … as in a comparison."""
-    return tuple(f"{chr(ord('A') + index % 26)}{index // 26 or ''}" for index in range(count))
 
 
 def batch_of(model: Model, configs: Sequence[Config], asked: int | None) -> int | None:

@@ -1,0 +1,105 @@
+"""Results of rounds that can go on: a comparison, and a config measured alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from workbench.judge.compare import compare
+from workbench.judge.continuing import request_to_continue
+from workbench.judge.goal import Goal
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Limits, Progress
+from workbench.models import Inputs, Model, load
+from workbench.records.comparison import ComparisonRecord, Doubt
+from workbench.results.examining import check_same, inputs_again, missing_model
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+class Continued(Result):
+    """A result of rounds, with its model where that is at hand."""
+
+    _model: Model | None = None
+    _inputs: Inputs | None = None
+    _calibration: Any = None
+
+    @property
+    def _rounds(self) -> ComparisonRecord:
+        """All that was measured."""
+        raise NotImplementedError
+
+    def _with_rounds(self, rounds: ComparisonRecord) -> Self:
+        """Return the result of these rounds."""
+        raise NotImplementedError
+
+    def _goal(self) -> Goal | None:
+        """Return what must be known of a single config; None: a comparison."""
+        return None
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Reasons not to trust it fully, each with a fix."""
+        return self._rounds.doubts
+
+    def attach(self, model: Model | str | Path | Any, *, inputs: Any = None, calibration: Any = None) -> Self:
+        """Give a reopened result its model, the same one, so that what is missing can be made or measured."""
+        loaded = load(model)
+        check_same(loaded, self._rounds)
+        self._model, self._calibration = loaded, calibration
+        if inputs is not None:
+            self._inputs = loaded.inputs(inputs)
+        return self
+
+    def measure_more(
+        self,
+        *,
+        budget_s: float = 30.0,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        limits: Limits | None = None,
+        keep: bool = True,
+    ) -> Self:
+        """Measure further rounds and return a result that holds the earlier ones too.
+
+        The error of a verdict is spent on, not anew. A reopened result needs its model (`attach`), the same
+        machine and the same versions. `budget_s` bounds the further time.
+        """
+        if self._model is None:
+            raise missing_model("measuring cannot go on: the model is not at hand", "measure_more()")
+        inputs = self._inputs or inputs_again(self._model, self._rounds)
+        request = request_to_continue(
+            self._rounds, self._model, inputs, budget_s=budget_s, calibration=self._calibration, limits=limits
+        )
+        with bar(progress) as on_progress:
+            request = replace(request, goal=self._goal())
+            result = self._with_rounds(compare(request, on_progress=on_progress, cancel=cancel))
+        result._model, result._inputs, result._calibration = self._model, inputs, self._calibration
+        if keep:
+            result.keep()
+        return result
+
+    def latency_figure(self) -> go.Figure:
+        """Draw every sample, the median and its interval, before and after."""
+        from workbench.figures.latency import latency_figure
+
+        return latency_figure(self._rounds)
+
+    figure = latency_figure
+
+    def timeline_figure(self) -> go.Figure:
+        """Draw block medians in the order measured, so that drift and disturbance are visible."""
+        from workbench.figures.timeline import timeline_figure
+
+        return timeline_figure(self._rounds)
+
+    def ecdf_figure(self) -> go.Figure:
+        """Draw the share of runs that took no longer than a given time."""
+        from workbench.figures.ecdf import ecdf_figure
+
+        return ecdf_figure(self._rounds)
