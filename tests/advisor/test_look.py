@@ -16,7 +16,7 @@ from workbench.advisor.look import look
 from workbench.advisor.registry import FAMILIES, rules
 from workbench.config import Config
 from workbench.errors import BundleError
-from workbench.records.findings import FindingRecord, FindingsRecord, check_findings
+from workbench.records.findings import FindingRecord, FindingsRecord, NotLooked, check_findings
 from workbench.results.registry import KINDS
 
 NODES = [
@@ -75,6 +75,18 @@ def test_a_forged_share_is_refused() -> None:
 
 def test_nothing_found_is_said_with_how_many_looked() -> None:
     record = FindingsRecord("tiny", Config(), 0.001, (), ("a", "b"), ())
-    assert str(record) == "tiny: nothing found that is worth your time (2 rules looked)"
+    assert str(record) == "tiny: nothing found that is worth your time: 2 rules looked"
     assert list(record.to_frame()["id"]) == []
     assert KINDS.of(record, "").name == "findings"
+
+
+def test_rules_that_could_not_look_are_counted_with_what_is_missing() -> None:
+    missing = (
+        NotLooked("a", "no labels"),
+        NotLooked("b", "no GPU, no labels"),
+        NotLooked("c", "failed: KeyError: x"),
+    )
+    record = FindingsRecord("tiny", Config(), 0.001, (), tuple("d" * 41), missing)
+    words = "41 rules looked, 3 could not (no labels, no GPU, 1 failed)"
+    assert record.looked_text == words
+    assert str(record) == f"tiny: nothing found that is worth your time: {words}"

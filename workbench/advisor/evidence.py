@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from workbench.advisor.weights import WeightScan
+from workbench.advisor.weights import Weight, WeightScan
+from workbench.analysis.ablation import AblationRecord
 from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, Node, TensorInfo
@@ -16,16 +17,26 @@ from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.analysis.passes.missed import Missed
 from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
 from workbench.analysis.threads.scaling import ThreadScalingRecord
-from workbench.config import Config
+from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
+from workbench.records.comparison import OutputAgreement, Verdict
+from workbench.records.fidelity import AccuracyRecord
 from workbench.records.findings import Confidence, Gain
+from workbench.records.layers import LayerErrorsRecord
 from workbench.records.machine import Machine
-from workbench.records.run import Run
+from workbench.records.preparation import Preparation
+from workbench.records.run import LogLine, Run
+from workbench.records.sensitivity import SensitivityRecord
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 MOST_NODES = 40  # listed in a finding
 DISPATCH_S = 0.6e-6  # of a node, beside its kernel: measured on a Loop of small nodes
+ON_GPUS = (
+    *("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"),
+    *("DmlExecutionProvider", "MIGraphXExecutionProvider", "WebGpuExecutionProvider"),
+)
+OF_QUANTIZED = ("layers", "layer_noise")
 UNSURE = {"sure": 0.25, "likely": 0.5, "maybe": 1.0}  # of the predicted saving, to both sides
 
 
@@ -39,18 +50,34 @@ class Evidence:
     structure: ModelProto  # the file loaded by ORT, without the payload of large tensors
     explained: Explained | None = None
     profiled: ProfiledConfig | None = None
-    weights: WeightScan | None = None
+    weights: WeightScan | None = None  # of the file loaded by ORT
+    source_weights: WeightScan | None = None  # of the model before it was prepared
     run: Run | None = None
     cold: ColdStartRecord | None = None
     memory: MemoryRecord | None = None
     scaling: ThreadScalingRecord | None = None
+    log: tuple[LogLine, ...] | None = None
+    preparation: Preparation | None = None
+    layers: LayerErrorsRecord | None = None
+    sensitivity: SensitivityRecord | None = None
+    ablation: AblationRecord | None = None
+    accuracy: AccuracyRecord | None = None
+    label: str = "A"  # of the config in the comparison, the accuracy and the agreement
+    baseline: Config | None = None  # what the comparison measured the config against
+    verdict: Verdict | None = None
+    agreement: tuple[OutputAgreement, ...] | None = None  # of the outputs with those of the baseline
     size_bytes: int = 0  # of the model's files
     sizes: tuple[tuple[str, int], ...] = ()  # free dimensions by name, as measured
+    feed_sizes: tuple[tuple[tuple[str, int], ...], ...] = ()  # the same for each of several inputs
+    random_inputs: bool = False
     pacing_s: float | None = None  # the pause before each run
-    labelled: bool = False  # whether an evaluation set exists
 
     def has(self, need: str) -> bool:
-        """Return whether the fact of this name is known."""
+        """Return whether the fact of this name is known, or has nothing to tell of this config."""
+        if need in OF_QUANTIZED and not is_quantized(self.config):
+            return True
+        if need == "verdict" and self.baseline == self.config:
+            return True
         return getattr(self, need) is not None
 
     @cached_property
@@ -83,6 +110,11 @@ class Evidence:
     def on_cpu(self) -> bool:
         """Whether the CPU runs every node."""
         return all(provider.name == "CPUExecutionProvider" for provider in self.config.providers)
+
+    @property
+    def gpu(self) -> str | None:
+        """The provider in effect that runs on a GPU; None if there is none."""
+        return next((name for name in self.providers if name in ON_GPUS), None)
 
     @property
     def providers(self) -> tuple[str, ...]:
@@ -154,7 +186,46 @@ class Evidence:
             saved_s, high = min(saved_s, 0.99 * self.run_s), min(high, 0.99 * self.run_s)
         return Gain("time", saved_s, low, high, self.share_of(saved_s) if self.run_s else None)
 
+    # Accuracy
+
+    @property
+    def read_weights(self) -> tuple[Weight, ...]:
+        """The weights of the model before it was prepared."""
+        return () if self.source_weights is None else self.source_weights.weights
+
+    @property
+    def source_nodes(self) -> tuple[Node, ...]:
+        """The nodes of the model before it was prepared."""
+        return self.prepared.nodes if self.explained is None else self.explained.source.nodes
+
+    @cached_property
+    def layer_noise(self) -> tuple[tuple[tuple[str, ...], float], ...] | None:
+        """The nodes of each layer with the squared error that it causes alone, relative to its output."""
+        study = self.sensitivity
+        if study is not None and study.mode == "alone":
+            return tuple((row.nodes, row.error**2) for row in study.rows if row.error is not None)
+        if self.layers is None:
+            return None
+        known = [(layer.node, layer.weakest_db) for layer in self.layers.layers]
+        return tuple(((node,), 10 ** (-decibels / 10)) for node, decibels in known if decibels is not None)
+
     # Nodes
+
+    def rows(self, name: str) -> int | None:
+        """Return the number of rows that a node of the executed graph makes; None if its shape is unknown."""
+        node = None if self.ran is None else self.ran.by_key.get(name)
+        info = None if node is None else self.info(node.outputs[0])
+        if info is None or info.dims is None:
+            return None
+        sizes = [dim for dim in info.dims[:-1] if isinstance(dim, int)]
+        return math.prod(sizes) if len(sizes) == len(info.dims) - 1 else None
+
+    def weight_of(self, name: str) -> TensorInfo | None:
+        """Return the constant second input of a node of the executed graph, if it has one."""
+        node = None if self.ran is None else self.ran.by_key.get(name)
+        if self.ran is None or node is None or len(node.inputs) < 2:
+            return None
+        return self.ran.constants.get(node.inputs[1])
 
     def info(self, name: str) -> TensorInfo | None:
         """Return what is known of a tensor in the executed graph, else in the model's file."""
@@ -187,6 +258,11 @@ class Evidence:
         if graph is None:
             return ()
         return tuple(graph.producers[name] for name in node.inputs if name in graph.producers)
+
+
+def is_quantized(config: Config) -> bool:
+    """Return whether a config computes in integers."""
+    return isinstance(config.precision, DynamicInt8 | StaticInt8 | WeightOnly)
 
 
 def names_of(nodes: Iterable[NodeRun | Node | str]) -> tuple[str, ...]:

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.advisor.evidence import Evidence
+from workbench.advisor.evidence import Evidence, is_quantized
 from workbench.advisor.weights import scan_weights
+from workbench.analysis.ablation import AblationRecord
 from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.analysis.explanation import Explained, explain
+from workbench.analysis.fidelity.debugging import debug
 from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.slower.profiled_config import profiled_config
 from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.config import Config
+from workbench.errors import Cancelled, WorkbenchError
 from workbench.measurement.machine import read_machine
 from workbench.models.declared import declared_inputs
 from workbench.models.inputs import Inputs
 from workbench.models.model import Model
 from workbench.models.sizes import free_dims
 from workbench.preparation.runnable import Runnable, make_runnable
-from workbench.records.run import Run
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.fidelity import AccuracyRecord
+from workbench.records.layers import LayerErrorsRecord
+from workbench.records.run import LogLine, Run
+from workbench.records.sensitivity import SensitivityRecord
+from workbench.worker import log
+
+LAYERS_MOST_BYTES = (
+    64 << 20
+)  # of a model whose layer errors are made unasked: all of its tensors are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +48,12 @@ class Known:
     cold: ColdStartRecord | None = None
     memory: MemoryRecord | None = None
     scaling: ThreadScalingRecord | None = None
+    layers: LayerErrorsRecord | None = None
+    sensitivity: SensitivityRecord | None = None
+    ablation: AblationRecord | None = None
+    accuracy: AccuracyRecord | None = None
     run: Run | None = None
+    comparison: ComparisonRecord | None = None  # that the run is of
     runnable: Runnable | None = None
     pacing_s: float | None = None
 
@@ -48,10 +65,14 @@ def gather(
     *,
     known: Known | None = None,
     calibration: Any = None,
+    layers: bool = True,
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Evidence:
-    """Make the missing facts, except a cold start, a memory profile and a thread scan."""
+    """Make the missing facts, except those that are measured: a cold start, a memory profile, a thread scan.
+
+    `layers`: whether to make the layer errors of a quantized config of a small model.
+    """
     known = known or Known()
     explained = known.explained
     if explained is None:
@@ -61,13 +82,26 @@ def gather(
     if runnable is None:
         on_step("preparation")
         runnable = make_runnable(model, config, inputs.feeds, calibration=calibration, cancel=cancel)
-    profile = known.profile
+    profile, logged = known.profile, list[str]()
     if profile is None:
         on_step("profile")
         execution = Execution(runnable.model.path, runnable.config, runnable.feeds)
-        profile = profile_execution(execution, cancel=cancel)
+        profile = profile_execution(execution, cancel=cancel, on_log=logged.append)
     on_step("weights")
+    weights = scan_weights(runnable.model, cancel=cancel)
+    source_weights = weights if runnable.model is model else scan_weights(model, cancel=cancel)
+    layer_errors = known.layers
+    if (
+        layer_errors is None
+        and layers
+        and is_quantized(config)
+        and model.description.size_bytes <= LAYERS_MOST_BYTES
+    ):
+        on_step("layer errors")
+        layer_errors = _layer_errors(model, config, calibration, cancel)
     joined = in_the_names_of(explained, profile)
+    run, comparison = known.run, known.comparison
+    sizes = tuple(_sizes(model, feed) for feed in inputs.feeds)
     return Evidence(
         model_name=model.name,
         config=config,
@@ -75,20 +109,34 @@ def gather(
         structure=runnable.model.structure,
         explained=explained,
         profiled=profiled_config("", config, joined, runnable.model.structure),
-        weights=scan_weights(runnable.model, cancel=cancel),
-        run=known.run,
+        weights=weights,
+        source_weights=source_weights,
+        run=run,
         cold=known.cold,
         memory=known.memory,
         scaling=known.scaling,
+        log=_log(logged) if run is None else run.log,
+        preparation=runnable.prepared.record,
+        layers=layer_errors,
+        sensitivity=known.sensitivity,
+        ablation=known.ablation,
+        accuracy=known.accuracy,
         size_bytes=model.description.size_bytes,
-        sizes=measured_sizes(model, inputs),
+        sizes=next(iter(sizes), ()),
+        feed_sizes=sizes,
+        random_inputs=inputs.seed is not None,
         pacing_s=known.pacing_s,
+        **_compared(run, comparison),
     )
 
 
 def measured_sizes(model: Model, inputs: Inputs) -> tuple[tuple[str, int], ...]:
-    """Return the free dimensions by symbolic name, with their sizes in the inputs."""
-    shapes = dict(_shapes(inputs))
+    """Return the free dimensions by symbolic name, with their sizes in the first of the inputs."""
+    return _sizes(model, next(iter(inputs.feeds), {}))
+
+
+def _sizes(model: Model, feed: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    shapes = {name: tuple(getattr(value, "shape", ())) for name, value in feed.items()}
     sizes: dict[str, int] = {}
     for name, axis, dim in free_dims(declared_inputs(model.structure)):
         shape = shapes.get(name, ())
@@ -97,6 +145,30 @@ def measured_sizes(model: Model, inputs: Inputs) -> tuple[tuple[str, int], ...]:
     return tuple(sizes.items())
 
 
-def _shapes(inputs: Inputs) -> list[tuple[str, tuple[int, ...]]]:
-    feed = next(iter(inputs.feeds), {})
-    return [(name, tuple(getattr(value, "shape", ()))) for name, value in feed.items()]
+def _layer_errors(
+    model: Model, config: Config, calibration: Any, cancel: threading.Event | None
+) -> LayerErrorsRecord | None:
+    """Return the layer errors, or None where they cannot be made: rules then list them as missing."""
+    try:
+        return debug(model, config, calibration=calibration, cancel=cancel)
+    except Cancelled:
+        raise
+    except WorkbenchError:
+        return None
+
+
+def _compared(run: Run | None, comparison: ComparisonRecord | None) -> dict[str, Any]:
+    """Return what a comparison says of one of its runs."""
+    if run is None or comparison is None:
+        return {}
+    return {
+        "label": run.label,
+        "baseline": comparison.runs[0].config,
+        "verdict": next((verdict for verdict in comparison.verdicts if verdict.label == run.label), None),
+        "agreement": tuple(row for row in comparison.agreement if row.label == run.label),
+    }
+
+
+def _log(texts: list[str]) -> tuple[LogLine, ...]:
+    """Return the lines of the first session's log."""
+    return tuple(LogLine(line.severity, line.message) for line in log.parse("\n".join(texts[:1])))

@@ -6,17 +6,26 @@ from collections.abc import Sequence
 
 from workbench.advisor.evidence import Evidence
 from workbench.advisor.registry import Rule, rules
-from workbench.records.findings import FindingRecord, FindingsRecord, NotLooked
+from workbench.records.findings import FAILED, LACKING, FindingRecord, FindingsRecord, NotLooked
 
 NEEDED = {  # facts in the words of a user
-    "explained": "an explanation",
-    "profiled": "a profile",
-    "weights": "the model file, to read its weights",
-    "run": "a measured run",
-    "cold": "a cold start",
-    "memory": "a memory profile",
-    "scaling": "a thread scan",
-    "ran": "the optimized graph",
+    "explained": "explanation",
+    "profiled": "profile",
+    "weights": "weights",
+    "source_weights": "weights",
+    "preparation": "record of the preparation",
+    "run": "measured run",
+    "log": "log",
+    "cold": "cold start",
+    "memory": "memory profile",
+    "scaling": "thread scan",
+    "ablation": "ablation",
+    "layers": "layer errors",
+    "layer_noise": "layer errors",
+    "accuracy": "labels",
+    "agreement": "comparison",
+    "verdict": "comparison",
+    "gpu": "GPU",
 }
 CONFIDENCE = ("sure", "likely", "maybe")
 
@@ -27,14 +36,14 @@ def look(evidence: Evidence, chosen: Sequence[Rule] | None = None) -> FindingsRe
     looked: list[str] = []
     not_looked: list[NotLooked] = []
     for known in rules() if chosen is None else chosen:
-        missing = [NEEDED.get(need, need) for need in known.needs if not evidence.has(need)]
+        missing = [f"no {NEEDED[need]}" for need in known.needs if not evidence.has(need)]
         if missing:
-            not_looked.append(NotLooked(known.id, f"needs {' and '.join(missing)}"))
+            not_looked.append(NotLooked(known.id, LACKING.join(dict.fromkeys(missing))))
             continue
         try:
             findings += known.look(evidence)
         except Exception as error:  # noqa: BLE001 - a rule meets graphs that nobody thought of
-            not_looked.append(NotLooked(known.id, f"failed: {type(error).__name__}: {str(error)[:200]}"))
+            not_looked.append(NotLooked(known.id, f"{FAILED}{type(error).__name__}: {str(error)[:200]}"))
         else:
             looked.append(known.id)
     return FindingsRecord(

@@ -16,10 +16,15 @@ FAMILIES = (
     "operators",
     "shapes",
     "int8",
+    "integers",
+    "accuracy",
     "model_file",
+    "decoders",
     "providers",
+    "gpu",
     "threads",
     "loading",
+    "ort_warnings",
 )
 Look = Callable[[Evidence], Iterator[FindingRecord]]
 

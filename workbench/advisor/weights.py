@@ -22,13 +22,14 @@ class Weight:
     dims: tuple[int, ...]
     element: int  # of onnx.TensorProto
     size_bytes: int
-    sha1: str
-    sha1_transposed: str | None  # of a matrix
+    sha1: str | None  # None: no other weight holds the same elements
+    sha1_transposed: str | None  # of a matrix that another one may be the transpose of
     zeros: int
     denormals: int
     non_finite: int
     largest: float | None
-    channel_range: float | None  # the largest channel's range over the median one's
+    channel_range: float | None  # along the first axis, the largest channel's range over the median one's
+    column_range: float | None = None  # the same along the second axis of a matrix
 
     @property
     def count(self) -> int:
@@ -80,4 +81,5 @@ def _weight(row: Mapping[str, Any]) -> Weight:
         non_finite=row["non_finite"],
         largest=row["largest"],
         channel_range=row["channel_range"],
+        column_range=row["column_range"],
     )

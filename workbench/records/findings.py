@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -10,14 +11,19 @@ from typing import TYPE_CHECKING, Literal
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.records.display import to_table
+from workbench.text import counted, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Confidence = Literal["sure", "likely", "maybe"]
-Subject = Literal["time", "memory", "load", "correctness"]
+Subject = Literal["time", "memory", "load", "accuracy", "correctness"]
 FixKind = Literal["config", "rewrite", "export", "note"]
 
+NOTHING = "Nothing found that is worth your time"
+LACKING = ", "  # between the missing facts of a rule that could not run
+MOST_REASONS = 8
+FAILED = "failed: "  # how the reason of a rule that failed begins
 MOST_BADGES = 2_000  # nodes of one finding that are marked
 LEAST_TIME_SHARE = 0.03  # a finding below this share is listed as small; FINDINGS, "When to speak"
 LEAST_MEMORY_SHARE = 0.10
@@ -36,7 +42,7 @@ class Gain:
 
     @property
     def is_small(self) -> bool:
-        """Return whether the gain is below the threshold of its subject; a correctness finding never is."""
+        """Return whether the gain is below the threshold of its subject, if that has one."""
         least = {"time": LEAST_TIME_SHARE, "memory": LEAST_MEMORY_SHARE, "load": LEAST_LOAD_SHARE}
         return self.subject in least and self.share is not None and self.share < least[self.subject]
 
@@ -46,6 +52,17 @@ class Gain:
         if self.subject != "time" or self.share is None or self.share >= 1:
             return None
         return 1 / (1 - self.share)
+
+    @property
+    def ratio_text(self) -> str:
+        """Return the predicted speed-up with its interval; empty if unknown."""
+        if self.speed_up is None or not self.saved or not self.share:
+            return "" if self.speed_up is None else f"{self.speed_up:.2f}×"
+        run_s = self.saved / self.share
+        if self.low is None or self.high is None or max(self.low, self.high) >= run_s:
+            return f"{self.speed_up:.2f}×"
+        low, high = (1 / (1 - end / run_s) for end in (self.low, self.high))
+        return f"{self.speed_up:.2f}× ({low:.2f} to {high:.2f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +144,25 @@ class FindingsRecord:
         return tuple(finding for finding in self.findings if finding.is_small)
 
     @property
+    def looked_text(self) -> str:
+        """Return how many rules ran, how many could not, and what these lacked."""
+        looked = f"{counted(len(self.looked), 'rule')} looked"
+        if not self.not_looked:
+            return looked
+        missing = [entry.reason for entry in self.not_looked if not entry.reason.startswith(FAILED)]
+        lacking = Counter(word for reason in missing for word in reason.split(LACKING))
+        reasons = [shorten(word) for word, _ in lacking.most_common(MOST_REASONS)]
+        failed = len(self.not_looked) - len(missing)
+        reasons += [f"{failed} failed"] if failed else []
+        return f"{looked}, {len(self.not_looked)} could not" + (f" ({', '.join(reasons)})" if reasons else "")
+
+    @property
     def headline(self) -> str:
         """Return the number of findings and of rules that ran, in words."""
-        looked = f"{len(self.looked)} rules looked"
-        if self.not_looked:
-            looked += f", {len(self.not_looked)} could not"
-        if not self.large:
-            return f"{self.model_name}: nothing found that is worth your time ({looked})"
         count = len(self.large)
-        return f"{self.model_name}: {count} finding{'s' * (count > 1)} worth a try ({looked})"
+        if not count:
+            return f"{self.model_name}: {NOTHING[0].lower()}{NOTHING[1:]}: {self.looked_text}"
+        return f"{self.model_name}: {count} finding{'s' * (count > 1)} worth a try ({self.looked_text})"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per finding: id, title, confidence, subject, saved, low, high, share, fix, nodes."""

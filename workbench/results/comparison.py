@@ -119,7 +119,7 @@ class Comparison(ResultWithParts):
             self.parts = (*self.parts, part)
 
         inputs = self._inputs or inputs_again(self._model, self.record)
-        examiner = Examiner(self._model, inputs, self._calibration, keep, cancel, on_step)
+        examiner = Examiner(self._model, inputs, self._calibration, keep, cancel, on_step, self.record)
         before = len(self.parts)
         try:
             for run in self.runs:

@@ -36,6 +36,7 @@ class Examiner:
     on_part: Callable[[Part], None]
     cancel: threading.Event | None = None
     on_step: Callable[[str], None] | None = None
+    record: ComparisonRecord | None = None  # the comparison whose runs are examined
     _peaks: dict[int, PeakRow] = field(default_factory=dict)
 
     def examine(self, run: Run, kinds: Iterable[str], parts: Iterable[Part]) -> None:

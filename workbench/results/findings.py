@@ -18,6 +18,7 @@ from workbench.records.origin import Origin
 from workbench.results.examining import ExaminedRun
 from workbench.results.per_run import PerRun
 from workbench.results.registry import KINDS, ResultKind
+from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MEMORY_GAIN = 0.05  # a fix for memory or load is kept from this part on
 LOAD_GAIN = 0.20
+ERROR_GAIN = 0.10  # of the error against float32; a fix for accuracy is kept from this part on
 SETTLED = ("slower", "tie", "outputs differ")  # verdicts after which a fix is not offered again
 
 
@@ -54,8 +56,26 @@ class FixResult:
     config: Config  # the changed one where it was kept, else the one before
     comparison: Any  # a wb.Comparison
 
+    @property
+    def prediction(self) -> str:
+        """The predicted gain beside the measured one; empty where a finding predicts nothing."""
+        gain, (before, after) = self.finding.gain, self.comparison.runs[:2]
+        if gain.saved is None:
+            return ""
+        if gain.subject == "time":
+            ratio = self.comparison.verdict.ratio
+            return f"predicted {gain.ratio_text}, measured {'nothing' if ratio is None else f'{ratio:.2f}×'}"
+        first, second = _sizes(gain.subject, before, after)
+        measured = None if first is None or second is None else first - second
+        texts = [
+            in_mib(None if value is None else round(value)) if gain.subject == "memory" else in_ms(value, 3)
+            for value in (gain.saved, measured)
+        ]
+        return f"predicted {texts[0]} less, measured {texts[1] or 'nothing'}"
+
     def __str__(self) -> str:
-        return f"{'Kept' if self.kept else 'Not kept'}: {self.finding.title}. {self.reason}"
+        text = f"{'Kept' if self.kept else 'Not kept'}: {self.finding.title}. {self.reason}"
+        return f"{text} ({self.prediction})" if self.prediction else text
 
     def __repr__(self) -> str:
         return f"<FixResult: {self}>"
@@ -104,11 +124,36 @@ class Finding:
             inputs=self.subject.inputs, calibration=self.subject.calibration, budget_s=budget_s,
             least_sqnr_db=self.record.fix.least_sqnr_db, progress=progress, cancel=cancel, keep=keep,
         )  # fmt: skip
-        kept, reason = decide(self.record, comparison)
-        if not kept and comparison.verdict.kind in SETTLED:
+        if self.record.gain.subject == "accuracy" and comparison.runs[1].failure is None:
+            kept, reason = self._errs_less(self.subject, changed, comparison, progress, cancel)
+            settled = not kept
+        else:
+            kept, reason = decide(self.record, comparison)
+            settled = not kept and comparison.verdict.kind in SETTLED
+        if settled:
             model, cpu = self.subject.model, comparison.record.machine.cpu
             remember(model.fingerprint(cancel), cpu, self.config, self.record, reason)
         return FixResult(self.record, kept, reason, changed if kept else self.config, comparison)
+
+    def _errs_less(
+        self,
+        subject: Subject,
+        changed: Config,
+        comparison: Any,
+        progress: bool | Callable[[Progress], None],
+        cancel: threading.Event | None,
+    ) -> tuple[bool, str]:
+        """Whether the fix brings the outputs nearer to those of float32, and the errors."""
+        configs = (self.config.replace(precision=None), self.config, changed)
+        table = KINDS.named("accuracy").function(
+            subject.model, *configs, calibration=subject.calibration, progress=progress, cancel=cancel
+        )
+        before, after = (table.record.error(label) for label in "BC")
+        words = str(comparison).splitlines()[0]
+        if before is None or after is None:
+            return False, f"The error against float32 is not known; {words}"
+        errors = f"error against float32 {before * 100:.3g} %, with the fix {after * 100:.3g} %"
+        return after <= (1 - ERROR_GAIN) * before, f"{errors}; {words}"
 
     def __str__(self) -> str:
         return str(self.record)
@@ -130,17 +175,20 @@ def decide(finding: FindingRecord, comparison: Any) -> tuple[bool, str]:
         return False, words
     subject = finding.gain.subject
     if subject in ("memory", "load"):
-        sizes = (
-            (before.peak_rss_bytes, after.peak_rss_bytes)
-            if subject == "memory"
-            else (before.load_s, after.load_s)
-        )
+        sizes = _sizes(subject, before, after)
         least = MEMORY_GAIN if subject == "memory" else LOAD_GAIN
         if sizes[0] is None or sizes[1] is None:
             return False, f"The {subject} could not be measured"
         share = 1 - sizes[1] / sizes[0]
         return share >= least, f"{subject}: {share * 100:.0f} % less; {words}"
     return verdict.kind == "faster", words
+
+
+def _sizes(subject: str, before: Any, after: Any) -> tuple[float | None, float | None]:
+    """The memory or the load time of both runs."""
+    if subject == "memory":
+        return before.peak_rss_bytes, after.peak_rss_bytes
+    return before.load_s, after.load_s
 
 
 class Findings(PerRun):
@@ -204,7 +252,13 @@ def examine(run: ExaminedRun) -> FindingsRecord:
         cold=run.records.get(f"cold start/{run.label}"),
         memory=run.records.get(f"memory/{run.label}"),
         scaling=run.records.get(f"thread scaling/{run.label}"),
+        layers=run.records.get(f"layer errors/{run.label}"),
+        sensitivity=run.records.get(f"sensitivity/{run.label}"),
+        ablation=run.records.get(f"ablation/{run.label}"),
+        accuracy=run.records.get("accuracy"),
         run=run.run,
+        comparison=run.examiner.record,
+        pacing_s=None if run.examiner.record is None else run.examiner.record.protocol.pacing_s,
         runnable=run.runnable(),
     )
     inputs = run.examiner.inputs

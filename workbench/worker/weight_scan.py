@@ -1,9 +1,9 @@
-"""Job: read the weights of a model once: hashes, zeros, denormals, non-finite values, ranges."""
+"""Job: read the weights of a model once: zeros, denormals, non-finite values, ranges, and equal weights."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,52 @@ import numpy as np
 import onnx
 from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
-CHUNK_ELEMENTS = 4 << 20
+TILE_ELEMENTS = 1 << 18  # of float32 1 MiB: all statistics of a tile are made while a core's cache holds it
+TRANSPOSED_ELEMENTS = 4 << 20
 LEAST_BYTES = 1 << 10  # smaller tensors are not weights
+NO_RANGES: dict[str, Any] = {
+    **dict.fromkeys(("zeros", "denormals", "non_finite"), 0),
+    **dict.fromkeys(("largest", "channel_range", "column_range")),
+}
 
 
 def run(model: str) -> dict[str, Any]:
     """Return a row for each initializer of the main graph: name, dims, element type, bytes and counts."""
     path = Path(model)
     proto = onnx.load(str(path), load_external_data=False)
-    rows = []
-    for tensor in proto.graph.initializer:
+    rows, alike = list[dict[str, Any]](), dict[tuple[int, ...], list[int]]()
+    for place, tensor in enumerate(proto.graph.initializer):
         array = _array(tensor, path.parent)
         if array is not None and array.nbytes >= LEAST_BYTES:
-            rows.append({"name": tensor.name, "element": tensor.data_type, **_scan(array)})
+            statistics, checksum = _scan(array)
+            alike.setdefault((tensor.data_type, array.nbytes, *checksum), []).append(len(rows))
+            rows.append({"name": tensor.name, "element": tensor.data_type, "place": place, **statistics})
+    tensors = proto.graph.initializer
+    for group in alike.values():
+        if len(group) > 1:
+            _hash(
+                [rows[index] for index in group],
+                lambda place: np.asarray(_array(tensors[place], path.parent)),
+            )
     return {"weights": rows}
+
+
+def _hash(rows: list[dict[str, Any]], read: Callable[[int], np.ndarray[Any, Any]]) -> None:
+    """Hash weights that may hold the same elements, and their transposes unless all of them are equal."""
+    for row in rows:
+        row["sha1"] = _sha1(read(row["place"]).reshape(1, -1))
+    if len({row["sha1"] for row in rows}) > 1:
+        for row in rows:
+            if len(row["dims"]) == 2:
+                row["sha1_transposed"] = _sha1(read(row["place"]).T)
+
+
+def _sha1(matrix: np.ndarray[Any, Any]) -> str:
+    """Hash the elements of a matrix in its order, a bounded number at a time."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    for rows, columns in _tiles(matrix.shape, TRANSPOSED_ELEMENTS):
+        digest.update(np.ascontiguousarray(matrix[rows, columns]).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def _array(tensor: TensorProto, folder: Path) -> np.ndarray[Any, Any] | None:
@@ -47,54 +79,82 @@ def _array(tensor: TensorProto, folder: Path) -> np.ndarray[Any, Any] | None:
     return numpy_helper.to_array(tensor)
 
 
-def _scan(array: np.ndarray[Any, Any]) -> dict[str, Any]:
-    counts = {"zeros": 0, "denormals": 0, "non_finite": 0}
-    largest = 0.0
-    digest = hashlib.sha1(usedforsecurity=False)
+def _scan(array: np.ndarray[Any, Any]) -> tuple[dict[str, Any], tuple[int, int]]:
+    """Return the statistics of a weight, and a checksum that does not depend on the order of its elements."""
     is_float = array.dtype.kind == "f"
-    tiny = np.finfo(array.dtype).tiny if is_float else 0
-    for chunk in _chunks(array.reshape(-1)):
-        digest.update(chunk.tobytes())
-        if is_float:
-            size = np.abs(chunk)
-            finite = np.isfinite(size)
-            zeros = size == 0
-            counts["zeros"] += int(zeros.sum())
-            counts["denormals"] += int(((size < tiny) & ~zeros).sum())
-            counts["non_finite"] += int((~finite).sum())
-            largest = max(largest, float(size.max(initial=0.0, where=finite)))
-    return {
+    rows = array.shape[0] if array.ndim > 1 else 1
+    words = np.asarray(array).reshape(rows, -1).view(np.dtype(f"u{array.dtype.itemsize}"))
+    ranges = _Ranges(array.dtype, words.shape) if is_float else None
+    total, parity = 0, 0
+    for place in _tiles(words.shape, TILE_ELEMENTS):
+        tile = words[place]
+        total = (total + int(np.add.reduce(tile, axis=None, dtype=np.uint32))) & 0xFFFFFFFF
+        parity ^= int(np.bitwise_xor.reduce(tile, axis=None))
+        if ranges is not None:
+            ranges.add(tile, *place)
+    statistics = {
         "dims": list(array.shape),
         "bytes": array.nbytes,
-        "sha1": digest.hexdigest(),
-        "sha1_transposed": _transposed_sha1(array),
-        "largest": largest if is_float else None,
-        "channel_range": _channel_range(array) if is_float else None,
-        **counts,
+        "sha1": None,
+        "sha1_transposed": None,
+        **(NO_RANGES if ranges is None else ranges.statistics(array.ndim)),
     }
+    return statistics, (total, parity)
 
 
-def _transposed_sha1(array: np.ndarray[Any, Any]) -> str | None:
-    """Hash the transposed matrix, some columns at a time."""
-    if array.ndim != 2:
-        return None
-    digest = hashlib.sha1(usedforsecurity=False)
-    step = max(1, CHUNK_ELEMENTS // max(1, array.shape[0]))
-    for start in range(0, array.shape[1], step):
-        digest.update(np.ascontiguousarray(array[:, start : start + step].T).tobytes())
-    return digest.hexdigest()
+class _Ranges:
+    """The magnitudes of floats, tile by tile: their bits without the sign, in the same order as integers."""
+
+    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+        self.dtype, self.word = dtype, np.dtype(f"u{dtype.itemsize}")
+        self.mask = self.word.type(np.iinfo(self.word).max >> 1)
+        self.normal, self.infinite = (
+            dtype.type(value).view(self.word) for value in (np.finfo(dtype).tiny, np.inf)
+        )
+        self.rows, self.columns = np.zeros(shape[0], self.word), np.zeros(shape[1], self.word)
+        self.zeros = self.denormals = self.non_finite = 0
+        self.largest = self.word.type(0)
+
+    def add(self, tile: np.ndarray[Any, Any], rows: slice, columns: slice) -> None:
+        """Count the elements of a tile, and keep the largest of each row and column."""
+        sizes = tile & self.mask
+        in_rows = sizes.max(axis=1)
+        np.maximum(self.rows[rows], in_rows, out=self.rows[rows])
+        np.maximum(self.columns[columns], sizes.max(axis=0), out=self.columns[columns])
+        if sizes.min() < self.normal:
+            zeros = sizes.size - int(np.count_nonzero(sizes))
+            self.zeros += zeros
+            self.denormals += int(np.count_nonzero(sizes < self.normal)) - zeros
+        largest = in_rows.max()
+        if largest >= self.infinite:
+            finite = sizes[sizes < self.infinite]
+            self.non_finite += sizes.size - finite.size
+            largest = finite.max(initial=0)
+        self.largest = max(self.largest, largest)
+
+    def statistics(self, rank: int) -> dict[str, Any]:
+        return {
+            "zeros": self.zeros,
+            "denormals": self.denormals,
+            "non_finite": self.non_finite,
+            "largest": float(self.largest.view(self.dtype)),
+            "channel_range": self._range(self.rows) if rank > 1 else None,
+            "column_range": self._range(self.columns) if rank == 2 else None,
+        }
+
+    def _range(self, sizes: np.ndarray[Any, Any]) -> float | None:
+        """Return the largest channel's range over the median one's; None of one channel, or a median of 0."""
+        ranges = sizes.view(self.dtype).astype(np.float64)
+        middle = float(np.median(ranges))
+        ratio = float(ranges.max() / middle) if len(ranges) > 1 and middle > 0 else None
+        return ratio if ratio is not None and np.isfinite(ratio) else None
 
 
-def _channel_range(array: np.ndarray[Any, Any]) -> float | None:
-    """Return the largest channel's range over the median one's; None for vectors and a median of 0."""
-    if array.ndim < 2 or array.shape[0] < 2:
-        return None
-    ranges = np.array([np.abs(channel).max(initial=0) for channel in array], np.float64)
-    middle = float(np.median(ranges))
-    ratio = float(ranges.max() / middle) if middle > 0 else None
-    return ratio if ratio is not None and np.isfinite(ratio) else None
-
-
-def _chunks(flat: np.ndarray[Any, Any]) -> Iterator[np.ndarray[Any, Any]]:
-    for start in range(0, flat.size, CHUNK_ELEMENTS):
-        yield flat[start : start + CHUNK_ELEMENTS]
+def _tiles(shape: tuple[int, ...], most: int) -> Iterator[tuple[slice, slice]]:
+    """Yield the rows and columns of tiles of a matrix in its order: whole rows, or parts of a long one."""
+    rows, columns = shape
+    width = min(columns, most)
+    height = max(1, most // width)
+    for top in range(0, rows, height):
+        for left in range(0, columns, width):
+            yield slice(top, top + height), slice(left, left + width)

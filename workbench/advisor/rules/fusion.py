@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
-from workbench.records.findings import Confidence, FindingRecord, Fix
+from workbench.records.findings import Confidence, FindingRecord, Fix, Gain
 
 SKIP_SHARE = 0.03
 SKIP_SAVED = 0.8  # of the fused kernel's time, which was 3.4 to 7.2 times that of its parts at every size
@@ -113,7 +113,7 @@ def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
 
 @rule(
     "attention-not-fused",
-    needs=("explained",),
+    needs=("gpu", "explained"),
     recognised="attention runs as several operators",
     advice="offer wb.TransformerFusion() on a GPU; on the CPU it is rarely faster",
     source="CPU: 0.75 times on a small vision transformer, 0.99 on an encoder; GPU 1.1 to 1.5 times",
@@ -138,4 +138,40 @@ def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
             "run ORT's transformer fusion first: fusion=wb.TransformerFusion()",
             config=evidence.config.replace(fusion=TransformerFusion()),
         ),
+    )
+
+
+@rule(
+    "pass-costs-time",
+    needs=("ablation",),
+    recognised="in an ablation, a run without a pass was faster, with its whole interval",
+    advice="leave the pass out, together with others that cost time",
+    source="the ablation of this model on this machine, beside its control",
+)
+def pass_costs_time(evidence: Evidence) -> Iterator[FindingRecord]:
+    """A pass makes the model slower here."""
+    ablation, run_s = evidence.ablation, evidence.run_s
+    known = evidence.config.disabled_passes
+    rows = [
+        row for row in (ablation.rows if ablation else ()) if row.effect == "hurts" and row.name not in known
+    ]
+    if not rows or not run_s:
+        return
+    # A worth of -0.2 means that a run without the pass takes 20 % less.
+    worst = min(rows, key=lambda row: row.worth or 0.0)
+    saved = [min(0.99, max(0.0, -(end or 0.0))) * run_s for end in (worst.worth, worst.high, worst.low)]
+    names = tuple(row.name for row in rows)
+    yield FindingRecord(
+        "pass-costs-time",
+        f"{len(rows)} pass{'es' * (len(rows) > 1)} cost{'s' * (len(rows) == 1)} time here",
+        tuple(f"{row.name}: {row.reason}" for row in rows[:3]),
+        (),
+        "sure",
+        Gain("time", saved[0], saved[1], saved[2], evidence.share_of(saved[0])),
+        Fix(
+            "config",
+            f"leave out {', '.join(names)}",
+            config=evidence.config.replace(disabled_passes=tuple(dict.fromkeys((*known, *names)))),
+        ),
+        caution="passes interact, so all are measured together",
     )

@@ -201,7 +201,7 @@ def quantized_cheap_operators(evidence: Evidence) -> Iterator[FindingRecord]:
 def weight_only_many_rows(evidence: Evidence) -> Iterator[FindingRecord]:
     """Weight-only quantization is used where float32 is faster."""
     runs = evidence.of("MatMulNBits")
-    many = [run for run in runs if (_rows(evidence, run.node) or 0) > FEW_ROWS]
+    many = [run for run in runs if (evidence.rows(run.node) or 0) > FEW_ROWS]
     if not many:
         return
     cost_s = evidence.cost_s(many)
@@ -246,26 +246,7 @@ def _is_depthwise(evidence: Evidence) -> bool:
 
 
 def _has_large_weight(evidence: Evidence, name: str) -> bool:
-    graph = evidence.ran
-    node = None if graph is None else graph.by_key.get(name)
-    if graph is None or node is None or len(node.inputs) < 2:
-        return False
-    info = graph.constants.get(node.inputs[1])
+    info = evidence.weight_of(name)
     if info is None or info.dims is None or len(info.dims) != 2:
         return False
     return all(isinstance(dim, int) and dim >= LEAST_SIDE for dim in info.dims)
-
-
-def _rows(evidence: Evidence, name: str) -> int | None:
-    """Return the number of rows of a product; None if its shape is unknown."""
-    graph = evidence.ran
-    node = None if graph is None else graph.by_key.get(name)
-    info = None if node is None else evidence.info(node.outputs[0])
-    if info is None or info.dims is None:
-        return None
-    total = 1
-    for dim in info.dims[:-1]:
-        if not isinstance(dim, int):
-            return None
-        total *= dim
-    return total

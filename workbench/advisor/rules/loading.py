@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence
+from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
 from workbench.records.findings import FindingRecord, Fix, Gain
 
@@ -15,6 +15,8 @@ FIRST_RUN_TIMES = 5
 ARENA_TIMES = 2.0
 LEAST_MEMORY_BYTES = 20 << 20
 PREPACK_SHARE = 0.8
+PEAK_SHARE = 0.5
+TEMPORARY_SHARE = 0.3
 
 
 @rule(
@@ -133,4 +135,61 @@ def prepacking_doubles_weights(evidence: Evidence) -> Iterator[FindingRecord]:
             config=evidence.config.replace(session_entries=entries),
         ),
         caution="runs get slower",
+    )
+
+
+@rule(
+    "one-node-makes-the-peak",
+    needs=("memory",),
+    recognised="around one node the live activations are twice those around the median one, and 20 MiB more",
+    advice="compute it in parts: smaller batches, tiles, shorter sequences",
+    source="the square of attention scores and upsampled images make such peaks",
+)
+def one_node_makes_the_peak(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The activations around one node make the peak of the memory."""
+    nodes = [] if evidence.memory is None else [n for n in evidence.memory.nodes if n.live_bytes is not None]
+    sizes = sorted(node.live_bytes or 0 for node in nodes)
+    if not sizes:
+        return
+    peak, usual = sizes[-1], sizes[len(sizes) // 2]
+    if usual > PEAK_SHARE * peak or peak - usual < LEAST_MEMORY_BYTES:
+        return
+    worst = [node for node in nodes if node.live_bytes == peak]
+    yield FindingRecord(
+        "one-node-makes-the-peak",
+        f"Activations take {peak / (1 << 20):,.0f} MiB around one node, elsewhere {usual / (1 << 20):,.0f}",
+        tuple(f"{node.op_type or 'a node'} {node.node[:60]}" for node in worst[:3]),
+        names_of(node.node for node in worst),
+        "likely",
+        Gain("memory", float(peak - usual), 0.0, float(peak - usual), (peak - usual) / peak),
+        Fix("note", "compute it in parts: smaller batches, tiles, shorter sequences"),
+    )
+
+
+@rule(
+    "scratch-memory",
+    needs=("memory",),
+    recognised="a node takes scratch memory of 30 % of the peak, and 20 MiB or more",
+    advice="for convolutions, let them use the blocked layout, which needs none",
+    source="convolutions outside of the blocked layout copy patches of the image into a matrix (im2col)",
+)
+def scratch_memory(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Nodes take much scratch memory beyond their outputs."""
+    memory = evidence.memory
+    peak = None if memory is None else memory.arena_peak_bytes
+    if memory is None or not peak:
+        return
+    heavy = [node for node in memory.nodes if (node.temporary_bytes or 0) >= TEMPORARY_SHARE * peak]
+    heavy = [node for node in heavy if (node.temporary_bytes or 0) >= LEAST_MEMORY_BYTES]
+    if not heavy:
+        return
+    most = max(node.temporary_bytes or 0 for node in heavy)
+    yield FindingRecord(
+        "scratch-memory",
+        f"{len(heavy)} node{'s' * (len(heavy) > 1)} take up to {most / (1 << 20):,.0f} MiB of scratch memory",
+        tuple(f"{node.op_type or 'a node'} {node.node[:60]}" for node in heavy[:3]),
+        names_of(node.node for node in heavy),
+        "likely",
+        Gain("memory", float(most), 0.0, float(most), min(1.0, most / peak)),
+        Fix("note", "see the findings on the blocked layout; smaller images or batches need less"),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from onnx import TensorProto
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
@@ -14,9 +15,8 @@ from workbench.records.findings import FindingRecord, Fix, Gain
 DENORMAL_SHARE = 0.001
 DENORMAL_SLOWER = 20.0  # measured up to 113 times; the promised gain is a cautious part
 LEAST_BYTES = 1 << 20
-VOCABULARY = 10_000
-LOGITS_SHARE = 0.10
 ATTRIBUTE_BYTES = 64 << 20
+FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)  # the CPU computes 16-bit floats in these, as normal numbers
 
 
 @rule(
@@ -62,7 +62,7 @@ def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
 def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     """Weights contain denormal numbers, which the processor computes in microcode."""
     weights = _scanned(evidence)
-    denormal = [weight for weight in weights if weight.denormal_share >= DENORMAL_SHARE]
+    denormal = [w for w in weights if w.denormal_share >= DENORMAL_SHARE and w.element in FLOATS]
     if not denormal:
         return
     names = {weight.name for weight in denormal}
@@ -121,7 +121,7 @@ def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
     """The same weights are stored twice."""
     groups: dict[str, list[Weight]] = {}
     for weight in _scanned(evidence):
-        if weight.size_bytes >= LEAST_BYTES:
+        if weight.size_bytes >= LEAST_BYTES and weight.sha1 is not None:
             key = min(weight.sha1, weight.sha1_transposed or weight.sha1)
             groups.setdefault(f"{key} {weight.element}", []).append(weight)
     twins = [group for group in groups.values() if len(group) > 1]
@@ -181,53 +181,6 @@ def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
         ),
         rewrite_fix(evidence, "unused-weights-removed", "remove them from the file"),
     )  # fmt: skip
-
-
-@rule(
-    "logits-of-every-position",
-    needs=("profiled",),
-    recognised="the last product has 10,000 or more columns, takes 10 % of a run, and has several rows",
-    advice="compute the logits of the last position only",
-    source="generation reads the last position only",
-)
-def logits_of_every_position(evidence: Evidence) -> Iterator[FindingRecord]:
-    """Logits are computed for every position, but generation reads only the last one."""
-    graph = evidence.ran
-    if graph is None:
-        return
-    heads = [
-        node
-        for node in graph.nodes
-        if node.op_type in ("MatMul", "Gemm", "FusedMatMul") and set(node.outputs) & set(graph.outputs)
-        and any(
-            isinstance(dim, int) and dim >= VOCABULARY
-            for name in node.inputs
-            if (info := graph.constants.get(name)) and info.dims
-            for dim in info.dims
-        )
-    ]  # fmt: skip
-    runs = evidence.named(node.key for node in heads)
-    cost_s = evidence.cost_s(runs)
-    if not runs or evidence.share_of(cost_s) < LOGITS_SHARE:
-        return
-    yield FindingRecord(
-        "logits-of-every-position",
-        "Logits are computed for every position",
-        (f"the last product takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs),
-        "likely",
-        evidence.time_gain(cost_s * 0.9, "likely"),
-        _logits_fix(evidence),
-        caution="training and perplexity need every position",
-    )
-
-
-def _logits_fix(evidence: Evidence) -> Fix:
-    """Return the rewrite; it changes the shape of the output, so nothing tries it unasked."""
-    fix = rewrite_fix(
-        evidence, "logits-of-last-position", "compute the last position only", "num_logits_to_keep=1"
-    )
-    return replace(fix, kind="rewrite")
 
 
 @rule(

@@ -44,7 +44,7 @@ def provider_did_not_load(evidence: Evidence) -> Iterator[FindingRecord]:
 
 @rule(
     "copies-between-devices",
-    needs=("explained",),
+    needs=("gpu", "explained"),
     recognised="two or more Memcpy nodes lie inside of the graph",
     advice="move the operators that the provider does not take to the edge of the graph, or rewrite them",
     source="each copy waits for the device",
@@ -130,7 +130,7 @@ def cpu_listed_first(evidence: Evidence) -> Iterator[FindingRecord]:
 
 @rule(
     "copies-of-inputs",
-    needs=("profiled",),
+    needs=("gpu", "profiled"),
     recognised="a GPU provider runs the model and inputs and outputs are not bound",
     advice="bind inputs and outputs to the device: io_binding=True",
     source="on a GPU the copies count; on the CPU binding gained nothing (0.975, 0.911 to 1.044)",
@@ -152,7 +152,7 @@ def copies_of_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
 
 @rule(
     "convolution-search",
-    needs=("run",),
+    needs=("gpu", "run"),
     recognised="CUDA with convolutions whose first run takes 10 times a later one",
     advice="use cudnn_conv_algo_search=HEURISTIC where shapes change",
     source="634 to 1.9 ms for each new shape in a report of users",
@@ -187,7 +187,7 @@ def convolution_search(evidence: Evidence) -> Iterator[FindingRecord]:
 
 @rule(
     "engine-built-at-each-start",
-    needs=("run",),
+    needs=("gpu", "run"),
     recognised="TensorRT without an engine cache, and a load of more than 5 s",
     advice="turn the engine cache on, and give least, best and most shapes",
     source="rebuilds of 50 s at new shapes in users' reports",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from workbench.advisor.evidence import DISPATCH_S, Evidence, names_of
 from workbench.advisor.registry import rule
 from workbench.models.declared import TensorType, declared_inputs
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import FindingRecord, Fix, Gain
 
 SHAPE_OPERATORS = ("Shape", "Gather", "Unsqueeze", "Squeeze", "Concat", "Slice", "Cast", "Range", "Expand")
 SHAPE_NODE_SHARE = 0.25
 SHAPE_TIME_SHARE = 0.05
 TINY_NODE_S = 5e-6
 MANY_NODES = 20
+BY_VALUE = ("NonZero", "NonMaxSuppression", "Unique", "Compress", "If")
 
 
 @rule(
@@ -85,6 +87,53 @@ def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
             config=evidence.config.replace(intra_op_threads=1),
         ),
         caution="larger batches need the threads",
+    )
+
+
+@rule(
+    "larger-shapes-later",
+    recognised="several inputs with different sizes, the largest of which is not the first",
+    advice="run the largest size first, once, before the first request",
+    source="the arena then grows once; memory_pattern=False changed nothing (12.6 MiB with both)",
+)
+def larger_shapes_later(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Sizes vary, and larger ones come later, so that memory grows step by step."""
+    totals = [math.prod(size for _, size in sizes) for sizes in evidence.feed_sizes]
+    if len(set(totals)) < 2 or totals[0] == max(totals):
+        return
+    largest = evidence.feed_sizes[totals.index(max(totals))]
+    sizes = ", ".join(f"{name[:40]}={size}" for name, size in largest)
+    yield FindingRecord(
+        "larger-shapes-later",
+        f"The inputs have {len(set(totals))} sizes, and larger ones come later",
+        (f"the largest: {sizes}", "each larger size takes new memory in the middle of serving"),
+        (),
+        "likely",
+        Gain("load", None, None, None, None),
+        Fix("note", "run the largest size once before the first request", code="session.run(None, largest)"),
+    )
+
+
+@rule(
+    "random-values-decide",
+    recognised="random inputs of a model with NonZero, NonMaxSuppression, If or an operator of their kind",
+    advice="measure with real inputs: inputs='examples.npz'",
+    source="what these operators give depends on values, and so does the time of all behind them",
+)
+def random_values_decide(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The time depends on the values of the inputs, and these are random."""
+    nodes = [node for node in evidence.prepared.nodes if node.op_type in BY_VALUE]
+    if not nodes or not evidence.random_inputs:
+        return
+    kinds = ", ".join(sorted({node.op_type for node in nodes}))
+    yield FindingRecord(
+        "random-values-decide",
+        f"The time may depend on values, and the inputs are random ({kinds})",
+        (),
+        names_of(nodes),
+        "maybe",
+        Gain("correctness", None, None, None, None),
+        Fix("note", "measure with real inputs", code="wb.compare(model, a, b, inputs='examples.npz')"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,20 +40,28 @@ class Execution:
 
 
 def profile_execution(
-    execution: Execution, *, keep_trace: Path | None = None, cancel: threading.Event | None = None
+    execution: Execution,
+    *,
+    keep_trace: Path | None = None,
+    cancel: threading.Event | None = None,
+    on_log: Callable[[str], None] = lambda _: None,
 ) -> Profile:
-    """Run without the profiler, then with it. `keep_trace`: where to leave ORT's own file."""
+    """Run without the profiler, then with it. `keep_trace`: where to leave ORT's own file.
+
+    `on_log` gets the log of each of both processes.
+    """
     with WorkerFolder() as folder:
         write_values(folder / "feeds", execution.feeds)
         model = named_model(execution.model, cancel)
         saved = folder / "optimized.onnx" if can_be_saved(execution.config) else None
-        plain = _job(execution, model, folder, cancel)
+        plain = _job(execution, model, folder, cancel, on_log)
         # The graph of this very session: what ORT inserts it may name otherwise in the next one.
         profiled = _job(
             execution,
             model,
             folder,
             cancel,
+            on_log,
             trace_prefix=str(folder / "trace"),
             optimized=None if saved is None else str(saved),
         )
@@ -79,6 +87,7 @@ def _job(
     model: Path,
     folder: Path,
     cancel: threading.Event | None,
+    on_log: Callable[[str], None],
     *,
     trace_prefix: str | None = None,
     optimized: str | None = None,
@@ -101,4 +110,5 @@ def _job(
         cancel=cancel,
         python=execution.config.interpreter,
         memory_bytes=limits.memory_bytes,
+        on_log=on_log,
     )

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from workbench.panels.markup import note_html, text
 from workbench.records.display import config_in_words
-from workbench.records.findings import FindingRecord, FindingsRecord
+from workbench.records.findings import NOTHING, FindingRecord, FindingsRecord
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
 from workbench.results.findings import FixResult
 from workbench.text import bytes_text, counted, in_ms
 
-EFFECTS = {"time": "faster", "memory": "less memory", "load": "less load time", "correctness": "correctness"}
+EFFECTS = {
+    "time": "faster",
+    "memory": "less memory",
+    "load": "less load time",
+    "accuracy": "accuracy",
+    "correctness": "correctness",
+}
 SMALL = "each predicted below 3 % of a run, 10 % of the memory or 20 % of the load"
 
 
@@ -18,7 +24,7 @@ def gain_html(finding: FindingRecord, run_s: float | None) -> str:
     interval = interval_text(finding, run_s)
     below = "".join(f"<div>{line}</div>" for line in (interval, f"<b>{text(finding.confidence)}</b>") if line)
     subject = finding.gain.subject
-    known = finding.gain.saved is not None or subject == "correctness"
+    known = finding.gain.saved is not None or subject in ("accuracy", "correctness")
     effect = EFFECTS[subject] if known else "to be measured"
     return f'<div class="wbp-gain">{text(gain_text(finding))}</div><div>{text(effect)}</div>{below}'
 
@@ -26,7 +32,7 @@ def gain_html(finding: FindingRecord, run_s: float | None) -> str:
 def gain_text(finding: FindingRecord) -> str:
     """Return the predicted gain in a word: a speed-up, seconds, or bytes."""
     gain, about = finding.gain, "" if finding.confidence == "sure" else "≈ "
-    if gain.subject == "correctness":
+    if gain.subject in ("accuracy", "correctness"):
         return "!"
     if gain.speed_up is not None:
         return f"{about}{gain.speed_up:.2f}×"
@@ -63,14 +69,17 @@ def outcome_html(result: FixResult) -> str:
     state, word = ("good", "✓ Kept") if result.kept else ("bad", "✗ Not kept")
     if not result.kept and result.comparison.verdict.kind == "unknown":
         state, word = "quiet", "Not settled yet"
-    return f'<div role="status"><span class="wbp-chip wbp-{state}">{word}</span> {text(result.reason)}</div>'
+    prediction = f'<div class="wbp-note">{text(result.prediction)}</div>' if result.prediction else ""
+    mark = f'<span class="wbp-chip wbp-{state}">{word}</span>'
+    return f'<div role="status">{mark} {text(result.reason)}{prediction}</div>'
 
 
 def head_html(label: str, record: FindingsRecord) -> str:
     """Return the headline of one config's findings."""
     config = text(config_in_words(record.config))
+    words = record.headline if record.large else f"{NOTHING}: {record.looked_text}"
     return (
-        f'<div class="wbp-findings-head"><b>{text(label)} · {text(record.headline)}</b>'
+        f'<div class="wbp-findings-head"><b>{text(label)} · {text(words)}</b>'
         f'<div class="wbp-note">{config}</div></div>'
     )
 
@@ -83,9 +92,7 @@ def rest_html(record: FindingsRecord) -> str:
     for rule in record.not_looked:
         reasons.setdefault(rule.reason, []).append(rule.id)
     unseen = "".join(f"<li>{text(', '.join(ids))}: {text(reason)}</li>" for reason, ids in reasons.items())
-    looked = f"{counted(len(record.looked), 'rule')} looked"
-    if unseen:
-        looked += f", {len(record.not_looked)} could not"
+    looked = text(record.looked_text)
     small_things = folded(f"{counted(len(record.small), 'small thing')}, {SMALL}", small)
     return small_things + (folded(looked, unseen) or note_html(looked)) + fine
 

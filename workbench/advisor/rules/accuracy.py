@@ -1,0 +1,339 @@
+"""Accuracy that quantization or 16-bit floats lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.registry import rule
+from workbench.advisor.weights import Weight
+from workbench.config import Config, DynamicInt8, Float16, StaticInt8, WeightOnly, defaults
+from workbench.config.isa import Family, family_of
+from workbench.records.findings import FindingRecord, Fix, Gain
+
+WIDE_RANGE = 16.0  # the median channel of a weight with one scale keeps 4 of 8 bits
+FEW_EXAMPLES = 100  # of calibration, as in preparation
+OUTLIER_RATIO = 8.0  # the largest value over the 99.9th percentile: 3 of 8 bits serve a thousandth of them
+LAYER_SHARE = 0.5  # of the squared error
+LAYER_LEAST_ERROR = 0.03  # of the layer's own output; below it no layer matters
+LOW_SQNR_DB = 20.0  # an error of a tenth of the output
+FLOAT16_MOST = 65_504.0
+MOST_LAYERS = 3
+ACCURACY = Gain("accuracy", None, None, None, None)
+CALIBRATE = "wb.compare(model, a, b, calibration='examples.npz')"
+EXCLUDE = "wb.exclude_for(model, config, max_error=0.05)"
+
+
+@rule(
+    "one-scale-for-wide-channels",
+    needs=("source_weights",),
+    recognised="int8 weights with one scale a tensor, and a channel 16 times as large as the median one",
+    advice="give each channel a scale of its own: per_channel=True",
+    source="arithmetic: the median channel keeps 4 of its 8 bits; Nagel et al., 2019, for whole nets",
+)
+def one_scale_for_wide_channels(evidence: Evidence) -> Iterator[FindingRecord]:
+    """One scale per tensor wastes the bits of small channels."""
+    precision, settled = evidence.config.precision, _settled(evidence)
+    if settled is None or settled.per_channel or not isinstance(precision, DynamicInt8 | StaticInt8):
+        return
+    ranges = {weight.name: ratio for weight in evidence.read_weights if (ratio := _range(evidence, weight))}
+    wide = {name: ratio for name, ratio in ranges.items() if ratio >= WIDE_RANGE}
+    if not wide:
+        return
+    worst = max(wide, key=lambda name: wide[name])
+    yield FindingRecord(
+        "one-scale-for-wide-channels",
+        f"{len(wide)} weights with channels of different size share one scale each",
+        (f"the largest channel of {worst[:60]} is {wide[worst]:.0f} times the median one",),
+        names_of(node for node in evidence.source_nodes if wide.keys() & set(node.inputs)),
+        "likely",
+        ACCURACY,
+        Fix(
+            "config",
+            "give each channel a scale of its own: per_channel=True",
+            config=evidence.config.replace(precision=replace(precision, per_channel=True)),
+        ),
+        caution="products of dynamic int8 may get slower with it",
+    )
+
+
+@rule(
+    "saturating-int8",
+    recognised="int8 weights of 8 bits on an x86 processor without VNNI",
+    advice="use 7 bits for the weights: reduce_range=True, which is the default there",
+    source="ORT's documentation and OpenVINO's on saturation: two products are added in 16 bits",
+)
+def saturating_int8(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The integer kernels of this processor saturate with weights of 8 bits."""
+    precision, settled = evidence.config.precision, _settled(evidence)
+    if settled is None or settled.reduce_range or _family(evidence) != "avx":
+        return
+    assert isinstance(precision, DynamicInt8 | StaticInt8)
+    yield FindingRecord(
+        "saturating-int8",
+        "This processor's int8 kernels saturate with weights of 8 bits",
+        ("it has no VNNI: two products of bytes are added in 16 bits, and large sums are cut",),
+        (),
+        "likely",
+        ACCURACY,
+        Fix(
+            "config",
+            "use 7 bits for the weights: reduce_range=True",
+            config=evidence.config.replace(precision=replace(precision, reduce_range=True)),
+        ),
+    )
+
+
+@rule(
+    "seven-bits-for-nothing",
+    recognised="reduce_range=True on a processor whose integer kernels do not saturate (VNNI, Arm)",
+    advice="leave reduce_range out",
+    source="reduce_range is for kernels that add in 16 bits; elsewhere it only costs a bit",
+)
+def seven_bits_for_nothing(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Weights keep 7 bits where 8 are as fast."""
+    precision = evidence.config.precision
+    if not isinstance(precision, DynamicInt8 | StaticInt8) or not precision.reduce_range:
+        return
+    if _family(evidence) not in ("vnni", "arm"):
+        return
+    yield FindingRecord(
+        "seven-bits-for-nothing",
+        "The weights keep 7 bits, and this processor needs no such reserve",
+        ("its integer kernels add without saturation",),
+        (),
+        "sure",
+        ACCURACY,
+        Fix(
+            "config",
+            "leave reduce_range out",
+            config=evidence.config.replace(precision=replace(precision, reduce_range=None)),
+        ),
+        caution="a model that runs on older processors, too, needs it there",
+    )
+
+
+@rule(
+    "random-calibration",
+    needs=("preparation",),
+    recognised="static int8 measured its ranges on random data",
+    advice="give real examples: calibration=…",
+    source="ranges of random data are not those of real inputs, in either direction",
+)
+def random_calibration(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Static int8 was calibrated on random data."""
+    record = None if evidence.preparation is None else evidence.preparation.calibration
+    if record is None or record.representative:
+        return
+    yield FindingRecord(
+        "random-calibration",
+        "The ranges of static int8 were measured on random data",
+        (f"{record.count} examples, {record.source}",),
+        (),
+        "sure",
+        ACCURACY,
+        Fix("note", "give real examples, about a hundred: calibration=…", code=CALIBRATE),
+    )
+
+
+@rule(
+    "few-calibration-examples",
+    needs=("preparation",),
+    recognised=f"static int8 measured its ranges on fewer than {FEW_EXAMPLES} real examples",
+    advice="give a hundred examples or more",
+    source="ORT's documentation and users' reports: ranges settle between 100 and 500 examples",
+)
+def few_calibration_examples(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Static int8 was calibrated on few examples."""
+    record = None if evidence.preparation is None else evidence.preparation.calibration
+    if record is None or not record.representative or record.count >= FEW_EXAMPLES:
+        return
+    yield FindingRecord(
+        "few-calibration-examples",
+        f"The ranges of static int8 come from {record.count} examples",
+        (record.source,),
+        (),
+        "maybe",
+        ACCURACY,
+        Fix("note", "give a hundred examples or more: calibration=…", code=CALIBRATE),
+        caution="a few that are typical may do; the error of each layer tells",
+    )
+
+
+@rule(
+    "outliers-set-the-range",
+    needs=("layers",),
+    recognised="the largest value of an activation is 8 times its 99.9th percentile or more",
+    advice="let a percentile set the ranges: calibrator='percentile', or keep the layers in float",
+    source="3 of 8 bits then serve one value in a thousand",
+)
+def outliers_set_the_range(evidence: Evidence) -> Iterator[FindingRecord]:
+    """A few outliers set the range of activations."""
+    layers, precision = evidence.layers, evidence.config.precision
+    if layers is None or not isinstance(precision, StaticInt8) or precision.calibrator != "minmax":
+        return
+    wide = [tensor for tensor in layers.tensors if (tensor.outlier_ratio or 0.0) >= OUTLIER_RATIO]
+    wide = [tensor for tensor in wide if tensor.rounding_db is not None]
+    if not wide:
+        return
+    worst = max(wide, key=lambda tensor: tensor.outlier_ratio or 0.0)
+    yield FindingRecord(
+        "outliers-set-the-range",
+        f"Outliers set the range of {len(wide)} activations",
+        (f"of {worst.tensor[:60]} it is {worst.outlier_ratio:.0f} times the 99.9th percentile",),
+        names_of(tensor.node for tensor in wide if tensor.node),
+        "likely",
+        ACCURACY,
+        Fix(
+            "config",
+            "let a percentile set the ranges: calibrator='percentile'",
+            config=evidence.config.replace(precision=replace(precision, calibrator="percentile")),
+        ),
+        caution="where the outliers matter, cutting them costs more than it gains",
+    )
+
+
+@rule(
+    "sensitive-layer",
+    needs=("layer_noise",),
+    recognised="up to 3 layers cause half of the squared error, each at least 3 % of its output",
+    advice="keep them in float: exclude=(…); wb.exclude_for finds the fewest for an error",
+    source="the layer errors of this model, or its sensitivity study",
+)
+def sensitive_layer(evidence: Evidence) -> Iterator[FindingRecord]:
+    """A few layers cause most of the error."""
+    noise, precision = evidence.layer_noise, evidence.config.precision
+    if not noise or not isinstance(precision, DynamicInt8 | StaticInt8 | WeightOnly):
+        return
+    ordered = sorted(noise, key=lambda layer: -layer[1])
+    total = sum(squared for _, squared in ordered)
+    chosen: list[tuple[tuple[str, ...], float]] = []
+    while sum(squared for _, squared in chosen) < LAYER_SHARE * total and len(chosen) < len(ordered):
+        chosen.append(ordered[len(chosen)])
+    loud = all(squared >= LAYER_LEAST_ERROR**2 for _, squared in chosen)
+    if len(chosen) > MOST_LAYERS or len(ordered) <= 2 * len(chosen) or not loud:
+        return
+    nodes = tuple(name for names, _ in chosen for name in names)
+    share = sum(squared for _, squared in chosen) / total
+    exclude = tuple(dict.fromkeys((*precision.exclude, *nodes)))
+    yield FindingRecord(
+        "sensitive-layer",
+        f"{len(chosen)} of {len(ordered)} layers cause{'s' * (len(chosen) == 1)} most of the error",
+        (
+            f"{share * 100:.0f} % of the squared error; the worst has an error of "
+            f"{chosen[0][1] ** 0.5 * 100:.0f} % of its output",
+        ),
+        names_of(nodes),
+        "likely",
+        ACCURACY,
+        Fix(
+            "config",
+            "keep them in float: exclude=(…)",
+            config=evidence.config.replace(precision=replace(precision, exclude=exclude)),
+            code=EXCLUDE,
+        ),
+    )
+
+
+@rule(
+    "accuracy-lost",
+    needs=("accuracy",),
+    recognised="on labelled examples the accuracy is below the baseline's, with its whole interval",
+    advice="keep the layers that cause it in float; calibrate on real data; or use 16-bit floats",
+    source="the evaluation set of the model, paired item by item",
+)
+def accuracy_lost(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The accuracy dropped."""
+    score = None if evidence.accuracy is None else evidence.accuracy.score(evidence.label)
+    lost = None if score is None else score.against
+    if lost is None or lost.high is None or lost.low is None or lost.high >= 0:
+        return
+    yield FindingRecord(
+        "accuracy-lost",
+        f"The accuracy is {-lost.value * 100:.2g} points lower than the baseline's",
+        (f"95 % interval {-lost.high * 100:.2g} to {-lost.low * 100:.2g} points",),
+        (),
+        "sure",
+        ACCURACY,
+        Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE),
+    )
+
+
+@rule(
+    "outputs-far-from-float",
+    needs=("agreement",),
+    recognised="another arithmetic than the baseline's, and an output with an SQNR below 20 dB",
+    advice="look at the error of each layer: wb.layer_errors",
+    source="20 dB is an error of a tenth of the output",
+)
+def outputs_far_from_float(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The outputs are far from the baseline's."""
+    if evidence.config.precision is None or not evidence.agreement:
+        return
+    far = [row for row in evidence.agreement if row.sqnr_db is not None and row.sqnr_db < LOW_SQNR_DB]
+    if not far:
+        return
+    yield FindingRecord(
+        "outputs-far-from-float",
+        f"{len(far)} output{'s' * (len(far) > 1)} differ{'s' * (len(far) == 1)} from the baseline by a tenth "
+        "or more",
+        tuple(f"{row.output[:60]}: {row.sqnr_db:.0f} dB" for row in far[:3]),
+        (),
+        "likely",
+        ACCURACY,
+        Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE),
+        caution="random inputs and random weights exaggerate it; labelled examples decide",
+    )
+
+
+@rule(
+    "weights-beyond-float16",
+    needs=("source_weights",),
+    recognised="float16 with a weight whose largest value is above 65,504",
+    advice="keep the operator that reads it in float32: blocked_ops=(…), or use bfloat16",
+    source="float16 ends at 65,504; larger values become infinite",
+)
+def weights_beyond_float16(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Weights are too large for float16."""
+    precision = evidence.config.precision
+    if not isinstance(precision, Float16):
+        return
+    large = {weight.name for weight in evidence.read_weights if (weight.largest or 0.0) > FLOAT16_MOST}
+    if not large:
+        return
+    readers = [node for node in evidence.source_nodes if large & set(node.inputs)]
+    blocked = tuple(dict.fromkeys((*precision.blocked_ops, *(node.op_type for node in readers))))
+    yield FindingRecord(
+        "weights-beyond-float16",
+        f"{len(large)} weights are too large for float16",
+        ("their largest values become infinite",),
+        names_of(readers),
+        "sure",
+        ACCURACY,
+        Fix(
+            "config",
+            "keep the operators that read them in float32: blocked_ops=(…)",
+            config=evidence.config.replace(precision=replace(precision, blocked_ops=blocked)),
+        ),
+    )
+
+
+def _family(evidence: Evidence) -> Family:
+    return family_of(evidence.machine.isa_flags, evidence.machine.platform.rpartition("-")[2])
+
+
+def _settled(evidence: Evidence) -> DynamicInt8 | StaticInt8 | None:
+    """Return the int8 of the config with what it leaves open as this processor settles it."""
+    config: Config = evidence.config
+    if isinstance(config.precision, DynamicInt8):
+        return defaults.dynamic_int8(config.precision, _family(evidence))[0]
+    if isinstance(config.precision, StaticInt8):
+        return defaults.static_int8(config.precision, _family(evidence))[0]
+    return None
+
+
+def _range(evidence: Evidence, weight: Weight) -> float | None:
+    """Return the range over the output channels: the columns of a MatMul, else the first axis."""
+    kinds = {node.op_type for node in evidence.source_nodes if weight.name in node.inputs}
+    return weight.column_range if "MatMul" in kinds else weight.channel_range if kinds else None

@@ -1,0 +1,158 @@
+"""Settings of GPU providers, and providers that lose to the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.registry import rule
+from workbench.advisor.rules.providers import COPIES, CPU, CUDA
+from workbench.config import BFloat16, Config, Float16, Provider
+from workbench.records.findings import FindingRecord, Fix, Gain
+
+CONVOLUTION_SHARE = 0.3
+LAUNCH_S = 10e-6  # a node of less than this waits for its launch; NVIDIA's advice begins at 5 µs a kernel
+MANY_NODES = 20
+UNKNOWN_TIME = Gain("time", None, None, None, None)
+
+
+@rule(
+    "tensor-core-layout",
+    needs=("gpu", "profiled"),
+    recognised="CUDA, 16-bit floats, convolutions of 30 % or more, and no prefer_nhwc",
+    advice="prefer_nhwc=1, the layout of the tensor cores",
+    source="microsoft/onnxruntime PR #22648; not measured here",
+)
+def tensor_core_layout(evidence: Evidence) -> Iterator[FindingRecord]:
+    """Convolutions in 16 bits do not use the layout of the tensor cores."""
+    cuda = _provider(evidence, CUDA)
+    runs = evidence.of("Conv", "FusedConv", "NhwcFusedConv")
+    if cuda is None or cuda.option("prefer_nhwc") or evidence.share(runs) < CONVOLUTION_SHARE:
+        return
+    if not isinstance(evidence.config.precision, Float16 | BFloat16):
+        return
+    yield FindingRecord(
+        "tensor-core-layout",
+        "Convolutions in 16 bits run channels first",
+        (f"they take {evidence.share(runs) * 100:.0f} % of a run",),
+        names_of(runs),
+        "maybe",
+        evidence.time_gain(evidence.cost_s(runs) * 0.3, "maybe"),
+        Fix(
+            "config",
+            "let CUDA compute channels last: prefer_nhwc=1",
+            config=_with_option(evidence, CUDA, "prefer_nhwc", "1"),
+        ),
+    )
+
+
+@rule(
+    "launch-bound",
+    needs=("gpu", "profiled"),
+    recognised="CUDA with known shapes and no copies, 20 nodes or more of less than 10 µs each on average",
+    advice="capture the run once: enable_cuda_graph=1, with io_binding",
+    source="microsoft/onnxruntime PR #9978: 4.3 to 2.1 ms; not measured here",
+)
+def launch_bound(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The GPU waits for kernels to be launched."""
+    cuda, profiled, graph, run_s = _provider(evidence, CUDA), evidence.profiled, evidence.ran, evidence.run_s
+    if cuda is None or profiled is None or graph is None or not run_s or cuda.option("enable_cuda_graph"):
+        return
+    count = len(profiled.nodes)
+    moves = any(node.op_type in (*COPIES, "If", "Loop", "Scan") for node in graph.nodes)
+    if count < MANY_NODES or run_s > count * LAUNCH_S or moves or evidence.sizes:
+        return
+    config = _with_option(evidence, CUDA, "enable_cuda_graph", "1", io_binding=True)
+    yield FindingRecord(
+        "launch-bound",
+        f"{count} nodes take {run_s / count * 1e6:.2g} µs each on average: the GPU waits for launches",
+        (),
+        (),
+        "likely",
+        evidence.time_gain(run_s * 0.4, "maybe"),
+        Fix("config", "capture the run once: enable_cuda_graph=1, io_binding=True", config=config),
+        caution="inputs must keep their shapes and addresses",
+    )
+
+
+@rule(
+    "arena-grows-as-requested",
+    recognised="CUDA with arena_extend_strategy=kSameAsRequested",
+    advice="bound the memory: gpu_mem_limit, and cudnn_conv_algo_search=HEURISTIC; leave the strategy out",
+    source="it is no cure for growing memory: microsoft/onnxruntime #14474 grew without end in a Loop; #7612",
+)
+def arena_grows_as_requested(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The strategy kSameAsRequested fragments the memory of the GPU."""
+    cuda = _provider(evidence, CUDA)
+    if cuda is None or cuda.option("arena_extend_strategy") != "kSameAsRequested":
+        return
+    options = {key: value for key, value in cuda.options if key != "arena_extend_strategy"}
+    options.setdefault("cudnn_conv_algo_search", "HEURISTIC")
+    yield FindingRecord(
+        "arena-grows-as-requested",
+        "The arena grows by each request, which fragments the memory of the GPU",
+        ("often advised against growing memory, and seen to make it grow without end",),
+        (),
+        "likely",
+        Gain("memory", None, None, None, None),
+        Fix(
+            "config",
+            "leave the strategy out and search convolutions by heuristic; then bound it by gpu_mem_limit",
+            config=_with_options(evidence, CUDA, options),
+        ),
+    )
+
+
+@rule(
+    "provider-loses-to-cpu",
+    needs=("verdict",),
+    recognised="a run on another provider was measured slower than the same model on the CPU",
+    advice="use the CPU",
+    source="OpenVINO, DNNL and XNNPACK lose on some models: microsoft/onnxruntime #15027, #11122",
+)
+def provider_loses_to_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
+    """The provider is slower than the CPU."""
+    verdict, baseline = evidence.verdict, evidence.baseline
+    if verdict is None or baseline is None or verdict.kind != "slower" or evidence.on_cpu:
+        return
+    if any(provider.name != CPU for provider in baseline.providers):
+        return
+    name = evidence.config.providers[0].name
+    gain, run_s = UNKNOWN_TIME, evidence.run_s
+    if run_s and verdict.ratio and verdict.low and verdict.high:
+        saved = [run_s * (1 - ratio) for ratio in (verdict.ratio, verdict.high, verdict.low)]
+        gain = Gain("time", saved[0], saved[1], saved[2], min(1.0, max(0.0, 1 - verdict.ratio)))
+    yield FindingRecord(
+        "provider-loses-to-cpu",
+        f"{name} is slower than the CPU on this model",
+        (verdict.reason,),
+        (),
+        "sure",
+        gain,
+        Fix(
+            "config",
+            "use the CPU",
+            config=evidence.config.replace(providers=baseline.providers),
+        ),
+    )
+
+
+def _provider(evidence: Evidence, name: str) -> Provider | None:
+    return next((provider for provider in evidence.config.providers if provider.name == name), None)
+
+
+def _with_option(evidence: Evidence, name: str, option: str, value: str, **changes: Any) -> Config:
+    """Return the config with an option of a provider, and further changes."""
+    provider = _provider(evidence, name)
+    known = {} if provider is None else dict(provider.options)
+    return _with_options(evidence, name, {**known, option: value}, **changes)
+
+
+def _with_options(evidence: Evidence, name: str, options: dict[str, str], **changes: Any) -> Config:
+    """Return the config with these options of a provider in place of its own, and further changes."""
+    providers = tuple(
+        Provider(name, options) if provider.name == name else provider
+        for provider in evidence.config.providers
+    )
+    return evidence.config.replace(providers=providers, **changes)
