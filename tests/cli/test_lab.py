@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from workbench.cli import notebooks
-from workbench.cli.lab import TOUR, options, surroundings, tour
+from workbench.cli.lab import COURSE, TOUR, cards, options, surroundings, tour
 from workbench.cli.notebooks import SHIPPED, shipped_folder, writable_copy
 from workbench.errors import WorkbenchError
 
@@ -93,6 +94,17 @@ def test_the_cell_that_opens_by_itself_shows_the_workbench() -> None:
     settings = tour()
     assert settings["path"] == TOUR
     assert "wb.Workbench(" in settings["source"]
+
+
+def test_each_card_of_the_launcher_opens_a_shipped_file() -> None:
+    assert {card["path"] for card in cards()} == {COURSE, TOUR}
+    assert all((shipped_folder() / card["path"]).is_file() for card in cards())
+
+
+def test_the_list_of_the_course_leads_to_each_lesson_once() -> None:
+    folder = (shipped_folder() / COURSE).parent
+    linked = re.findall(r"\]\(([^)]+)\)", (shipped_folder() / COURSE).read_text(encoding="utf-8"))
+    assert sorted(linked) == sorted(path.name for path in folder.glob("*.ipynb"))
 
 
 def test_a_damaged_list_loses_no_work(shipped: Path, tmp_path: Path) -> None:

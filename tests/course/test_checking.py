@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 
 import pytest
 
+from tests.course.asked import asked
 from tests.factories import comparisons, graphs, results
 from workbench import course
 from workbench.analysis.levels import LevelsRecord
@@ -15,17 +16,12 @@ from workbench.config import Config
 from workbench.course.article import article_tables
 from workbench.course.exercises import CONTRADICTIONS, EXERCISES
 from workbench.errors import ConfigError
-from workbench.records.comparison import ComparisonRecord
 from workbench.results.comparison import Comparison
 from workbench.results.explanation import Explanation
 from workbench.results.levels import Levels
 
 FP16 = ("quantization-bert/FP16 (CUDA)/latency_ms", "pytorch-latency/BERT-Base/ort_cuda_ms")
 LLAMA = ("pytorch-latency/LLaMA-7B/winner", "pytorch-latency/LLaMA-7B/ort_cuda_ms")
-
-
-def asked(record: ComparisonRecord, budget_s: float) -> Comparison:
-    return Comparison(replace(record, protocol=replace(record.protocol, budget_s=budget_s)))
 
 
 def of_pairs(t: float = 2.201) -> tuple[float, float, float]:

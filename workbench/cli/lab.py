@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 TOUR = "00_tour.ipynb"
+COURSE = "course/README.md"  # the list of its lessons
 
 
 def add_to(commands: Commands) -> None:
@@ -51,8 +52,10 @@ def serve(arguments: argparse.Namespace, notebook: str) -> NoReturn:
     os.environ.update(surroundings(HERE.parents[1], os.environ))
     browser = not arguments.no_browser
     server = LabApp.initialize_server(options(folder, arguments.ip, arguments.port, browser, notebook))
-    if notebook == TOUR:  # the page opens the workbench in it: see jupyter/labextensions
-        server.web_app.settings.setdefault("page_config_data", {})["workbenchTour"] = json.dumps(tour())
+    page = server.web_app.settings.setdefault("page_config_data", {})  # read by jupyter/labextensions
+    page["workbenchCards"] = json.dumps(cards())
+    if notebook == TOUR:
+        page["workbenchTour"] = json.dumps(tour())
     server.io_loop.add_callback(_print_address, server)  # the server listens then, so its port is known
     server.start()
     logging.shutdown()
@@ -65,6 +68,26 @@ def tour() -> dict[str, str]:
     book = json.loads((shipped_folder() / TOUR).read_text(encoding="utf-8"))
     cell = next(cell for cell in book["cells"] if cell["cell_type"] == "code")
     return {"path": TOUR, "source": "".join(cell["source"])}
+
+
+def cards() -> list[dict[str, str]]:
+    """Return what the launcher offers beside notebooks and consoles."""
+    return [
+        {
+            "name": "course",
+            "label": "Course",
+            "caption": "Lessons that measure instead of believing",
+            "path": COURSE,
+            "factory": "Markdown Preview",
+        },
+        {
+            "name": "tour",
+            "label": "Tour",
+            "caption": "Ten minutes to a verdict on BERT-base",
+            "path": TOUR,
+            "factory": "Notebook",
+        },
+    ]
 
 
 def _print_address(server: ServerApp) -> None:

@@ -9,19 +9,26 @@ from workbench.course.article import article_table, compare_with_article
 from workbench.course.checking import CheckResult, check
 from workbench.course.equal_configs import EqualConfigs, equal_configs
 from workbench.course.fusion_levels import fusion_levels
+from workbench.course.gpu_runs import GpuRuns, gpu_runs
 from workbench.course.level_steps import LevelSteps, level_steps
 from workbench.course.nets import conv_net, encoder
+from workbench.course.predicted_parts import PredictedParts, predicted_parts
 from workbench.course.prediction import Prediction, predict
 from workbench.course.progress import Progress, progress, reset, seconds
 from workbench.course.saved_pairs import SavedPair, saved_pairs
+from workbench.course.speed_and_accuracy import SpeedAndAccuracy, speed_and_accuracy
+from workbench.course.split_graph import option_defaults, split_graph
 
 __all__ = [
     "CheckResult",
     "EqualConfigs",
+    "GpuRuns",
     "LevelSteps",
+    "PredictedParts",
     "Prediction",
     "Progress",
     "SavedPair",
+    "SpeedAndAccuracy",
     "article_table",
     "check",
     "compare_with_article",
@@ -29,10 +36,15 @@ __all__ = [
     "encoder",
     "equal_configs",
     "fusion_levels",
+    "gpu_runs",
     "level_steps",
+    "option_defaults",
     "predict",
+    "predicted_parts",
     "progress",
     "reset",
     "saved_pairs",
     "seconds",
+    "speed_and_accuracy",
+    "split_graph",
 ]

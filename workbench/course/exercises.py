@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.config.plan import LEVELS
-from workbench.course import fusion_checks
+from workbench.course import fusion_checks, int8_checks, provider_checks
 from workbench.course.article import article_tables
 from workbench.course.exercise import ANSWERS, Exercise, budget_of_comparison, outputs_agree, verdict_kind
 from workbench.course.saved_pairs import saved_pairs
@@ -231,4 +231,6 @@ EXERCISES = {
         budget=20.0,
         spent=budget_of_comparison,
     ),
+    **int8_checks.EXERCISES,
+    **provider_checks.EXERCISES,
 }

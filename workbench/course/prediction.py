@@ -24,6 +24,7 @@ class Outcome:
     guess: float | str | None
     measured: float | str | None  # None: not measured, so the guess stays open
     unit: str
+    source: str = "measured here"
 
     def __repr__(self) -> str:
         return str(self)
@@ -33,8 +34,8 @@ class Outcome:
             return "Not measured yet, so your guess stays open: give more time and run the cells again."
         measured = _with_unit(self.measured, self.unit)
         if self.guess is None:
-            return f"Measured here: {measured}. You kept no guess this time."
-        start = f"You guessed {_with_unit(self.guess, self.unit)}; measured here: {measured}."
+            return f"{self.source.capitalize()}: {measured}. You kept no guess this time."
+        start = f"You guessed {_with_unit(self.guess, self.unit)}; {self.source}: {measured}."
         if isinstance(self.guess, str) or isinstance(self.measured, str):
             return f"{start} {'As you guessed.' if self.guess == self.measured else 'Not as you guessed.'}"
         if self.guess == self.measured:
@@ -49,7 +50,7 @@ class Outcome:
         measured = "not yet" if self.measured is None else _with_unit(self.measured, self.unit)
         cells = (guess, measured)
         row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-        heads = "<tr><th>your guess</th><th>measured here</th></tr>"
+        heads = f"<tr><th>your guess</th><th>{escape(self.source)}</th></tr>"
         return f"<p>{escape(str(self))}</p><table>{heads}<tr>{row}</tr></table>"
 
 
@@ -83,12 +84,15 @@ class Prediction:
         self._own = checked
         save(progress().with_guess(Guess(self.name, checked, self.is_final)))
 
-    def against(self, measured: float | str | None) -> Outcome:
-        """Return the guess beside the measured value; final then, unless nothing was measured."""
+    def against(self, measured: float | str | None, source: str = "measured here") -> Outcome:
+        """Return the guess beside the measured value; final then, unless nothing was measured.
+
+        `source` says where the value is from, if it is not measured: "predicted by a table".
+        """
         value = self.value
         if value is not None and measured is not None:
             save(progress().with_guess(Guess(self.name, value, True)))
-        return Outcome(self.question, value, measured, self.unit)
+        return Outcome(self.question, value, measured, self.unit, source)
 
     def widget(self) -> W.VBox:
         """Return a field for the guess with a button that keeps it."""

@@ -95,11 +95,14 @@ class Prediction:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Predictions:
     """Predictions for all providers that there is a table for; nothing of them ran."""
 
     all: tuple[Prediction, ...]
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def to_frame(self) -> pd.DataFrame:
         """One row a provider, the one that would take most first."""

@@ -1,14 +1,15 @@
-// Fits the still picture of a live figure into its cell, and runs one cell of the tour when the tour is opened:
-// the one that shows the workbench.
-// Only in a server that `workbench lab` started, which names the notebook and the very text of that cell; a
-// notebook of the same name with another text in it is left alone.
+// Fits the still picture of a live figure into its cell, runs one cell of the tour when the tour is opened (the one
+// that shows the workbench), and adds cards to the launcher: the course, the tour.
+// The last two only in a server that `workbench lab` started, which names the notebook, the very text of that cell,
+// and the cards; a notebook of the same name with another text in it is left alone.
 (() => {
   const id = "ort-workbench-tour";
+  let shared = {};
 
-  function wanted() {
+  function fromPage(name) {
     const page = document.getElementById("jupyter-config-data");
-    const told = page && JSON.parse(page.textContent).workbenchTour;
-    return told ? JSON.parse(told) : null;
+    const text = page && JSON.parse(page.textContent)[name];
+    return text ? JSON.parse(text) : null;
   }
 
   // JupyterLab's plotly renderer shows the PNG with all its pixels until a click, and no metadata change that.
@@ -37,12 +38,12 @@
     await app.commands.execute("notebook:run-cell");
   }
 
-  const plugin = {
+  const tourPlugin = {
     id: `${id}:open`,
     autoStart: true,
     activate: (app) => {
       fitPictures();
-      const tour = wanted();
+      const tour = fromPage("workbenchTour");
       if (!tour) return;
       const done = new WeakSet();
       const look = () => {
@@ -60,9 +61,38 @@
     },
   };
 
+  function launcherPlugin(ILauncher) {
+    return {
+      id: `${id}:launcher`,
+      autoStart: true,
+      optional: [ILauncher],
+      activate: (app, launcher) => {
+        for (const card of (launcher && fromPage("workbenchCards")) || []) {
+          const command = `${id}:${card.name}`;
+          app.commands.addCommand(command, {
+            label: card.label,
+            caption: card.caption,
+            execute: () => app.commands.execute("docmanager:open", { path: card.path, factory: card.factory }),
+          });
+          launcher.add({ command, category: "ONNX Runtime Workbench" });
+        }
+      },
+    };
+  }
+
+  // JupyterLab's own copy of a package; none where this JupyterLab does not share it.
+  async function sharedPackage(name) {
+    const versions = Object.values(shared[name] || {});
+    return versions.length ? (await versions[0].get())() : {};
+  }
+
   window._JUPYTERLAB = window._JUPYTERLAB || {};
   window._JUPYTERLAB[id] = {
-    init: () => {},
-    get: async () => () => ({ __esModule: true, default: plugin }),
+    init: (scope) => { shared = scope; },
+    get: async () => {
+      const { ILauncher } = await sharedPackage("@jupyterlab/launcher");
+      const plugins = ILauncher ? [tourPlugin, launcherPlugin(ILauncher)] : [tourPlugin];
+      return () => ({ __esModule: true, default: plugins });
+    },
   };
 })();
