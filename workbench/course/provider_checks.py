@@ -81,8 +81,8 @@ def _agreement_db(planted: ModelProto, answer: ModelProto) -> float:
 
     shape = [dim.dim_value for dim in planted.graph.input[0].type.tensor_type.shape.dim]
     feeds = {"x": np.random.default_rng(8).standard_normal(shape).astype(np.float32)}
-    expected = ReferenceEvaluator(planted).run(None, feeds)[0]
-    computed = ReferenceEvaluator(answer).run(None, feeds)[0]
+    outputs: list[Any] = [ReferenceEvaluator(model).run(None, feeds) for model in (planted, answer)]
+    expected, computed = outputs[0][0], outputs[1][0]
     noise = float(np.square(expected - computed, dtype=np.float64).sum())
     signal = float(np.square(expected, dtype=np.float64).sum())
     return math.inf if noise == 0 else 10 * math.log10(signal / noise)
