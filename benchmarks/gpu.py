@@ -9,6 +9,7 @@ result about a GPU, and its report and its files say so.
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 import threading
 import time
@@ -100,7 +101,7 @@ def run_parts(
         weights = [PARTS[other].weight for other in names[place:]]
         share_s = max(0.0, until - clock()) * weights[0] / sum(weights)
         began = clock()
-        write(f"## {name}\n\n{(PARTS[name].run.__doc__ or '').strip()}\n")
+        write(f"## {name}\n\n{inspect.getdoc(PARTS[name].run)}\n")
         end = run_part(bench, PARTS[name], share_s, write)
         outcomes.append(Outcome(name, clock() - began, end))
         write(f"{end} ({outcomes[-1].took_s:.0f} s)\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,28 +72,31 @@ class Bench:
         prefix = "stand-in-" if self.stand_in else ""
         result.save(self.folder / f"{prefix}{name}.ortbench")
 
-    def script(self, module: str, *arguments: str) -> dict[str, Any]:
-        """Run a module of the benchmarks in a process of its own; return its last line, which is JSON."""
-        command = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=SCRIPT_S, cwd=ROOT)
+    def script(self, module: str, name: str, *arguments: str) -> dict[str, Any]:
+        """Run a module of the benchmarks on a sample and its inputs, in a process of its own.
+
+        Return its last line, which is JSON.
+        """
+        model = wb.load(name)
+        with tempfile.TemporaryDirectory() as folder:
+            feeds = Path(folder) / "feeds.npz"
+            np.savez(feeds, **{key: np.asarray(value) for key, value in model.inputs().feeds[0].items()})
+            command = [sys.executable, "-m", f"benchmarks.{module}", str(model.path), str(feeds), *arguments]
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=SCRIPT_S, cwd=ROOT)
         if ended.returncode:
             reason = ended.stderr.strip().splitlines()[-1:] or [f"exit code {ended.returncode}"]
             raise RuntimeError(reason[0])
         answer: dict[str, Any] = json.loads(ended.stdout.strip().splitlines()[-1])
         return answer
 
-    def feeds_file(self, name: str) -> Path:
-        """Write the inputs of a sample for a script; return the file."""
-        path = self.folder / f"{name}-feeds.npz"
-        np.savez(path, **{key: np.asarray(value) for key, value in wb.load(name).inputs().feeds[0].items()})
-        return path
-
-
-def starts(result: wb.Measurement) -> str:
-    """Return load and first run of the first process and of a later one: an empty cache, then a full one."""
-    if result.run.failure is not None:
-        return f"failed: {result.run.failure.problem}"
-    first, *_, last = (*result.run.processes, result.run.processes[-1])
-    cold, warm = first.load_s + first.first_run_s, last.load_s + last.first_run_s
-    count = len(result.run.processes)
-    return f"load and first run {cold:.2f} s at first, {warm:.2f} s in the last of {count} processes"
+    def starts(self, name: str, model: Any, config: wb.Config) -> str:
+        """Measure a config twice; return how long its first process took to begin, and its last one."""
+        cold, warm = (self.measure(f"{name}-{state}", model, config) for state in ("cold", "warm"))
+        for result in (cold, warm):
+            if result.run.failure is not None:
+                return f"failed: {result.run.failure.problem}"
+        texts = [
+            f"{process.load_s:.2f} s to load and {process.first_run_s:.2f} s for the first run {state}"
+            for process, state in ((cold.run.processes[0], "cold"), (warm.run.processes[-1], "warm"))
+        ]
+        return ", ".join(texts)

@@ -69,8 +69,7 @@ def options(bench: Bench) -> Iterator[str]:
 def user_stream(bench: Bench) -> Iterator[str]:
     """A CUDA stream of the caller's, in one process; then the provider's own choices about streams."""
     name = "mobilenetv2"
-    arguments = [str(wb.load(name).path), str(bench.feeds_file(name)), *(["--stand-in"] * bench.stand_in)]
-    answer = bench.script("user_stream", *arguments)
+    answer = bench.script("user_stream", name, *(["--stand-in"] * bench.stand_in))
     equal = "outputs equal" if answer["equal"] else "OUTPUTS DIFFER"
     yield (
         f"{name}: {answer['default_ms']:.3f} ms on ONNX Runtime's stream, {answer['own_ms']:.3f} ms on a "

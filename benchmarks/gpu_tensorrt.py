@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import workbench as wb
-from benchmarks.gpu_bench import Bench, starts
+from benchmarks.gpu_bench import Bench
 
 NET = "resnet50"
 SHAPES = (16, 64, 128)  # the least, best and most tokens
@@ -17,15 +17,14 @@ def engines(bench: Bench) -> Iterator[str]:
     """TensorRT against CUDA, which is A: B float32, C float16; with an engine cache cold and warm."""
     full, half = bench.tensorrt("float32"), bench.tensorrt("float16", trt_fp16_enable="1")
     for label, config in (("float32", full), ("float16", half)):
-        yield f"{label} engine: {starts(bench.measure(f'tensorrt-cache-{label}', NET, config))}"
+        yield f"{label} engine: {bench.starts(f'tensorrt-cache-{label}', NET, config)}"
     yield bench.compare(f"tensorrt-{NET}", NET, bench.cuda(), full, half)
 
 
 def int8(bench: Bench) -> Iterator[str]:
     """Int8 by a calibration table, which ONNX Runtime's own calibrator writes; A is float32."""
     name, folder = "digits-conv", bench.engines("int8")
-    arguments = (str(wb.load(name).path), str(bench.feeds_file(name)), str(folder))
-    answer = bench.script("calibration_table", *arguments)
+    answer = bench.script("calibration_table", name, str(folder))
     yield f"{name}: a table of {answer['tensors']} tensors in {answer['bytes']} bytes"
     table = {"trt_int8_enable": "1", "trt_int8_calibration_table_name": answer["table"]}
     config = bench.tensorrt("int8", **table)
@@ -59,8 +58,7 @@ def other_card(bench: Bench) -> Iterator[str]:
     config = bench.tensorrt("other-card")
 
     def again(state: str) -> str:
-        begun = starts(bench.measure(f"tensorrt-card-{state}", name, config))
-        return f"{state}: {begun}; {_files(folder)}"
+        return f"{state}: {bench.starts(f'tensorrt-card-{state}', name, config)}; {_files(folder)}"
 
     yield again("own")
     for file in folder.glob("*_sm*.engine"):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 ROUNDS = 10
+MOST_S = 5.0  # of all rounds; two are made in any case
 RUNS = 20  # of a session in a round
 WARM_UP = 10
 NON_BLOCKING = 1  # cudaStreamNonBlocking
@@ -75,7 +76,10 @@ def make_stream() -> int:
 def in_turns(calls: list[Any]) -> list[list[float]]:
     """Return the seconds of each call, a block of each in turns, the order turned round each time."""
     samples: list[list[float]] = [[] for _ in calls]
+    until = time.perf_counter() + MOST_S
     for turn in range(ROUNDS):
+        if turn > 1 and time.perf_counter() > until:
+            break
         order = range(len(calls)) if turn % 2 == 0 else reversed(range(len(calls)))
         for place in order:
             for _ in range(RUNS):

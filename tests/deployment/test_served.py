@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,21 @@ from workbench.deployment.server_process import Server
 from workbench.worker.folder import WorkerFolder
 
 pytestmark = pytest.mark.real
+
+GATE = """
+
+import time
+from pathlib import Path
+
+unhindered, here = run, Path(__file__).parent
+
+
+def run(session, feeds):
+    while (here / "closed").exists():
+        (here / "waiting").touch()
+        time.sleep(0.01)
+    return unhindered(session, feeds)
+"""
 
 
 def request(server: Server, path: str, data: bytes | None = None) -> tuple[int, bytes]:
@@ -191,6 +208,32 @@ def test_a_term_signal_ends_it_in_order(deployed: wb.Deployment) -> None:
         running.wait_until_ready()
         running.end(signal.SIGTERM)
         assert running.code in (0, -signal.SIGTERM)  # uvicorn raises the signal again at the end
+        assert "Application shutdown complete" in running.log_end()
+
+
+def test_a_request_in_flight_is_answered_before_it_ends(tmp_path: Path) -> None:
+    """A file in the deployment's own folder opens the gate that its run waits at."""
+    path = tiny.save(tiny.mlp(), tmp_path)
+    deployment = wb.deploy(path, wb.Config(intra_op_threads=1), tmp_path / "out")
+    assert deployment.folder is not None
+    session = deployment.folder / "session.py"
+    session.write_text(session.read_text("utf-8") + GATE)
+    document = json.loads((deployment.folder / "deployment.json").read_text("utf-8"))
+    feed = {name: np.asarray(value) for name, value in wb.load(path).inputs().feeds[0].items()}
+    with WorkerFolder() as folder, Server(deployment.folder, folder / "log") as running:
+        running.wait_until_ready()
+        (deployment.folder / "closed").touch()
+        with ThreadPoolExecutor(1) as pool:
+            body = infer_body(feed, document)
+            asked = pool.submit(request, running, f"/v2/models/{running.name}/infer", body)
+            while not (deployment.folder / "waiting").exists():
+                assert not asked.done()
+            os.kill(running.pid, signal.SIGTERM)
+            while "Shutting down" not in running.log_end():
+                assert running.code is None
+            (deployment.folder / "closed").unlink()
+            assert asked.result(60)[0] == 200
+        running.end(signal.SIGTERM)
         assert "Application shutdown complete" in running.log_end()
 
 

@@ -59,7 +59,7 @@ or `docker build -t {name} . && docker run -p 8000:8000 {name}`. Then:
 |---|---|---|
 {outputs}
 
-Limits stand in `deployment.json`: `max_body_bytes` (413 beyond it), `max_queue` and `timeout_s` (503),
+Limits stand in `deployment.json`: `max_body_bytes` (413), `max_queue` (503), `timeout_s` (408, 503),
 `concurrency` (runs at once), `max_batch` and `max_wait_s`. {batching}
 SIGTERM ends the server after the requests that run. Providers: {providers}. {fallback}
 The server checks the SHA-256 of its model files when it starts. It listens on 127.0.0.1 unless told

@@ -8,18 +8,21 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
+from starlette.requests import ClientDisconnect
 
 from workbench.deployment.serving.batching import Batcher, Batching, QueueFull, TooLate
 from workbench.deployment.serving.hosted import Deployment, Hosted
 from workbench.deployment.serving.metrics import Metrics
 from workbench.deployment.serving.protocol import HEADER_LENGTH, RequestError, read_request, write_response
 
+T = TypeVar("T")
 LOG = logging.getLogger("deployment")
 _BUSY = {"Retry-After": "1"}
+_LARGE_BYTES = 1 << 18  # a longer request or response is read or written beside the event loop
 
 
 class Service:
@@ -33,11 +36,14 @@ class Service:
         self._stop = stop
         limits = self.deployment.limits
         self.max_body_bytes = int(limits["max_body_bytes"])
+        rows = int(limits["max_batch"]) if self.deployment.batchable else 1
+        self.max_requests = int(limits["max_queue"]) + rows * int(limits["concurrency"])
+        self.requests = 0  # that are read, wait, run or are answered
         self.timeout_s = float(limits["timeout_s"])
         self.batcher = Batcher(
             lambda feeds: hosted.run(feeds, self.metrics.run.observe),
             Batching(
-                max_rows=int(limits["max_batch"]) if self.deployment.batchable else 1,
+                max_rows=rows,
                 max_wait_s=float(limits["max_wait_s"]),
                 max_queue=int(limits["max_queue"]),
                 timeout_s=self.timeout_s,
@@ -60,7 +66,11 @@ class Service:
     async def infer(self, request: Request) -> Response:
         """Answer one infer request."""
         began = time.perf_counter()
-        response = await self._response(request)
+        self.requests += 1
+        try:
+            response = await self._response(request)
+        finally:
+            self.requests -= 1
         self.metrics.latency.observe(time.perf_counter() - began)
         self.metrics.requests.labels(str(response.status_code)).inc()
         return response
@@ -68,11 +78,21 @@ class Service:
     async def _response(self, request: Request) -> Response:
         if not self.hosted.ready.is_set():
             return failure(503, "the model is not ready yet", _BUSY)
+        if self.requests > self.max_requests:  # bodies that are being read take memory before they wait
+            return failure(503, "the queue is full", _BUSY)
         try:
-            body = await self._body(request)
-            asked = read_request(
-                body, request.headers.get(HEADER_LENGTH), self.deployment.inputs, self.deployment.outputs
-            )
+            async with asyncio.timeout(self.timeout_s):
+                body = await self._body(request)
+        except TimeoutError:
+            return failure(408, f"the request did not arrive within {self.timeout_s:g} s")
+        except ClientDisconnect:
+            return failure(400, "the client went away")
+        except RequestError as error:
+            return failure(error.status, str(error))
+        length = request.headers.get(HEADER_LENGTH)
+        inputs, wanted = self.deployment.inputs, self.deployment.outputs
+        try:
+            asked = await _aside(len(body), lambda: read_request(body, length, inputs, wanted))
             if self.deployment.batchable and len({array.shape[:1] for array in asked.feeds.values()}) > 1:
                 raise RequestError("the inputs have different numbers of rows")
             future = asyncio.wrap_future(self.batcher.submit(asked.feeds))
@@ -86,20 +106,31 @@ class Service:
         except Exception:  # the model's own error; its text can hold paths of this machine
             LOG.exception("the model refused a request")
             return failure(400, "the model cannot run these inputs; the server's log has the reason")
-        content, headers = write_response(
-            self.deployment.name, self.deployment.version, asked, outputs, self.deployment.outputs
+        name, version = self.deployment.name, self.deployment.version
+        content, headers = await _aside(
+            sum(array.nbytes for array in outputs.values()),
+            lambda: write_response(name, version, asked, outputs, wanted),
         )
         return Response(content, headers=headers)
 
     async def _body(self, request: Request) -> bytes:
         """Read the body; refuse it as soon as it is too long."""
+        if request.headers.get("Content-Encoding", "identity") != "identity":
+            raise RequestError("the body is compressed; send it as it is", 415)
         chunks, length = [], 0
+        if int(request.headers.get("Content-Length", "0")) > self.max_body_bytes:
+            raise RequestError(f"the body is longer than {self.max_body_bytes} bytes", 413)
         async for chunk in request.stream():
             length += len(chunk)
             if length > self.max_body_bytes:
                 raise RequestError(f"the body is longer than {self.max_body_bytes} bytes", 413)
             chunks.append(chunk)
         return b"".join(chunks)
+
+
+async def _aside(size_bytes: int, work: Callable[[], T]) -> T:
+    """Do the work; of a large one in a thread, so that health is answered meanwhile."""
+    return await asyncio.to_thread(work) if size_bytes > _LARGE_BYTES else work()
 
 
 def failure(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:

@@ -29,6 +29,7 @@ DTYPES: dict[str, type[np.generic]] = {
     BYTES: np.object_,
 }
 HEADER_LENGTH = "Inference-Header-Content-Length"
+_MOST_DIGITS = 18  # of a length: Python refuses to read a number of thousands of digits
 _KINDS = {"b": "b", "u": "bui", "i": "bui", "f": "buif"}  # numpy kind of a datatype: kinds of JSON numbers
 
 
@@ -123,7 +124,8 @@ def write_response(
 def _split(body: bytes, header_length: str | None) -> tuple[bytes, bytes]:
     if header_length is None:
         return body, b""
-    if not header_length.isascii() or not header_length.isdecimal() or int(header_length) > len(body):
+    is_number = header_length.isascii() and header_length.isdecimal() and len(header_length) <= _MOST_DIGITS
+    if not is_number or int(header_length) > len(body):
         raise RequestError(f"{HEADER_LENGTH} is not a length within the body")
     return body[: int(header_length)], body[int(header_length) :]
 
@@ -151,7 +153,8 @@ def _shape(shape: Any, tensor: Tensor) -> tuple[int, ...]:
     )
     if not fits:
         raise RequestError(
-            f"input {tensor.name} has shape {shape}; it must be {list(tensor.shape)}, where -1 is any size"
+            f"input {tensor.name} has shape {_short(shape)}; "
+            f"it must be {list(tensor.shape)}, where -1 is any size"
         )
     return tuple(shape)
 
