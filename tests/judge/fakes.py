@@ -143,7 +143,7 @@ class FakeWorker:
         )
 
     def _first_run(self, **_: Any) -> Message:
-        return Message("done", {"first_run_s": self._spend(1), "io": "run"})
+        return Message("done", {"first_run_s": self._spend(1), "io": "run", "feeds": 1})
 
     def _outputs(self, path: str) -> Message:
         number = self._world.sessions.count(self._label)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -94,10 +95,10 @@ def test_a_machine_that_is_always_busy_gets_an_answer_from_all_rounds(tmp_path: 
 
 def test_on_a_busy_machine_only_the_first_round_waits_for_undisturbed_cycles(tmp_path: Path) -> None:
     world = World({"A": 0.001, "B": 0.001}, scatter=0.1, others_cores=1.0)
-    processes = world.compare(tmp_path, budget_s=15.0).evidence.run("A").processes
+    processes = world.compare(tmp_path, budget_s=20.0).evidence.run("A").processes
     first_s, *others_s = (sum(block.wall_s for block in process.blocks) for process in processes)
     assert len(others_s) >= 5
-    assert first_s > 1.4 * max(others_s)
+    assert first_s > 1.4 * median(others_s)
 
 
 def test_most_of_the_time_is_sampling_and_an_interval_comes_within_three_seconds(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
@@ -10,6 +11,11 @@ from hypothesis import strategies as st
 
 from tests.factories.runs import block, process, run
 from workbench.judge.pairs import pair_of, pairs_of, typical_s
+from workbench.records.run import Block
+
+
+def mixed(*feeds_s: float) -> Block:
+    return dataclasses.replace(block(1.0), samples_s=feeds_s * 3)
 
 
 def test_the_ratio_of_typical_latencies() -> None:
@@ -20,9 +26,16 @@ def test_the_ratio_of_typical_latencies() -> None:
     assert pair.log_ratio == pytest.approx(math.log(2))
 
 
-def test_the_slowest_quarter_does_not_count() -> None:
+def test_the_slowest_quarter_is_no_part_of_a_typical_latency() -> None:
     assert typical_s([1.0, 2.0, 3.0, 1000.0]) == pytest.approx(2.0)
     assert typical_s([5.0]) == 5.0
+
+
+def test_passes_over_short_and_long_feeds_are_compared_as_a_whole() -> None:
+    """The fastest third of the runs are those of the short feed, which is equal here."""
+    ours = dataclasses.replace(process(1, [mixed(1.0, 6.0)] * 6), feeds=2)
+    theirs = dataclasses.replace(process(1, [mixed(1.0, 2.5)] * 6), feeds=2)
+    assert pair_of(ours, theirs).log_ratio == pytest.approx(math.log(7.0 / 3.5))
 
 
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=50), st.floats(0.1, 10))

@@ -34,6 +34,8 @@ def anything(hint: Any, name: str = "") -> st.SearchStrategy[Any]:
         return st.datetimes().map(lambda at: at.isoformat()) if name.endswith("_utc") else _texts
     if hint is bool:
         return st.booleans()
+    if name == "feeds":
+        return st.integers(1, _limit)  # a block runs at least one
     if hint is int:
         return st.integers(0 if name.endswith(("_bytes", "_count")) else -_limit, _limit)
     if name in ("ratio", "low", "high"):

@@ -29,7 +29,7 @@ from workbench.records.run import Failure
 from workbench.text import shorten
 from workbench.worker.launch import Worker
 
-SAMPLING_S = 0.5  # per round and config: most of the time that a round takes
+SAMPLING_S = 0.65  # per round and config: most of the time that a round takes
 RACE_BUDGET = 2.0  # times the default: rounds to select and rounds to confirm
 MEMORY_SHARE = 0.6  # share of the machine's memory for the workers of a round
 MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations

@@ -18,15 +18,12 @@ LEAST_S = 1e-9  # no run is shorter than a tick of the clock
 
 MIN_CLEAN_CYCLES = 2  # cycles of A B B A: fewer would rest on a single moment
 CLEAN_SHARE = 0.5  # share of the rounds: with fewer clean ones the verdict uses all cycles
-FASTEST_SHARE = 0.75
-"""The typical latency is the mean of the fastest three quarters of the samples. It uses more samples than the
-median and excludes the same interrupted tail: on identical configs of five models its ratio scatters by
-0.9 % from pair to pair, that of medians by 1.2 %, that of plain means by 3 %.
+FASTEST_SHARE = 1 / 3
+"""A ratio is that of the mean of the fastest third of the passes: what others did to the machine makes runs
+slower, never faster. On identical configs of a model that waits for memory (6 ms, two shared cores) its log
+scatters by 1.2 % from round to round, that of the fastest half by 2.0 %, of three quarters by 3.2 %.
 """
-FASTEST_SHARE_BUSY = 0.25
-"""On a machine that others always use, the fastest quarter of the samples ran undisturbed: at a load of 4 to
-7 on two cores its ratio mostly scatters by 0.6 to 20 %, that of three quarters by 2 to 40 %.
-"""
+TYPICAL_SHARE = 0.75  # a latency by itself: free of the interrupted tail only
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +62,8 @@ def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") 
     if clock == "cpu":
         log_ratio = log_ratio_all = _processor_log_ratio(cycles)  # load does not change processor time
     else:
-        log_ratio_all = _log_ratio(cycles, FASTEST_SHARE_BUSY)
-        log_ratio = _log_ratio(clean, FASTEST_SHARE) if len(clean) >= MIN_CLEAN_CYCLES else None
+        log_ratio_all = _log_ratio(cycles, first.feeds)
+        log_ratio = _log_ratio(clean, first.feeds) if len(clean) >= MIN_CLEAN_CYCLES else None
     return Pair(
         round=first.round,
         log_ratio=log_ratio,
@@ -83,7 +80,7 @@ def cycle_log_ratios(first: ProcessRecord, second: ProcessRecord, clock: Clock =
         return [_processor_log_ratio([cycle]) for cycle in cycles]
     clean = [cycle for cycle in cycles if not any(block.disturbed for side in cycle for block in side)]
     chosen = clean if len(clean) >= MIN_CLEAN_CYCLES else cycles
-    return [_log_ratio([cycle], FASTEST_SHARE) for cycle in chosen]
+    return [_log_ratio([cycle], first.feeds) for cycle in chosen]
 
 
 def population_of(candidates: Iterable[Sequence[Pair]]) -> Population:
@@ -98,18 +95,27 @@ def population_of(candidates: Iterable[Sequence[Pair]]) -> Population:
     return "undisturbed"
 
 
-def typical_s(samples_s: Iterable[float], share: float = FASTEST_SHARE) -> float:
+def typical_s(samples_s: Iterable[float], share: float = TYPICAL_SHARE) -> float:
     """Return the mean of the fastest samples, by default of three quarters, rounded up."""
     ordered = sorted(samples_s)
     return fmean(ordered[: math.ceil(share * len(ordered))])
 
 
-def _log_ratio(cycles: Sequence[Cycle], share: float) -> float:
+def _log_ratio(cycles: Sequence[Cycle], feeds: int) -> float:
     first_s, second_s = (
-        typical_s((sample for cycle in cycles for block in cycle[side] for sample in block.samples_s), share)
+        typical_s(
+            (pass_s for cycle in cycles for block in cycle[side] for pass_s in _passes_s(block, feeds)),
+            FASTEST_SHARE,
+        )
         for side in (0, 1)
     )
     return math.log(max(first_s, LEAST_S) / max(second_s, LEAST_S))
+
+
+def _passes_s(block: Block, feeds: int) -> Sequence[float]:
+    """Return the time of each pass over the feeds: with short and long ones, the fastest runs are the short."""
+    starts = range(0, len(block.samples_s), feeds)
+    return [sum(block.samples_s[start : start + feeds]) for start in starts]
 
 
 def _processor_log_ratio(cycles: Sequence[Cycle]) -> float:

@@ -38,6 +38,7 @@ class Participant:
     import_s: float = 0.0
     loaded: dict[str, Any] = field(default_factory=dict)
     first_run_s: float = 0.0
+    feeds: int = 1
     warmup_s: tuple[float, ...] = ()
     steady: bool = False
     blocks: list[Block] = field(default_factory=list)

@@ -29,10 +29,11 @@ _T = TypeVar("_T")
 
 BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring.md
 LEAD_IN_S = 0.010  # a run this soon after thawing is notably slower
+LEAST_RUNS = 6  # a block holds this many, so that its lead-in costs little
 MAX_RUNS_A_BLOCK = 500
 MIN_CYCLES = 3
 PATIENCE = 1.5  # times the sampling time that a disturbed round waits for clean cycles
-WARM_UP_FLOOR_S = 0.06
+WARM_UP_FLOOR_S = 0.04
 WARM_UP_FLOOR_RUNS = 4
 WARM_UP_BOUND_S = 1.5
 
@@ -78,6 +79,8 @@ class Round:
         self._clock = clock
         self._start_worker = start_worker
         self._participants: list[Participant] = []
+        self._awake: Participant | None = None  # the one that is not frozen while all sample
+        self._continues = False  # whether its block follows one of its own
 
     def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
         """Measure these configs together and return their outcomes."""
@@ -98,6 +101,8 @@ class Round:
                     participant.worker.freeze()
             self._on_step("sampling")
             self._sample()
+            if self._awake is not None:
+                self._awake.worker.freeze()
             for participant in self._shuffled():
                 self._attempt(participant, "run", self._finish)
             for participant in self._participants:
@@ -154,6 +159,7 @@ class Round:
         feeds = str(participant.candidate.feeds)
         first = self._ask(participant, "first_run", "first run", feeds=feeds).body
         participant.first_run_s, participant.outcome.io = first["first_run_s"], first["io"]
+        participant.feeds = first["feeds"]
         if with_outputs:
             path = self._setup.folder / f"{participant.worker.name}.outputs"
             self._ask(participant, "outputs", "outputs", path=str(path))
@@ -192,7 +198,10 @@ class Round:
         The load is read once per cycle: a reading around each block would take as long as the block.
         """
         before = self._watch.read()
-        blocks = [(participant, self._block(participant)) for participant in cycle]
+        blocks = []
+        for participant in cycle:
+            self._wake(participant)
+            blocks.append((participant, self._block(participant)))
         after = self._watch.read()
         answered = [(participant, block) for participant, block in blocks if block is not None]
         if len(answered) < len(cycle):
@@ -215,13 +224,19 @@ class Round:
             participant.blocks.append(replace(block, order=order, others_cpu_s=others, disturbed=disturbed))
         return not disturbed
 
+    def _wake(self, participant: Participant) -> None:
+        """Freeze all others; a participant that has two blocks in a row stays awake between them."""
+        self._continues = participant is self._awake
+        if self._awake is not None and not self._continues:
+            self._awake.worker.freeze()
+        self._awake = participant
+
     def _block(self, participant: Participant) -> Block | None:
         """Run one block of one process; return None on failure."""
         if participant.outcome.failure is not None:
             return None
         start_s = self._clock() - self._began
         answer = self._attempt(participant, "run", self._run_block)
-        participant.worker.freeze()
         if answer is None:
             return None
         delay_ns = answer.body["run_delay_ns"]
@@ -243,12 +258,13 @@ class Round:
 
     def _run_block(self, participant: Participant) -> Message:
         run_s = median(participant.warmup_s[len(participant.warmup_s) // 2 :])
-        lead_in = run_s <= LEAD_IN_S and self._setup.pacing_s is None
+        short = run_s <= LEAD_IN_S and self._setup.pacing_s is None
+        lead_in = short and not self._continues
         return self._ask(
             participant,
             "block",
             "run",
-            seconds=max(self._setup.block_s, 2 * run_s) if lead_in else self._setup.block_s,
+            seconds=max(self._setup.block_s, LEAST_RUNS * run_s) if short else self._setup.block_s,
             min_runs=1,
             max_runs=MAX_RUNS_A_BLOCK,
             pacing_s=self._setup.pacing_s,
@@ -272,6 +288,7 @@ class Round:
             rss_loaded_bytes=participant.loaded["rss_loaded_bytes"],
             rss_bytes=end["rss_bytes"],
             peak_rss_bytes=end["peak_rss_bytes"],
+            feeds=participant.feeds,
         )
 
 

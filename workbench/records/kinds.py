@@ -107,6 +107,8 @@ def check_measured_runs(record: ComparisonRecord, fix: str, *, least: int) -> No
     for run in record.runs:
         if any(not block.samples_s for process in run.processes for block in process.blocks):
             raise BundleError(f"Run {quoted(run.label)} has a block without samples.", fix)
+        if any(process.feeds < 1 for process in run.processes):
+            raise BundleError(f"Run {quoted(run.label)}: feeds: expected at least one.", fix)
     for at, agreement in enumerate(record.agreement):
         if agreement.label not in labels[1:]:
             raise BundleError(f"agreement[{at}].label: there is no such candidate.", fix)

@@ -72,6 +72,7 @@ class ProcessRecord:
     rss_loaded_bytes: int | None
     rss_bytes: int | None  # at the end
     peak_rss_bytes: int | None
+    feeds: int = 1  # a block runs them all, in turn and equally often
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class EngineHost:
         first_run_s = time.perf_counter() - began
         gc.freeze()
         gc.disable()  # as in a session's worker
-        return {"first_run_s": first_run_s, "io": "run"}, b""
+        return {"first_run_s": first_run_s, "io": "run", "feeds": len(self.calls)}, b""
 
     def do_outputs(self, path: str) -> Any:
         """Run each feed once and write the outputs."""

@@ -126,7 +126,8 @@ class SessionHost:
         if bind:
             for call in self.calls:
                 call.keep_outputs()
-        return {"first_run_s": first_run_s, "io": "binding" if bind else "run"}, b""
+        io = "binding" if bind else "run"
+        return {"first_run_s": first_run_s, "io": io, "feeds": len(self.calls)}, b""
 
     def do_outputs(self, path: str) -> Any:
         """Run each feed once and write the outputs."""
