@@ -113,7 +113,7 @@ def _log_ratio(cycles: Sequence[Cycle], feeds: int) -> float:
 
 
 def _passes_s(block: Block, feeds: int) -> Sequence[float]:
-    """Return the time of each pass over the feeds: with short and long ones, the fastest runs are the short."""
+    """Return the time of each pass over the feeds: the fastest runs alone would be those of short feeds."""
     starts = range(0, len(block.samples_s), feeds)
     return [sum(block.samples_s[start : start + feeds]) for start in starts]
 
