@@ -7,6 +7,7 @@ True
 
 from workbench.course.article import article_table, compare_with_article
 from workbench.course.checking import CheckResult, check
+from workbench.course.conv_kinds import ConvKinds, conv_kinds
 from workbench.course.equal_configs import EqualConfigs, equal_configs
 from workbench.course.fusion_levels import fusion_levels
 from workbench.course.gpu_runs import GpuRuns, gpu_runs
@@ -21,6 +22,7 @@ from workbench.course.split_graph import option_defaults, split_graph
 
 __all__ = [
     "CheckResult",
+    "ConvKinds",
     "EqualConfigs",
     "GpuRuns",
     "LevelSteps",
@@ -32,6 +34,7 @@ __all__ = [
     "article_table",
     "check",
     "compare_with_article",
+    "conv_kinds",
     "conv_net",
     "encoder",
     "equal_configs",

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.config.plan import LEVELS
-from workbench.course import fusion_checks, int8_checks, provider_checks
+from workbench.course import (
+    convolution_checks,
+    fusion_checks,
+    int8_checks,
+    memory_checks,
+    provider_checks,
+)
 from workbench.course.article import article_tables
 from workbench.course.exercise import ANSWERS, Exercise, budget_of_comparison, outputs_agree, verdict_kind
 from workbench.course.saved_pairs import saved_pairs
@@ -162,6 +168,8 @@ def _rank(config: Config) -> int:
 
 EXERCISES = {
     **fusion_checks.EXERCISES,
+    **convolution_checks.EXERCISES,
+    **memory_checks.EXERCISES,
     "1.a": Exercise(
         interval_of_pairs,
         (

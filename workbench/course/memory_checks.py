@@ -1,0 +1,131 @@
+"""The exercises of the lesson on memory and cold start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import Config
+from workbench.course.exercise import Exercise, outputs_agree
+from workbench.course.progress import seconds
+from workbench.errors import WorkbenchError
+from workbench.text import listed, one_line
+
+if TYPE_CHECKING:
+    from workbench.results.comparison import Comparison
+    from workbench.results.memory_settings import MemorySettings
+
+MOST_TIMES = 1.5  # the latency as asked
+CLOSE = 0.02  # of the lowest peak
+WANTED_LOADS = 2.0
+ATTEMPTS = 3
+COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
+
+
+def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
+    """Check the setting with the lowest peak of those that take at most 1.5 times as long."""
+    rows = {row.name: row for row in settings.record.rows}
+    if answer not in rows:
+        return f"The answer is none of: {', '.join(rows)}."
+    base_s = settings.record.rows[0].latency_s
+    fine = {
+        name: row.peak_bytes
+        for name, row in rows.items()
+        if row.peak_bytes is not None
+        and row.latency_s is not None
+        and (base_s is None or row.latency_s <= MOST_TIMES * base_s)
+    }
+    if not fine:
+        return "No peak was measured here: measure the settings again."
+    if answer not in fine:
+        return f"With {answer} a run takes more than {MOST_TIMES:g} times as long, or it was not measured."
+    if fine[answer] <= min(fine.values()) * (1 + CLOSE):
+        return None
+    return "Another setting has a lower peak and keeps the latency."
+
+
+def faster_load(answer: Any, *, model: Any) -> str | None:
+    """Check a config that loads in half the time, with equal outputs and no slower runs.
+
+    A busy machine disturbs a load, so that a failed check measures again.
+    """
+    from workbench.api.comparing import compare
+
+    if not isinstance(answer, Config):
+        return "The answer is no wb.Config."
+    comparisons: list[Comparison] = []
+    problem: str | None = ""
+    while problem is not None and len(comparisons) < ATTEMPTS:
+        seed = len(comparisons)
+        comparisons.append(
+            compare(model, Config(), answer, budget_s=seconds(10), seed=seed, progress=False, keep=False)
+        )
+        problem = loads_faster(*comparisons)
+    return problem
+
+
+def loads_faster(*comparisons: Comparison) -> str | None:
+    """Return why a candidate's fastest load does not take half the time at no cost, or None."""
+    if not all(outputs_agree(comparison, "B") for comparison in comparisons):
+        return "The outputs differ from those of the default."
+    verdicts = [comparison.verdict for comparison in comparisons]
+    ratios = [verdict.ratio for verdict in verdicts if verdict.ratio is not None]
+    settled = any(verdict.kind == "slower" for verdict in verdicts)
+    if settled or (ratios and max(ratios) < COSTLY):
+        return "It may load fast, but its runs are slower: a service pays that with every request."
+    before_s, after_s = (_fastest_load_s(comparisons, place) for place in (0, 1))
+    if not before_s or not after_s:
+        return "No load time was measured: run the check again."
+    if before_s / after_s >= WANTED_LOADS:
+        return None
+    return f"It loads {before_s / after_s:.2f} times as fast; {WANTED_LOADS:g} times was asked."
+
+
+def _fastest_load_s(comparisons: tuple[Comparison, ...], place: int) -> float | None:
+    runs = (comparison.runs[place] for comparison in comparisons)
+    return min((process.load_s for run in runs for process in run.processes), default=None)
+
+
+def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str | None:
+    """Check warm-up inputs: every input in its type, of these sizes, and accepted by a run."""
+    from workbench.api.measuring import measure
+    from workbench.models import load
+
+    if not isinstance(answer, Mapping):
+        return "The answer is no dict from the name of an input to an array."
+    loaded = load(model)
+    expected = loaded.inputs(None, **sizes)
+    try:
+        given = loaded.inputs(answer)
+        shapes = dict(expected.shapes)
+        if other := [name for name, shape in given.shapes if shapes[name] != shape]:
+            return f"{listed(other)} shall be {listed(shapes[name] for name in other)}, as requests will be."
+        measure(loaded, inputs=given, budget_s=seconds(5), progress=False, keep=False)
+    except WorkbenchError as error:
+        return f"Refused: {one_line(str(error.args[0]), 160)}."
+    return None
+
+
+EXERCISES = {
+    "9.a": Exercise(
+        lowest_peak,
+        (
+            "settings.to_frame() has peak_bytes and latency_s of each setting.",
+            "First leave out what takes more than 1.5 times as long, then take the lowest peak.",
+        ),
+    ),
+    "9.b": Exercise(
+        faster_load,
+        (
+            "What does ORT do while it loads that would come out the same each time?",
+            "wb.Config has a field saved_graph: optimize once, load the result.",
+        ),
+    ),
+    "9.c": Exercise(
+        valid_warm_up,
+        (
+            "wb.load(…).inputs() shows names, types and sizes of what the workbench would feed.",
+            "Token ids are integers below the vocabulary's size; a mask holds ones.",
+        ),
+    ),
+}
