@@ -16,6 +16,7 @@ import pytest
 
 from tests.amount import amount
 from tests.executed import executed as executed  # a fixture
+from workbench.cpu import usable_cores
 from workbench.worker.forking import ForkServer
 from workbench.worker.launch import Worker
 
@@ -27,6 +28,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("workbench")
 
 OPENVINO = "WORKBENCH_OPENVINO_PYTHON"
+MOST_PROCESSES = 8  # each imports everything
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -38,6 +40,17 @@ def find_browser() -> str | None:
 def pytest_report_header() -> str:
     found = find_browser()
     return f"browser: {found}" if found else "browser: no Chromium found, so its tests are left out"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Use all cores for a whole run without ONNX Runtime and browser, where nothing is timed; `-n0`: one."""
+    option = config.option
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not option.collectonly
+    is_pure = "not real" in option.markexpr and "not browser" in option.markexpr
+    is_worker_of_xdist = hasattr(config, "workerinput")
+    if is_whole and is_pure and not is_worker_of_xdist and not option.usepdb and option.numprocesses is None:
+        option.numprocesses, option.dist = min(usable_cores(), MOST_PROCESSES), "loadfile"
 
 
 @pytest.hookimpl(tryfirst=True)

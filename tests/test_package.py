@@ -63,6 +63,12 @@ def test_the_package_has_an_example_too() -> None:
     assert doctest.testmod(workbench).failed == 0
 
 
+def test_no_module_takes_the_place_of_a_public_name() -> None:
+    modules = {path.stem for path in (ROOT / "workbench").iterdir() if path.suffix in ("", ".py")}
+    assert "analysis" in modules
+    assert modules & set(workbench.__all__) == set()
+
+
 def test_names_are_listed_and_others_refused() -> None:
     assert set(dir(workbench)) == {*workbench.__all__, "__version__"}
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import comm
+import ipywidgets as W
 import pytest
 
 import workbench as wb
 from tests.models import tiny
+
+
+@pytest.fixture(autouse=True)
+def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open widgets without their state: no page listens, and collecting it takes most of a widget's time."""
+
+    def open_without_state(widget: W.Widget) -> None:
+        if widget.comm is None:
+            widget.comm = comm.create_comm(target_name="jupyter.widget", data={})
+
+    monkeypatch.setattr(W.Widget, "open", open_without_state)
 
 
 @pytest.fixture

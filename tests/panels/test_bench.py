@@ -210,13 +210,18 @@ def test_a_cell_that_shows_the_panels_keeps_a_table_of_them() -> None:
 def test_modules_that_threads_share_are_imported_after_the_panels_and_before_any_work() -> None:
     """Of two threads that imported pandas at once, one was given it half-made, and exporting failed."""
     code = """
-import sys, workbench as wb
+import sys, threading, workbench as wb
 from workbench.panels.shared_modules import NAMES
+importers = set()
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name in NAMES:
+            importers.add("main" if threading.current_thread() is threading.main_thread() else "other")
+sys.meta_path.insert(0, Watch())
 bench = wb.Workbench()
 bench.panels
-print(set(NAMES) & set(sys.modules))
-bench.in_background(lambda: print(set(NAMES) <= set(sys.modules)), print, print)
+bench.in_background(lambda: print(*importers, set(NAMES) <= set(sys.modules)), print, print)
 bench.background.settle()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["set()", "True"]
+    assert done.stdout.split() == ["other", "True"]

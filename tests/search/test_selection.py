@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from tests.amount import amount
 from tests.search.worlds import SPACE, TRUTHS, World, study
 from workbench.config import Config, DynamicInt8
 from workbench.records.space import Space
 from workbench.search.selection import Selection
 
-TRIES = 40
+pytestmark = pytest.mark.thorough
+TRIES = amount(40)
 
 
 @pytest.mark.parametrize("scatter", [0.01, 0.04])
@@ -29,7 +31,7 @@ def test_a_config_that_is_slower_than_the_default_is_hardly_ever_chosen(scatter:
     """Every change costs 1 %, so that whatever is chosen is a false promotion."""
     outcomes = [
         study(SPACE, lambda config: 1.0 + 0.01 * (config != Config()), scatter=scatter, budget_s=90.0, seed=s)
-        for s in range(300)
+        for s in range(amount(300))
     ]
     assert sum(outcome.gain < 1.0 for outcome in outcomes) <= 0.02 * len(outcomes)
 
