@@ -1,9 +1,11 @@
-"""Measure how fast the panels answer: `python -m benchmarks.panels [clicks] [cancel] [-m MODEL] [-o FILE]`.
+"""Measure how fast the panels answer, and their budgets: `python -m benchmarks.panels [PART…] [-m MODEL] [-o FILE]`.
 
 Start a real JupyterLab and a Chromium without a window, and click as a person would. `clicks`: many different
 clicks while a comparison runs, from the click until the page shows its answer. `cancel`: runs that are
-cancelled at several moments, from the click until the panels say so, and until no worker is left. Print a
-table; `-o` writes every time as JSON.
+cancelled at several moments, from the click until the panels say so, and until no worker is left. `tasks`: the
+clicks of the common tasks. `places`: how far below the top of each tab its first data stand. `cold`: a page of
+a fresh server in a fresh browser profile, from its address until a click is answered. Print a table; `-o`
+writes every value as JSON.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ from typing import Any
 import psutil
 from playwright.sync_api import Page, expect
 
+from benchmarks.panel_budgets import budget_table, cold, places, tasks
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
 from tests.browser.harness.panels import SECTIONS, button, knob
 from tests.conftest import is_worker
 
+PARTS = ("clicks", "cancel", "tasks", "places", "cold")
 TIMES = 3  # each click, and each cancel
 RUNS = ("Compare", "Profile", "Explain", "Ablate", "Levels", "Export HTML")
 MOMENTS_S = (0.0, 0.4, 1.2)  # after the first sign of life
@@ -175,17 +179,22 @@ def workers() -> int:
 
 
 def measure(parts: Sequence[str], model: str, times: int) -> list[dict[str, Any]]:
-    """Measure every part in a notebook of its own."""
+    """Measure every part in notebooks of its own."""
     rows = []
     with tempfile.TemporaryDirectory() as folder, started_browser() as browser:
         place = Path(folder)
+        if "cold" in parts:
+            rows += cold(place, browser, times)
         with started_lab(place / "lab") as lab:
-            for part in parts:
+            for part in [part for part in PARTS if part in parts and part != "cold"]:
                 pages = Pages(browser, place)
-                book = open_book(pages.open(), lab, lab.write(f"{part}.ipynb", START.format(model=model)))
-                book.run_all()
-                expect(book.page.locator("details.wbp-headline")).to_be_visible()
-                rows += measure_clicks(book.page, times) if part == "clicks" else cancels(book.page, times)
+                if part in ("tasks", "places"):
+                    rows += (tasks if part == "tasks" else places)(lab, pages)
+                else:
+                    book = open_book(pages.open(), lab, lab.write(f"{part}.ipynb", START.format(model=model)))
+                    book.run_all()
+                    expect(book.page.locator("details.wbp-headline")).to_be_visible()
+                    rows += (measure_clicks if part == "clicks" else cancels)(book.page, times)
                 pages.close()
                 lab.stop_kernels()
     return rows
@@ -220,16 +229,19 @@ def _line(name: str, rows: Sequence[dict[str, Any]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.panels", description=__doc__)
-    parser.add_argument("parts", nargs="*", help="clicks, cancel; default: both")
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; default: all")
     parser.add_argument("-m", "--model", default="digits-vit", help="a sample, or a path")
     parser.add_argument("-n", "--times", type=int, default=TIMES, help="how often each")
     parser.add_argument("-o", "--output", type=Path, help="a JSON file for every time")
     asked = parser.parse_args(arguments)
-    wrong = [part for part in asked.parts if part not in ("clicks", "cancel")]
+    wrong = [part for part in asked.parts if part not in PARTS]
     if wrong:
-        parser.error(f"{wrong[0]!r} is no part; choose from clicks, cancel")
-    rows = measure(asked.parts or ("clicks", "cancel"), asked.model, asked.times)
-    print(table(rows))
+        parser.error(f"{wrong[0]!r} is no part; choose from {', '.join(PARTS)}")
+    rows = measure(asked.parts or PARTS, asked.model, asked.times)
+    timed = [row for row in rows if "seconds" in row]
+    if timed:
+        print(table(timed))
+    print(budget_table([row for row in rows if "seconds" not in row]))
     if asked.output is not None:
         asked.output.write_text(json.dumps(rows, indent=1), "utf-8")
     return 0

@@ -18,9 +18,7 @@ from tests.factories.comparisons import ordinary
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-# A DataFrame is a table of pandas', which scrolls in its output; what is ours has to fit.
 CUT = """() => [...document.querySelectorAll('.jp-Cell .jp-OutputArea-output')]
-  .filter((output) => !output.querySelector('table.dataframe'))
   .filter((output) => output.scrollWidth > output.clientWidth + 1)
   .map((output) => `${output.className}: ${output.scrollWidth} > ${output.clientWidth}`)"""
 PICTURE = ".jp-OutputArea-output img, .jp-OutputArea-output .main-svg, .jp-OutputArea-output canvas"
@@ -40,7 +38,12 @@ RESULTS = (
     "result.latency_figure()",
     "result.resources_figure()",
     "result.agreement_figure()",
-    "result.to_frame()",
+    "result.to_frame().set_index('label').T",
+    "frame = result.explanation('A').to_frame()\nframe.groupby('fate').head(2)",
+    "result.explanation('A').passes.to_frame()[['pass', 'level', 'removed', 'added']]",
+    "wb.open('levels.ortbench').to_frame()[['level', 'nodes', 'op_types', 'median_s', 'speedup', 'verdict']]",
+    "wb.open('threads.ortbench').to_frame()[['threads', 'spinning', 'latency_s', 'cpu_s', 'busy_threads']]",
+    "wb.open('load.ortbench').to_frame()",
 )
 
 
@@ -55,6 +58,8 @@ def fits(page: Page) -> None:
 @pytest.mark.parametrize("width", [1000, 1440])
 def test_every_result_fits_its_cell_when_run_saved_and_reloaded(show: Show, lab: Lab, width: int) -> None:
     wb.Comparison(ordinary(), parts=examples.parts()).save(lab.folder / "every.ortbench")
+    for kind, name in (("levels", "levels"), ("thread scaling", "threads"), ("load test", "load")):
+        examples.further()[kind].save(lab.folder / f"{name}.ortbench")
     book = show(*RESULTS, width=width)
     fits(book.page)
     book.save()

@@ -95,7 +95,7 @@ def test_a_short_run_is_cancelled_or_done_and_the_verdict_stays(show: Show) -> N
     button(page, "Compare").click()
     compared(page)
     verdict = page.locator(".wbp-verdict").inner_text()
-    button(page, "share").click()
+    button(page, "share as…").click()
     for name in ("Explain", "Profile", "Export HTML"):
         page.evaluate(START_AND_CANCEL, name)
         expect(button(page, name)).to_be_enabled()

@@ -108,7 +108,7 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     page.locator(".wbp-page:visible").get_by_role("button", name="Pin", exact=True).click()
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
     assert "wb.history().open" in book.cell(1).inner_text()
-    button(page, "share").click()
+    button(page, "share as…").click()
     button(page, "Pin verdict").click()
     expect(book.cell(2)).to_be_visible()
     button(page, "Save").click()
@@ -165,7 +165,7 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     shows_something(page, "latency")
     keys.press("Pin")
     expect(page.locator(".wbp-card")).to_contain_text("Pinned below")
-    keys.press("share", "Shift+Tab")
+    keys.press("share as…", "Shift+Tab")
     keys.press("Save")
     expect(page.locator(".wbp-note", has_text="Saved as")).to_be_visible()
     with page.expect_download() as download:

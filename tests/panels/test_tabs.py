@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,25 +64,44 @@ def test_a_tab_opens_on_a_picture(shown: wb.Workbench, title: str) -> None:
 
 def test_a_question_that_is_answered_turns_to_its_tab(shown: wb.Workbench) -> None:
     results = shown.panels.results
-    for link, title in zip(results.questions.links[1:3], ("accuracy", "flame"), strict=True):
+    for link, title in zip(results.questions.links[1:4], ("accuracy", "flame", "fusions"), strict=True):
         link.click()
         assert results.tabs.titles[results.tabs.selected_index] == title
     results.questions.why.click()
     assert results.tabs.titles[results.tabs.selected_index] == "graph"
 
 
-def test_share_opens_the_menu_and_closes_it(shown: wb.Workbench) -> None:
+def test_share_writes_a_page_with_one_click_and_says_where(shown: wb.Workbench, tmp_path: Path) -> None:
     results = shown.panels.results
-    assert results.row.menu.layout.display == "none"
+    results.row.path.value = str(tmp_path / "mine.ortbench")
     results.questions.share.click()
-    assert results.row.menu.layout.display is None
-    results.questions.share.click()
-    assert results.row.menu.layout.display == "none"
+    job = shown.jobs.running
+    assert job is not None
+    assert results.questions.share.disabled, "one at a time"
+    job.finished.wait()
+    settle(shown)
+    assert (tmp_path / "mine.html").is_file()
+    assert str(tmp_path / "mine.html") in results.row.status.value
+    assert results.row.menu.layout.display == "none", "no menu to read first"
+
+
+def test_further_ways_to_share_stand_in_a_menu(shown: wb.Workbench) -> None:
+    results = shown.panels.results
+    for display in ("none", None, "none"):
+        assert results.row.menu.layout.display == display
+        results.questions.ways.click()
+
+
+def test_a_tab_is_made_when_it_is_first_shown(shown: wb.Workbench) -> None:
+    results = shown.panels.results
+    assert list(results.pages.made) == [0]
+    turned(shown, "memory")
+    assert len(results.pages.made) == 2
 
 
 def test_before_a_comparison_there_are_no_questions() -> None:
     questions = wb.Workbench().panels.results.questions
-    assert [link.layout.display for link in questions.links] == ["none"] * 4
+    assert [link.layout.display for link in questions.links] == ["none"] * 6
 
 
 SCALING = ThreadScalingRecord(

@@ -20,9 +20,9 @@ class Layout:
     """Makes the panels and holds them."""
 
     def __init__(self, bench: Bench) -> None:
-        self.model_row, self.run_row = ModelRow(bench), RunRow(bench)
+        self.model_row, self.results = ModelRow(bench), Results(bench)
+        self.run_row = RunRow(bench, self.results.turn)
         self.configure = Configure(bench, self.run_row.widget)
-        self.results = Results(bench)
         self.bug = W.HTML()
         bench.state.observe(self._show_bug, names="bug")
         self.live, self.stale = Live(bench), Stale(bench, self.results.widget)

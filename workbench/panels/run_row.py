@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import ipywidgets as W
@@ -12,14 +13,14 @@ from workbench.panels.changes import on_change, own_changes
 from workbench.results.registry import KINDS
 
 LABELS = {"Explain": "explanation", "Profile": "profile", "Levels": "levels", "Ablate": "ablation"}
-LEADING = ("findings", "study")  # kinds with a large button below Compare, as far as they are registered
 MENU = "all that can be made…"
 
 
 class RunRow:
     """Starts and cancels jobs."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, turn: Callable[[str], None]) -> None:
+        """`turn` selects a tab of the results by its title."""
         self.bench, self.state = bench, bench.state
         self.status = W.HTML()
         hint = "Measure all configs side by side and say which is faster"
@@ -28,8 +29,9 @@ class RunRow:
         hint = "Stop what runs; a result that is there stays"
         self.cancel = button("Cancel", hint, self._cancel, self.status, kind="")
         offered = {kind.name: kind for kind in KINDS if kind.button}
-        leading = [(offered[name].button, offered[name].hint, partial(bench.run, name))
-                   for name in LEADING if name in offered]  # fmt: skip
+        finding, hint = offered["findings"], "Search the best config, starting from A: its tab asks for the goal"
+        leading = [(finding.button, finding.hint, partial(bench.run, "findings")),
+                   ("Tune", hint, partial(turn, "tune"))]  # fmt: skip
         specs = [(label, offered[kind].hint, partial(bench.run, kind)) for label, kind in LABELS.items()]
         self.buttons = {"Compare": self.compare, **buttons_of([*leading, *specs], self.status)}
         self.kinds = {kind.button: name for name, kind in offered.items()}
@@ -58,6 +60,7 @@ class RunRow:
 
     def _show(self, _: object = None) -> None:
         view = self.state.job
-        for started in (*self.buttons.values(), self.menu):
-            started.disabled = view is not None
+        for name, pressed in self.buttons.items():
+            pressed.disabled = view is not None and name != "Tune"
+        self.menu.disabled = view is not None
         self.cancel.disabled = view is None or view.cancelling

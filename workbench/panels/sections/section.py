@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import ipywidgets as W
@@ -31,11 +31,8 @@ class Section:
         self.parts: dict[str, PartControl] = {}
         self.header = W.Button(description="", tooltip=self.hint or f"Open or close: {self.group}")
         self.header.add_class("wbp-section-button")
-        self.status = W.HTML()
-        self.body = W.VBox([])
-        self.body.add_class("wbp-section-body")
-        self.body.layout.display = "none"
-        self.widget = W.VBox([self.header, self.body])
+        self.open = False  # whether the body is on the screen
+        self.widget = W.VBox([self.header])
         self.widget.add_class("wbp-section")
         self.header.on_click(lambda _: self.toggle())
         self.state.observe(lambda _: self.refresh(), names=["a", "b", "more", "editing", "model"])
@@ -51,16 +48,26 @@ class Section:
         """The config that the panels show."""
         return self.state.config(self.state.editing)
 
-    @property
-    def open(self) -> bool:
-        """Whether the body is on the screen."""
-        return bool(self.body.layout.display != "none")
+    @cached_property
+    def status(self) -> W.HTML:
+        """The errors of the section."""
+        return W.HTML()
+
+    @cached_property
+    def body(self) -> W.VBox:
+        """What stands below the header; made when the section is first opened, like its controls."""
+        body = W.VBox([])
+        body.add_class("wbp-section-body")
+        body.layout.display = "none"
+        self.widget.children = (self.header, body)
+        return body
 
     def toggle(self) -> None:
         """Open or close the section."""
         if not self.body.children:
             self.body.children = [*self.build(), self.status]
-        self.body.layout.display = "none" if self.open else None
+        self.open = not self.open
+        self.body.layout.display = None if self.open else "none"
         self.refresh()
 
     def build(self) -> list[W.Widget]:

@@ -9,12 +9,13 @@ import ipywidgets as W
 
 from workbench.analysis.placement import Prediction
 from workbench.analysis.placement.checks import reliability
+from workbench.figures.palette import style_of_provider
 from workbench.panels.badges import link_badges
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.table import Table
-from workbench.text import bytes_text
+from workbench.text import bytes_text, counted
 from workbench.views.graph import graph_view
 
 MOST_KINDS = 6  # operators of single nodes that are named
@@ -56,7 +57,7 @@ class Elsewhere(W.VBox):  # type: ignore[misc]
         view = graph_view(self.explanation.explained, prediction=prediction)
         link_badges(self.state, view)
         on_change(view, self._select, "selected", status=self.status)
-        below = note_html(reliability(prediction.provider)) + islands_html(prediction)
+        below = strip_html(prediction) + note_html(reliability(prediction.provider)) + islands_html(prediction)
         self.detail.children = [W.HTML(below), view]
 
     def _select(self, names: tuple[str, ...]) -> None:
@@ -71,6 +72,24 @@ def table_row(row: Any) -> tuple[Any, ...]:
         row.prediction_for, row.nodes, None if share is None else round(100 * share), row.unknown,
         row.partitions, row.tensors_crossing, None if size is None else bytes_text(size), left,
     )  # fmt: skip
+
+
+def strip_html(prediction: Prediction) -> str:
+    """Return a bar with the nodes that the provider takes, the unknown ones and the rest, and its parts."""
+    taken, unknown = prediction.taken, prediction.unknown
+    rest = len(prediction.nodes) - taken - unknown
+    shares = ((prediction.name, taken, style_of_provider(prediction.provider).color),
+              ("unknown", unknown, "transparent"),
+              ("CPU", rest, style_of_provider("CPUExecutionProvider").color))  # fmt: skip
+    known = [share for share in shares if share[1]]
+    words = " · ".join(f"{name} {count:,}" for name, count, _ in known)
+    pieces = "".join(
+        f'<span style="flex-grow:{count};background:{color}"></span>' for _, count, color in known
+    )
+    return (
+        f'<div class="wbp-strip-row"><b>{text(words)}</b> <span class="wbp-shares" role="img" '
+        f'aria-label="{text(words)}">{pieces}</span> {counted(prediction.partitions, "part")}</div>'
+    )
 
 
 def islands_html(prediction: Prediction) -> str:

@@ -12,20 +12,25 @@ from workbench.panels.buttons import button
 from workbench.panels.tabs.result_row import ResultRow
 from workbench.results.registry import KINDS
 
-ANSWERS = {"accuracy": "accuracy", "where the time goes": "profile"}  # question → kind of result
+ANSWERS = (  # question, kind of result, the tab that answers it if that is not the kind's own, tooltip
+    ("accuracy", "accuracy", "", "How right A and B are"),
+    ("where the time goes", "profile", "", "Profile A and B"),
+    ("fusions", "explanation", "fusions", "What ORT fused in A and in B, and what it left alone"),
+)
 
 
 class Questions:
-    """Four links, `more` and the code; `turn` selects a tab by its title."""
+    """Links, the button `more` and the code; `turn` selects a tab by its title."""
 
     def __init__(self, bench: Bench, row: ResultRow, more: W.Button, turn: Callable[[str], None]) -> None:
         self.bench, self.state, self.row, self.turn = bench, bench.state, row, turn
         self.status = W.HTML()
-        hints = {"accuracy": "How right A and B are", "where the time goes": "Profile A and B"}
         self.why = self._link("why?", "What ORT did differently, or what costs B its time", self._ask_why)
-        asked = [self._link(text, hints[text], partial(self._ask, kind)) for text, kind in ANSWERS.items()]
-        self.share = self._link("share", "Save, download, export, pin or deploy this", row.toggle)
-        self.links = [self.why, *asked, self.share]
+        asked = [self._link(text, hint, partial(self._ask, *answer)) for text, *answer, hint in ANSWERS]
+        hint = "One HTML file with everything, beside the notebook and in your downloads"
+        self.share = self._link("share", hint, row.export)
+        self.ways = self._link("share as…", "Pin, save, download, name the file, deploy", row.toggle)
+        self.links = [self.why, *asked, self.share, self.ways]
         line = W.HBox([*self.links, more, row.buttons["Copy as Python"]])
         line.add_class("wbp-questions")
         self.widget = W.VBox([line, self.status])
@@ -44,8 +49,8 @@ class Questions:
     def _ask_why(self) -> None:
         self._ask("why slower" if self.state.result.verdict.kind == "slower" else "explanation")
 
-    def _ask(self, kind: str) -> None:
+    def _ask(self, kind: str, title: str = "") -> None:
         """Turn to the answer; make it where there is none."""
-        self.turn(KINDS.named(kind).tabs[0])
+        self.turn(title or KINDS.named(kind).tabs[0])
         if not self.state.has_part(kind):
             self.bench.run(kind)

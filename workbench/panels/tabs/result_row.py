@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,13 @@ class ResultRow:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        self.code = CodeBox(bench)
         self.path = W.Text(
             placeholder="file.ortbench", tooltip="Where to save the bundle; relative to the notebook"
         )
         self.status = W.HTML()
         self.named: Any = None  # the result whose name the path has
         specs: tuple[Spec, ...] = (
-            ("Copy as Python", "The code that does exactly this", self.code.toggle),
+            ("Copy as Python", "The code that does exactly this", self._toggle_code),
             ("Pin verdict", "Keep verdict and figure in a cell below that survives sharing", self._pin),
             (
                 "Save",
@@ -41,22 +40,33 @@ class ResultRow:
             (
                 "Export HTML",
                 "One HTML file, beside the notebook and in your downloads: opens offline, with live figures",
-                self._export,
+                self.export,
             ),
         )
         self.buttons = buttons_of(specs, self.status)
         _, pin, save, download, export = self.buttons.values()
         sharing = W.HBox([pin, self.path, save, download, export])
         sharing.add_class("wbp-actions")
-        self.deploying = Deploying(bench)
-        self.menu = W.VBox([sharing, self.deploying.widget])
+        self.menu = W.VBox([sharing])
         self.menu.layout.display = "none"
-        self.widget = W.VBox([self.menu, self.code.widget, self.status])
+        self.widget = W.VBox([self.menu, self.status])
         self.state.observe(self._show, names=["result", "model", "job"])
         self._show()
 
+    @cached_property
+    def code(self) -> CodeBox:
+        """The code of the result; made when it is first asked for."""
+        box = CodeBox(self.bench)
+        self.widget.children = (self.menu, box.widget, self.status)
+        return box
+
+    def _toggle_code(self) -> None:
+        self.code.toggle()
+
     def toggle(self) -> None:
         """Open or close the menu."""
+        if len(self.menu.children) == 1:
+            self.menu.children = (*self.menu.children, Deploying(self.bench).widget)
         self.menu.layout.display = "none" if self.menu.layout.display is None else None
 
     def _show(self, _: object = None) -> None:
@@ -90,7 +100,7 @@ class ResultRow:
             self._show_error,
         )
 
-    def _export(self) -> None:
+    def export(self) -> None:
         """Export as a job that can be cancelled: a page with large graphs takes seconds."""
         path = Path(self.path.value.strip() or "result.ortbench").expanduser()
         self.status.value = note_html("Exporting…")
@@ -99,8 +109,8 @@ class ResultRow:
     def _exported(self, written: tuple[Path, bytes]) -> None:
         path, data = written
         self.bench.page.download(
-            path.name, "text/html", data, self.status, before=f"Written as {path};",
-            fix=f"It is written as {path}.",
+            path.name, "text/html", data, self.status, before=f"Written as {path.absolute()};",
+            fix=f"It is written as {path.absolute()}.",
         )  # fmt: skip
 
     def _show_error(self, error: Exception) -> None:

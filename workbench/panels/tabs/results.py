@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import ipywidgets as W
@@ -37,14 +39,35 @@ class Page(Protocol):
     def forget(self) -> None: ...
 
 
+class Pages:
+    """The contents of the tabs, each made when it is first asked for: a fresh page shows one of them."""
+
+    def __init__(self, makers: Sequence[Callable[[], Page]]) -> None:
+        self._makers = makers
+        self.made: dict[int, Page] = {}
+        self.places = [W.VBox([]) for _ in makers]
+        for place in self.places:
+            place.add_class("wbp-place")
+
+    def __getitem__(self, place: int) -> Page:
+        if place not in self.made:
+            self.made[place] = self._makers[place]()
+            self.places[place].children = (self.made[place].widget,)
+        return self.made[place]
+
+    def __iter__(self) -> Iterator[Page]:
+        return map(self.__getitem__, range(len(self._makers)))
+
+
 class Results:
     """Only the selected tab holds anything: a figure drawn out of sight has no size."""
 
     def __init__(self, bench: Bench) -> None:
         self.state = bench.state
         self.banner, self.row = Banner(bench), ResultRow(bench)
-        self.pages: list[Page] = [*(TabPage(bench, tab) for tab in TABS), TunePage(bench), HistoryPage(bench)]
-        self.tabs = W.Tab(children=[page.widget for page in self.pages])
+        makers: list[Callable[[], Page]] = [partial(TabPage, bench, tab) for tab in TABS]
+        self.pages = Pages([*makers, partial(TunePage, bench), partial(HistoryPage, bench)])
+        self.tabs = W.Tab(children=self.pages.places)
         self.tabs.add_class("wbp-tabs")
         for place, title in enumerate([*(tab.title for tab in TABS), "tune", "history"]):
             self.tabs.set_title(place, title)
@@ -95,6 +118,6 @@ class Results:
                 page.show() if place == change["new"] else page.hide()
 
     def _changed(self, _: object) -> None:
-        for page in self.pages:
+        for page in self.pages.made.values():
             page.forget()
         self.pages[self.tabs.selected_index or 0].show()

@@ -56,6 +56,8 @@ class TunePage:
         self.state.observe(self._new_model, names="model")
         self.state.observe(lambda _: self._enable(), names="job")
         self.state.observe(lambda _: self.show(), names="study")
+        self._offer()
+        self._enable()
 
     def show(self) -> None:
         """Show the study, or what the tab does."""

@@ -189,12 +189,16 @@ function begin(el, label) {
   return { root, say: (text) => { live.textContent = printable(text); } };
 }
 
+const TIGHT = 700; // pixels of a view; less has short labels, so that its controls stand in one row
+
 function toolbar(root) {
   const bar = make("div", "wbv-bar", "", root);
+  new ResizeObserver(() => root.classList.toggle("wbv-tight", root.clientWidth < TIGHT)).observe(root);
   return {
     bar,
-    button(label, title, call) {
+    button(label, title, call, short) {
       const button = make("button", "", label, bar);
+      if (short) button.dataset.short = short;
       button.type = "button";
       button.title = title;
       button.setAttribute("aria-label", title);

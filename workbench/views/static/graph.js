@@ -26,8 +26,8 @@ function render({ model, el }) {
   const color = tools.choice("Colour", "What the boxes are coloured by", data.modes.map((one) => ({ value: one.name, label: one.label, disabled: !one.known })), view.mode?.name, (value) => { save("color", value); recolor(); });
   view.columns = columnsOf(data);
   if (!view.columns && data.panes.some((pane) => pane.trees.length > 1)) tools.choice("Group", "How nodes are put into boxes", ["modules", "partitions"].map((value) => ({ value, label: value })), model.get("group"), (value) => { save("group", value); regroup(); });
-  if (!view.columns) tools.button("Expand one level", "Open every closed box in sight", () => level(true));
-  if (!view.columns) tools.button("Collapse one level", "Close the innermost open boxes", () => level(false));
+  if (!view.columns) tools.button("Expand one level", "Open every closed box in sight", () => level(true), "+1 level");
+  if (!view.columns) tools.button("Collapse one level", "Close the innermost open boxes", () => level(false), "−1 level");
   tools.button("Fit", "Show the whole graph (0)", () => panes.forEach((pane) => pane.stage.showAll()));
   tools.button("PNG", "Download this picture", async () => download(await shot(), `${(data.model || "graph").replace(/[^\w.-]+/g, "_").slice(0, 60)}.png`));
   expander(root, tools.bar, () => arrange());
