@@ -108,9 +108,10 @@ class ResultRow:
 
     def _exported(self, written: tuple[Path, bytes]) -> None:
         path, data = written
+        place = f"Written as {path.absolute()}"
+        self.status.value = note_html(f"{place}.")  # also where no page answers
         self.bench.page.download(
-            path.name, "text/html", data, self.status, before=f"Written as {path.absolute()};",
-            fix=f"It is written as {path.absolute()}.",
+            path.name, "text/html", data, self.status, before=f"{place};", fix=f"{place}.",
         )  # fmt: skip
 
     def _show_error(self, error: Exception) -> None:
