@@ -1,4 +1,4 @@
-"""Budgets of the panels: clicks of the common tasks, where first data stand, a cold page until it is usable."""
+"""Budgets of the panels: clicks of the common tasks, where first data stand, the start of a cold page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def places(lab: Lab, pages: Pages) -> list[dict[str, Any]]:
 
 
 def cold(folder: Path, browser: Browser, times: int) -> list[dict[str, Any]]:
-    """Open a page of a fresh server in a fresh profile; return the seconds until each step, from its address."""
+    """Open a page of a fresh server in a fresh profile; return the seconds until each step."""
     rows = []
     for turn in range(times):
         with started_lab(folder / f"cold-{turn}") as lab:

@@ -1,11 +1,11 @@
-"""Measure how fast the panels answer, and their budgets: `python -m benchmarks.panels [PART…] [-m MODEL] [-o FILE]`.
+"""Measure how fast the panels answer, and their budgets: `python -m benchmarks.panels [PART…] [-m MODEL]`.
 
 Start a real JupyterLab and a Chromium without a window, and click as a person would. `clicks`: many different
 clicks while a comparison runs, from the click until the page shows its answer. `cancel`: runs that are
-cancelled at several moments, from the click until the panels say so, and until no worker is left. `tasks`: the
-clicks of the common tasks. `places`: how far below the top of each tab its first data stand. `cold`: a page of
-a fresh server in a fresh browser profile, from its address until a click is answered. Print a table; `-o`
-writes every value as JSON.
+cancelled at several moments, from the click until the panels say so, and until no worker is left. `tasks`:
+the clicks of the common tasks. `places`: how far below the top of each tab its first data stand. `cold`: a
+page of a fresh server in a fresh browser profile, from its address until a click is answered. Print a table;
+`-o FILE` writes every value as JSON.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from workbench.figures.chart import Value, run_look
 from workbench.figures.chart_scene import chart_scene
 from workbench.figures.palette import LOSS
 from workbench.figures.resources import resources_chart, resources_figure
-from workbench.figures.strips import changes
+from workbench.figures.strips import config_text
 from workbench.records.comparison import ComparisonRecord, OutputAgreement
 
 
@@ -18,7 +18,7 @@ def test_each_config_has_a_bar_on_each_axis_in_its_colour() -> None:
     chart = resources_chart(ordinary())
     assert [axis.title for axis in chart.axes] == ["peak memory (MiB)", "load (ms)", "first run (ms)"]
     assert [row.label for row in chart.rows] == ["A", "B"]
-    config = changes(*ordinary().runs)
+    config = config_text(*ordinary().runs)
     assert chart.rows[1].values == tuple(
         (Value(number, text, run_look(1), detail=config),)
         for number, text in ((61.0, "61.0 MiB"), (250.0, "250 ms"), (4.0, "4 ms"))

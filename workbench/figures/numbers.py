@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.figures.scale import Scale, scale_of
-from workbench.figures.strips import FIGURES, changes, failure
+from workbench.figures.strips import FIGURES, config_text, failure
 from workbench.judge.percentiles import Estimate, percentiles, throughput
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.run import Run
@@ -48,7 +48,7 @@ def numbers_table(record: ComparisonRecord) -> NumbersTable:
         cells = tuple(_cells(run, (median, p90, p99), latency, load))
         measured = bool(run.latency.samples_s)
         why = None if measured else failure(run) or "nothing was measured"
-        rows.append(NumbersRow(run.label, changes(record.runs[0], run), cells, why))
+        rows.append(NumbersRow(run.label, config_text(record.runs[0], run), cells, why))
         if measured:
             notes |= dict.fromkeys(_notes(run, (median, p90, p99)))
     return NumbersTable(heads, tuple(rows), tuple(notes))

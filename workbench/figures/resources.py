@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, run_look
 from workbench.figures.drawing import chart_figure
-from workbench.figures.strips import changes
+from workbench.figures.strips import config_text
 from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def resources_chart(record: ComparisonRecord) -> Chart:
     """Return a row for each config with a bar on each axis."""
     rows = []
     for index, run in enumerate(record.runs):
-        look, peak, config = run_look(index), run.peak_rss_bytes, changes(record.runs[0], run)
+        look, peak, config = run_look(index), run.peak_rss_bytes, config_text(record.runs[0], run)
         memory = Value(mebibytes(peak), in_mib(peak) or "not known", look, detail=config)
         times = [
             Value(milliseconds(seconds), in_ms(seconds, 3) or "not known", look, detail=config)

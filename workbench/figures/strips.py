@@ -86,7 +86,7 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
         rows.append(
             Strip(
                 label=run.label,
-                text=changes(record.runs[0], run),
+                text=config_text(record.runs[0], run),
                 samples_s=evenly(clean[at], kept[2 * at]),
                 aside_s=evenly(aside[at], kept[2 * at + 1]),
                 measured=len(clean[at]),
@@ -125,11 +125,10 @@ def span(*parts: Sequence[float]) -> tuple[float, float] | None:
     return (min(part[0] for part in some), max(part[-1] for part in some)) if some else None
 
 
-def changes(baseline: Run, run: Run) -> str:
-    """Return the baseline's config, or the changes of a run's config against it."""
-    if run is baseline:
-        return config_in_words(run.config)
-    return ", ".join(map(str, baseline.config.diff(run.config).changes)) or "the same config as A"
+def config_text(baseline: Run, run: Run) -> str:
+    """Return a run's config in words, or that it is the baseline's."""
+    same = run is not baseline and run.config == baseline.config
+    return "the same config as A" if same else config_in_words(run.config)
 
 
 def failure(run: Run) -> str | None:

@@ -20,7 +20,8 @@ class Layout:
     """Makes the panels and holds them."""
 
     def __init__(self, bench: Bench) -> None:
-        self.model_row, self.results = ModelRow(bench), Results(bench)
+        self.results = Results(bench)
+        self.model_row = ModelRow(bench, self.results.row.buttons["Copy as Python"])
         self.run_row = RunRow(bench, self.results.turn)
         self.configure = Configure(bench, self.run_row.widget)
         self.bug = W.HTML()

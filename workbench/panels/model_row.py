@@ -24,7 +24,8 @@ MOST_OFFERED = 40  # paths that complete a typed one
 class ModelRow:
     """Opens a model and says what it is."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, *further: W.Widget) -> None:
+        """`further` widgets stand at the end of the row."""
         self.bench, self.state = bench, bench.state
         names = [
             (f"{name} ({card(name).family}, {bytes_text(card(name).bytes)})", name) for name in sample_names()
@@ -47,7 +48,7 @@ class ModelRow:
         self.open = button("Open", hint, lambda: self.load(self.path.value.strip()), self.status)
         self.netron = LinkButton(None, "Netron")
         self.linked: Any = None  # the model that the Netron button opens
-        row = W.HBox([self.samples, self.path, self.open, self.upload, self.netron])
+        row = W.HBox([self.samples, self.path, self.open, self.upload, self.netron, *further])
         row.add_class("wbp-model-row")
         self.widget = W.VBox([row, self.headline, self.status])
         self.widget.add_class("wbp-model")

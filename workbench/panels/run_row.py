@@ -29,7 +29,10 @@ class RunRow:
         hint = "Stop what runs; a result that is there stays"
         self.cancel = button("Cancel", hint, self._cancel, self.status, kind="")
         offered = {kind.name: kind for kind in KINDS if kind.button}
-        finding, hint = offered["findings"], "Search the best config, starting from A: its tab asks for the goal"
+        finding, hint = (
+            offered["findings"],
+            "Search the best config, starting from A: its tab asks for the goal",
+        )
         leading = [(finding.button, finding.hint, partial(bench.run, "findings")),
                    ("Tune", hint, partial(turn, "tune"))]  # fmt: skip
         specs = [(label, offered[kind].hint, partial(bench.run, kind)) for label, kind in LABELS.items()]

@@ -57,7 +57,9 @@ class Elsewhere(W.VBox):  # type: ignore[misc]
         view = graph_view(self.explanation.explained, prediction=prediction)
         link_badges(self.state, view)
         on_change(view, self._select, "selected", status=self.status)
-        below = strip_html(prediction) + note_html(reliability(prediction.provider)) + islands_html(prediction)
+        below = (
+            strip_html(prediction) + note_html(reliability(prediction.provider)) + islands_html(prediction)
+        )
         self.detail.children = [W.HTML(below), view]
 
     def _select(self, names: tuple[str, ...]) -> None:

@@ -20,7 +20,7 @@ ANSWERS = (  # question, kind of result, the tab that answers it if that is not 
 
 
 class Questions:
-    """Links, the button `more` and the code; `turn` selects a tab by its title."""
+    """Links and the button `more`; `turn` selects a tab by its title."""
 
     def __init__(self, bench: Bench, row: ResultRow, more: W.Button, turn: Callable[[str], None]) -> None:
         self.bench, self.state, self.row, self.turn = bench, bench.state, row, turn
@@ -31,7 +31,7 @@ class Questions:
         self.share = self._link("share", hint, row.export)
         self.ways = self._link("share as…", "Pin, save, download, name the file, deploy", row.toggle)
         self.links = [self.why, *asked, self.share, self.ways]
-        line = W.HBox([*self.links, more, row.buttons["Copy as Python"]])
+        line = W.HBox([*self.links, more])
         line.add_class("wbp-questions")
         self.widget = W.VBox([line, self.status])
         self.state.observe(self._show, names=["result", "job"])

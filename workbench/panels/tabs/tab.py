@@ -113,8 +113,9 @@ class TabPage:
     def _enable(self) -> None:
         for kind, pressed in self.buttons.items():
             pressed.disabled = self.state.job is not None
-            again = " again" if self.state.has_part(kind) else ""
-            pressed.description = f"{KINDS.named(kind).button}{again}"
+            label = KINDS.named(kind).button
+            made = self.state.has_part(kind)
+            pressed.description = f"{label.removesuffix(' A and B')} again" if made else label
 
     def show(self) -> None:
         """Fill the tab, with the cards that were shown last if there still are any of their title."""

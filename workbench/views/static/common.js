@@ -189,11 +189,11 @@ function begin(el, label) {
   return { root, say: (text) => { live.textContent = printable(text); } };
 }
 
-const TIGHT = 700; // pixels of a view; less has short labels, so that its controls stand in one row
+const TIGHT = 700, SMALL = 480; // pixels of a view; between them its controls have short labels and one row
 
 function toolbar(root) {
   const bar = make("div", "wbv-bar", "", root);
-  new ResizeObserver(() => root.classList.toggle("wbv-tight", root.clientWidth < TIGHT)).observe(root);
+  new ResizeObserver(() => ["wbv-tight", "wbv-small"].forEach((name, at) => root.classList.toggle(name, root.clientWidth < [TIGHT, SMALL][at]))).observe(root);
   return {
     bar,
     button(label, title, call, short) {
