@@ -9,9 +9,15 @@ from workbench.panels.buttons import button
 from workbench.panels.markup import error_html
 from workbench.report.banner import verdict_html
 
+NAMES = ("median", "p90", "memory", "load", "outputs")  # of the tiles that will stand here
+TILES = "".join(
+    f'<div class="v-tile v-none"><div class="v-name">{name}</div><div class="v-value">A → B</div></div>'
+    for name in NAMES
+)
 EMPTY = (
     '<div class="wbp-verdict wbp-empty">Pick a model, change something in B, and press <b>Compare</b>: '
-    "both configs are measured in turns, and the verdict stands here.</div>"
+    "both configs are measured in turns, and the verdict stands here."
+    f'<div class="v-tiles" aria-hidden="true">{TILES}</div></div>'
 )
 
 
