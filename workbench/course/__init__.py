@@ -16,6 +16,7 @@ from workbench.course.nets import conv_net, encoder
 from workbench.course.predicted_parts import PredictedParts, predicted_parts
 from workbench.course.prediction import Prediction, predict
 from workbench.course.progress import Progress, progress, reset, seconds
+from workbench.course.proof import Proof, proof
 from workbench.course.saved_pairs import SavedPair, saved_pairs
 from workbench.course.speed_and_accuracy import SpeedAndAccuracy, speed_and_accuracy
 from workbench.course.split_graph import option_defaults, split_graph
@@ -29,6 +30,7 @@ __all__ = [
     "PredictedParts",
     "Prediction",
     "Progress",
+    "Proof",
     "SavedPair",
     "SpeedAndAccuracy",
     "article_table",
@@ -45,6 +47,7 @@ __all__ = [
     "predict",
     "predicted_parts",
     "progress",
+    "proof",
     "reset",
     "saved_pairs",
     "seconds",

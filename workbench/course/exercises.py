@@ -14,6 +14,7 @@ from workbench.course import (
     int8_checks,
     memory_checks,
     provider_checks,
+    tuning_checks,
 )
 from workbench.course.article import article_tables
 from workbench.course.exercise import ANSWERS, Exercise, budget_of_comparison, outputs_agree, verdict_kind
@@ -241,4 +242,5 @@ EXERCISES = {
     ),
     **int8_checks.EXERCISES,
     **provider_checks.EXERCISES,
+    **tuning_checks.EXERCISES,
 }
