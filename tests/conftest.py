@@ -29,6 +29,7 @@ hypothesis.settings.load_profile("workbench")
 
 OPENVINO = "WORKBENCH_OPENVINO_PYTHON"
 MOST_PROCESSES = 8  # each imports everything
+OLD_ORT = "WORKBENCH_OLD_ORT_PYTHON"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -83,6 +84,17 @@ def openvino() -> str:
         pytest.fail(f"{OPENVINO} is not set: .ci/run makes that environment")
     if not python:
         pytest.skip(f"{OPENVINO} names no interpreter with onnxruntime-openvino (see CONTRIBUTING.md)")
+    return python
+
+
+@pytest.fixture(scope="session")
+def old_ort() -> str:
+    """The interpreter of an environment with ONNX Runtime 1.16 to 1.22."""
+    python = os.environ.get(OLD_ORT)
+    if not python and os.environ.get("CI"):
+        pytest.fail(f"{OLD_ORT} is not set: .ci/run makes that environment")
+    if not python:
+        pytest.skip(f"{OLD_ORT} names no interpreter with ONNX Runtime 1.16 to 1.22 (see CONTRIBUTING.md)")
     return python
 
 

@@ -63,6 +63,30 @@ def test_files_and_pairs_become_configs_of_the_first_file(files: dict[str, str])
     assert wb.Config.from_dict(renamed.to_dict()) == renamed
 
 
+def test_the_precision_of_a_further_file_is_applied_to_it(files: dict[str, str]) -> None:
+    int8 = wb.Config(precision=wb.DynamicInt8(), intra_op_threads=1)
+    _, (_, config) = subjects_of(files["a"], [(files["renamed"], int8)], {"y": "logits"})
+    file = wb.PreparedModel(files["renamed"], renamed_outputs={"y": "logits"}, precision=wb.DynamicInt8())
+    assert config == wb.Config(precision=file, intra_op_threads=1)
+    assert config.arithmetic == wb.DynamicInt8()
+    assert wb.Config.from_dict(config.to_dict()) == config
+    code = config.to_python("model.onnx")
+    assert files["renamed"] in code
+    assert "quantize_dynamic" in code
+    with pytest.raises(wb.ConfigError, match="a second file"):
+        wb.PreparedModel("a.onnx", precision=wb.PreparedModel("b.onnx"))
+
+
+@pytest.mark.real
+def test_a_further_file_is_quantized_and_judged_as_int8(files: dict[str, str]) -> None:
+    int8 = wb.Config(precision=wb.DynamicInt8())
+    result = compared(files["a"], (files["disturbed"], int8), files["disturbed"])
+    assert [verdict.kind == "outputs differ" for verdict in result.verdicts] == [False, True]
+    assert result.runs[1].preparation is not None
+    names = [step.name for step in result.runs[1].preparation.steps]
+    assert (names[0], names[-1]) == ("prepared file", "dynamic int8")
+
+
 @pytest.mark.parametrize(
     ("others", "outputs", "problem"),
     [
@@ -71,7 +95,7 @@ def test_files_and_pairs_become_configs_of_the_first_file(files: dict[str, str])
         ([wb.Config(), "same"], None, "a config stands alone among model files"),
         (["same", 3], None, "3 is no config, no model and no pair"),
         ([("same", "level=all")], None, "no pair of both"),
-        ([("same", wb.Config(precision=wb.DynamicInt8()))], None, "has a precision"),
+        ([("same", wb.Config(precision=wb.PreparedModel("x.onnx")))], None, "names another file"),
         ([wb.Config(), wb.Config()], "ignore", "all configs are of one model file"),
         (["same"], "ignored", "says nothing about outputs"),
     ],

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import workbench as wb
 from tests.factories import results as examples
 from tests.models import tiny
+from workbench.api.matrix import ByModel
 from workbench.cli import main
 from workbench.errors import ConfigError
 from workbench.figures.matrix import matrix_data, matrix_figure, matrix_scene
@@ -95,6 +97,52 @@ def test_one_model_as_a_comparison() -> None:
 def test_lists_are_asked_for(models: Any, configs: Any, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         wb.matrix(models, configs)
+
+
+def test_the_rows_are_sorted_by_a_menu_without_a_kernel() -> None:
+    record = examples.matrix()
+    figure = matrix_figure(replace(record, rows=record.rows[::-1]))
+    (menu,) = figure.layout.updatemenus
+    assert [button.label for button in menu.buttons] == ["as given", "sorted by A", "sorted by B"]
+    assert figure.layout.yaxis.ticktext == ("gone", "small", "tiny")
+    traces, layout = menu.buttons[2].args
+    assert layout == {"yaxis.ticktext": ["tiny", "small", "gone"]}
+    assert traces["text"][0][0][1] == "1.83× faster"
+    assert {key: len(rows[0]) for key, rows in traces.items()} == {"z": 3, "text": 3, "hovertext": 3}
+    assert not matrix_figure(replace(record, rows=record.rows[:1])).layout.updatemenus
+
+
+def test_an_argument_is_one_for_all_models_or_one_by_model() -> None:
+    arrays = {"x": [1.0]}
+    assert ByModel(arrays, ["a", "b"]).of("b") is arrays
+    by_model = ByModel({"a": "a.npz"}, ["a", "b"])
+    assert (by_model.of("a"), by_model.of("b")) == ("a.npz", None)
+    shared = ByModel(iter([1, 2]), ["a", "b"])
+    assert [list(shared.of(name)) for name in "ab"] == [[1, 2], [1, 2]]
+
+
+@pytest.mark.real
+def test_every_model_gets_the_inputs_and_keeps_its_accuracy(tmp_path: Path) -> None:
+    path = tiny.save(tiny.mlp(), tmp_path)
+    shape = wb.load(path).inputs().feeds[0]["x"].shape
+    mine = np.ones((3, *shape[1:]), np.float32)
+    configs = [wb.Config(), wb.Config(precision=wb.DynamicInt8())]
+    result = wb.matrix([path], configs, inputs={"x": mine}, budget_s=0.3, progress=False, keep=False)
+    measured = result.record.rows[0].measured
+    assert measured is not None
+    assert measured.inputs.shapes[0][1] == f"float32[{','.join(map(str, mine.shape))}]"
+    assert result.best(max_accuracy_drop=0.1).answer == "not settled"
+    labels = np.zeros(len(mine), np.int64)
+    tables = result.accuracy({"tiny": ({"x": mine}, labels)}, progress=False)
+    assert [score.label for score in tables["tiny"].scores] == ["A", "B"]
+    checks = [check for row in result.best(max_accuracy_drop=1.0).contenders for check in row.checks]
+    assert {check.what: check.passed for check in checks}["accuracy"] is True
+    again = wb.open(result.save(tmp_path / "matrix.ortbench"))
+    assert again.accuracy_of("tiny") == tables["tiny"].record
+    with pytest.raises(wb.WorkbenchError, match="the model is not at hand"):
+        again.accuracy()
+    with pytest.raises(ConfigError, match="not in the matrix"):
+        result.accuracy({"other": None})
 
 
 @pytest.mark.real

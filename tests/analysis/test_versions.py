@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +16,6 @@ from workbench.worker import endings, graph_capture, session
 from workbench.worker.offered import NotOffered
 
 RECORD = examples.versions()
-OLD = os.environ.get("WORKBENCH_OLD_ORT_PYTHON", "")  # ONNX Runtime 1.16 to 1.22, for the tests at the end
 
 
 def test_what_changed_is_said_in_words() -> None:
@@ -94,9 +92,8 @@ def test_an_environment_without_its_numpy(printed: str, fix: str) -> None:
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.skipif(not OLD, reason="needs WORKBENCH_OLD_ORT_PYTHON, an interpreter with ORT 1.16 to 1.22")
-def test_an_old_version_explains_and_says_what_it_lacks() -> None:
-    config = wb.Config(runtime=OLD)
+def test_an_old_version_explains_and_says_what_it_lacks(old_ort: str) -> None:
+    config = wb.Config(runtime=old_ort)
     explained = wb.explain("digits-conv", config, keep=False)
     assert len(explained.record.optimized.nodes) < len(explained.record.source.nodes)
     levels = wb.levels("digits-conv", config, budget_s=1, progress=False, keep=False)

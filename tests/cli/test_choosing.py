@@ -47,13 +47,11 @@ def test_units_are_milliseconds_mebibytes_and_shares(
 
 def test_wrong_use_is_refused(bundle: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     levels = str(wb.Levels(examples.levels()).save(tmp_path / "levels.ortbench"))
-    sweep = str(wb.Sweep(examples.sweep(), examples.about()).save(tmp_path / "sweep.ortbench"))
     for arguments, problem in (
         ([bundle], "no limit was given"),
         ([bundle, "--max-p99", "nan"], "is no limit"),
         ([bundle, "--max-memory", "nan"], "is no limit"),
         ([levels, "--max-p99", "1"], "no configs to choose from"),
-        ([sweep, "--max-accuracy-drop", "1%"], "no accuracy is kept"),
     ):
         assert main(["best", *arguments]) == 2
         assert problem in capsys.readouterr().err

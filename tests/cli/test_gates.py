@@ -10,13 +10,16 @@ from xml.etree import ElementTree
 import pytest
 from scipy import stats
 
-from tests.factories.comparisons import run
+import workbench as wb
+from tests.factories import results as examples
+from tests.factories.comparisons import failed, run
 from tests.factories.records import comparison
 from tests.models import tiny
+from workbench.cli import checks as checks_by_kind
 from workbench.cli import main
 from workbench.cli.checking import error_check, speed_check
 from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, checks_of, exit_code
-from workbench.cli.summaries import junit, markdown
+from workbench.cli.summaries import junit, markdown, summary_of
 from workbench.judge.apart import interval_apart
 from workbench.records.comparison import ComparisonRecord, Doubt, Kind
 from workbench.records.run import Failure
@@ -67,14 +70,15 @@ CHECKS = (
 
 def test_markdown_has_checks_runs_and_doubts_without_foreign_markup() -> None:
     record = comparison()
-    text = markdown(CHECKS, replace(record, model=replace(record.model, name="<script>`x`")))
+    record = replace(record, model=replace(record.model, name="<script>`x`"))
+    text = markdown(summary_of(wb.Comparison(record), CHECKS))
     assert text.startswith(r"### \<script\>\`x\`: failed")
     assert r"| speed | failed | 3 % slower \| \<b\> |" in text
     assert text.count("| A |") == text.count("| B |") == 1
 
 
 def test_junit_counts_failures_and_errors() -> None:
-    suite = ElementTree.fromstring(junit(CHECKS, comparison()))
+    suite = ElementTree.fromstring(junit(summary_of(wb.Comparison(comparison()), CHECKS)))
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
     failed, passed, unknown = suite
     assert [case.tag for case in (*failed, *passed, *unknown)] == ["failure", "system-out", "error"]
@@ -110,6 +114,59 @@ def test_runs_measured_apart_have_welchs_interval() -> None:
     ends = expected.confidence_interval(0.95)
     assert (estimate.low, estimate.high) == pytest.approx((ends.low, ends.high))
     assert interval_apart(before, replace(after, processes=after.processes[:2])) is None
+
+
+GATES = {
+    "measurement": lambda record, _: checks_by_kind.of_measurement(record),
+    "sweep": checks_by_kind.of_sweep,
+    "matrix": checks_by_kind.of_matrix,
+    "levels": checks_by_kind.of_levels,
+    "load test": checks_by_kind.of_load_test,
+    "decoding": checks_by_kind.of_decoding,
+    "accuracy": lambda record, _: checks_by_kind.of_accuracy(record, None),
+    "thread scaling": lambda record, _: checks_by_kind.of_threads(record),
+    "versions": lambda record, fail_if: checks_by_kind.of_comparison(record.comparison, fail_if),
+}
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_every_command_that_judges_has_a_summary(kind: str) -> None:
+    result = examples.further()[kind]
+    checks = tuple(GATES[kind](result.record, ()))
+    assert checks
+    summary = summary_of(result, checks)
+    suite = ElementTree.fromstring(junit(summary))
+    assert suite.get("tests") == str(len(checks))
+    text = markdown(summary)
+    assert text.count("\n| ") >= len(checks) + min(len(summary.frame), 60) + 1
+    assert "<img" not in text.replace("\\<", "")
+
+
+def test_points_and_models_that_were_not_measured_are_open_and_slower_ones_fail_if_asked() -> None:
+    sweep, matrix = examples.sweep(), examples.matrix()
+    assert [check.code for check in checks_by_kind.of_sweep(sweep, ())] == [FINE, FINE, OPEN]
+    assert [check.code for check in checks_by_kind.of_sweep(sweep, ["slower"])] == [FINE, WORSE, OPEN]
+    checks = list(checks_by_kind.of_matrix(matrix, ["slower"]))
+    assert [(check.name, check.code) for check in checks] == [
+        ("tiny: B against A", FINE), ("small: B against A", WORSE), ("gone", OPEN)
+    ]  # fmt: skip
+
+
+def test_a_percentile_that_had_to_be_known_and_is_not_is_open() -> None:
+    record = replace(examples.measurement(), percentiles=(50.0, 99.99), until_settled=False)
+    assert [check.code for check in checks_by_kind.of_measurement(record)] == [FINE, FINE]
+    settled = list(checks_by_kind.of_measurement(replace(record, until_settled=True)))
+    assert [check.code for check in settled] == [FINE, OPEN]
+    lost = replace(record, measured=replace(record.measured, runs=(failed("A"),)))
+    assert [check.code for check in checks_by_kind.of_measurement(lost)] == [OPEN]
+
+
+def test_a_drop_of_the_accuracy_fails_where_a_largest_one_is_given() -> None:
+    record = examples.accuracy()
+    assert {check.code for check in checks_by_kind.of_accuracy(record, None)} == {FINE}
+    codes = [[check.code for check in checks_by_kind.of_accuracy(record, most)] for most in (0.5, 0.0)]
+    assert codes[0] == [FINE, FINE]
+    assert codes[1][1] in (WORSE, OPEN)
 
 
 SESSIONS = ((0.00100, 0.00101, 0.00102), (0.00200, 0.00202, 0.00204))

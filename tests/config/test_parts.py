@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from workbench.config import Config, Knob, Part, defaults, kinds, name_kinds, part_types
 from workbench.config.isa import REASONS, family_of
+from workbench.config.parts import PartKnob
 from workbench.errors import ConfigError
 
 PARTS = [cls for field in ("precision", "fusion") for cls in part_types(field).values()]
@@ -32,6 +33,7 @@ def values(knob: Any) -> st.SearchStrategy[Any]:
         name_kinds.Switches: st.dictionaries(
             st.sampled_from(knob.choices or ("",)), st.booleans(), max_size=3
         ),
+        PartKnob: st.sampled_from([None, wb.DynamicInt8(), wb.StaticInt8(format="qoperator"), wb.Float16()]),
     }
     return strategies[type(knob)]
 
@@ -46,6 +48,13 @@ def parts(draw: st.DrawFn) -> Part | None:
         return None
 
 
+def test_a_part_inside_a_part_is_read_from_texts() -> None:
+    inside = "precision.prepared_model"
+    texts = [f"{inside}.model=a.onnx", f"{inside}.precision.static_int8.per_channel=true"]
+    inner = wb.StaticInt8(per_channel=True)
+    assert Config.from_assignments(texts) == Config(precision=wb.PreparedModel("a.onnx", precision=inner))
+
+
 @given(parts())
 def test_it_survives_json_and_is_hashable(part: Part | None) -> None:
     if part is None:
@@ -54,7 +63,7 @@ def test_it_survives_json_and_is_hashable(part: Part | None) -> None:
     again = Config.from_dict(json.loads(json.dumps(config.to_dict())))
     assert again == config
     assert hash(again) == hash(config)
-    assert eval(repr(part), {type(part).__name__: type(part)}) == part
+    assert eval(repr(part), {cls.__name__: cls for cls in PARTS}) == part
     assert str(part).startswith(part.LABEL)
 
 

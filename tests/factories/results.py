@@ -360,6 +360,7 @@ def further() -> dict[str, Any]:
     return {
         "measurement": wb.Measurement(measurement()),
         "sweep": wb.Sweep(sweep(), about()),
+        "matrix": wb.Matrix(matrix(), about()),
         "levels": wb.Levels(levels()),
         "ablation": wb.Ablation(ablation()),
         "versions": wb.Versions(versions()),

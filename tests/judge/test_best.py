@@ -78,6 +78,19 @@ def test_a_sweep_gives_the_point_with_most_items_a_second() -> None:
     assert set(best.to_frame()["place"]) == {"batch 1", "batch 8", "batch 32"}
 
 
+def test_a_sweep_and_a_matrix_judge_the_accuracy_that_they_keep() -> None:
+    accuracy = examples.accuracy()
+    for made, model in ((wb.Sweep, "model"), (wb.Matrix, "tiny")):
+        record = examples.sweep() if made is wb.Sweep else examples.matrix()
+        kept = (Part("accuracy", replace(accuracy, model_name=model), None),)
+        result = made(record, examples.about(), parts=kept)  # type: ignore[arg-type]
+        rows = [row for row in result.best(max_accuracy_drop=0.005).contenders if row.median_s is not None]
+        by_label = {row.label: row.passed for row in rows[:2]}
+        assert by_label == {"A": True, "B": None}
+        assert "points" in rows[1].checks[-1].reason
+        assert made(record, examples.about()).best(max_accuracy_drop=0.005).answer != "yes"  # type: ignore[arg-type]
+
+
 def test_a_matrix_answers_for_each_model() -> None:
     best = wb.Matrix(examples.matrix(), examples.about()).best(max_p99_s=0.010)
     assert best.groups == ("tiny", "gone") or best.groups == ("tiny", "small", "gone")

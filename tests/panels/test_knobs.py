@@ -18,8 +18,8 @@ from workbench.panels.request import LABELS
 from workbench.panels.sections.passes import fired_in, pass_rows
 from workbench.panels.state import BenchState
 
-ROWS = ["level", "precision", "providers", "engine", "intra-op threads", "execution mode", "spinning",
-        "transformer fusion", "memory", "IO binding", "inputs"]  # fmt: skip
+ROWS = ["model file", "level", "precision", "providers", "engine", "intra-op threads", "execution mode",
+        "spinning", "transformer fusion", "memory", "IO binding", "inputs"]  # fmt: skip
 
 
 @pytest.fixture
@@ -227,3 +227,33 @@ def test_every_knob_has_words_for_its_default() -> None:
         assert standing.is_default(wb.Config())
         assert standing.shown(wb.Config()) == next(iter(standing.settings))
     assert {knob.field for knob in KNOBS}
+
+
+def test_another_model_file_is_a_column_with_a_precision_of_its_own(
+    bench: wb.Workbench, table: KnobTable
+) -> None:
+    do(table, "set", label="B", row="file", value="digits-conv-qat")
+    assert bench.b == wb.Config(precision=wb.PreparedModel("digits-conv-qat"))
+    assert cells(table, "model file") == ["the open model", "digits-conv-qat"]
+    assert cells(table, "precision") == ["as in the file"] * 2
+    do(table, "set", label="B", row="precision", value="dynamic int8")
+    inside = wb.PreparedModel("digits-conv-qat", precision=wb.DynamicInt8())
+    assert bench.b == wb.Config(precision=inside)
+    assert "wb.PreparedModel(" in bench.code("panels")
+    do(table, "set", label="B", row="file", value="digits-conv")
+    assert bench.b.precision.model == "digits-conv"  # type: ignore[union-attr]
+    do(table, "copy", label="B", row="file")
+    assert bench.b == wb.Config(precision=wb.DynamicInt8())
+    do(table, "set", label="B", row="file", value="no-such-file.onnx")
+    assert "There is no model file" in table.status.value
+    assert bench.b == wb.Config(precision=wb.DynamicInt8())
+
+
+@pytest.mark.real
+def test_two_files_are_compared(bench: wb.Workbench, model: Any) -> None:
+    other = model.with_name("other.onnx")
+    other.write_bytes(model.read_bytes())
+    do(Configure(bench).table, "set", label="B", row="file", value=str(other))
+    bench.compare(wait=True)
+    assert bench.result.runs[1].failure is None
+    assert all(row.agrees for row in bench.result.agreement)

@@ -90,10 +90,36 @@ def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path)
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("kind", ["comparison", "sweep", "matrix", "load test", "decoding"])
+def test_every_table_is_written_as_parquet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """pandas writes the file; each column has one type that Parquet knows."""
+    written: dict[str, pd.DataFrame] = {}
+
+    def to_parquet(frame: pd.DataFrame, path: Path, *, index: bool) -> None:
+        assert index is False
+        written[path.stem] = frame
+        path.write_bytes(b"PAR1")
+
+    monkeypatch.setattr("workbench.results.folder.find_spec", lambda _: object())
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", to_parquet)
+    result = wb.Comparison(ordinary()) if kind == "comparison" else further()[kind]
+    index = json.loads((result.export(tmp_path / "out", "parquet") / "index.json").read_text())
+    assert {Path(name).stem for name in index["tables"]} == set(written)
+    assert all(name.endswith(".parquet") for name in index["tables"])
+    for name, frame in tables_of(result):
+        assert list(written[name].columns) == list(frame.columns)
+        for column in (head for head, kind in written[name].dtypes.items() if kind.kind == "O"):
+            types = {type(value) for value in written[name][column].dropna()}
+            assert types <= {bool, int, float, str}
+            assert len(types) <= 1, f"{name}.{column} has values of {types}"
+
+
 def test_parquet_needs_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if find_spec("pyarrow") is not None:
         wb.Comparison(comparison()).export(tmp_path / "out", "parquet")
-        assert list((tmp_path / "out/tables").glob("*.parquet"))
+        assert len(pd.read_parquet(tmp_path / "out/tables/samples.parquet"))
     monkeypatch.setattr("workbench.results.folder.find_spec", lambda _: None)
     with pytest.raises(wb.ConfigError, match="pip install pyarrow"):
         wb.Comparison(comparison()).export(tmp_path / "other", "parquet")

@@ -22,8 +22,7 @@ ALONE = (
     "profile",
     "peaks",
     "study",
-    "matrix",
-)  # tested elsewhere; the last three are no parts
+)  # tested elsewhere; the last two are no parts
 MADE = examples.further()
 
 

@@ -12,9 +12,11 @@ import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.results.warmth import Warmth, WarmthRecord
+from workbench.results.form import Source, values_of
 from workbench.results.registry import KINDS, ResultKind
 
 OFFERED = [kind for kind in KINDS if kind.button]
+EXAMPLES = {"versions": {"environments": "/x/ort117"}}  # forms with a field that must be filled
 
 
 @pytest.fixture
@@ -46,7 +48,8 @@ def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: ResultK
     assert warmth in KINDS.offered("threads")
     made = warmth.function("model", wb.Config(), inputs={})
     assert made.record.degrees == 41.0
-    assert warmth.making_code == "result.add(wb.warmth(model, {config}{inputs}), {label})"
+    code = warmth.making_code(["b"], '"B"', {"inputs": Source("inputs")})
+    assert code == 'result.add(wb.warmth(model, b, inputs=inputs), "B")'
 
 
 @pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)
@@ -60,7 +63,7 @@ def test_an_offered_kind_has_a_function_that_takes_what_the_registry_says(kind: 
 
 @pytest.mark.parametrize("kind", OFFERED, ids=lambda kind: kind.name)
 def test_the_code_that_makes_a_kind_is_python(kind: ResultKind) -> None:
-    code = kind.making_code.format(config="b", label='"B"', inputs=", inputs=inputs")
+    code = kind.making_code(["b"], '"B"', values_of(kind.form, EXAMPLES.get(kind.name, {})))
     compile(code, "<code>", "eval")
     assert code.startswith("result.")
 

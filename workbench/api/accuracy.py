@@ -34,6 +34,7 @@ def accuracy(
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     limits: Limits | None = None,
+    keep: bool = True,
 ) -> AccuracyTable:
     """Evaluate configs on the same examples: accuracy where there are labels, and the error of every output.
 
@@ -41,7 +42,8 @@ def accuracy(
     for each input and one called `labels`, a dict of such arrays, (feeds, labels), or an iterable of feeds.
     `metric`: "top1", "top5", "f1", or a function of (outputs by name, labels) that gives one number an item;
     `output` names the output that it reads. `scores` says of outputs whether they hold one score a class,
-    where their name does not. The first config is the baseline of all errors and differences.
+    where their name does not. The first config is the baseline of all errors and differences. `keep` adds the
+    result to the history.
 
     >>> import workbench as wb
     >>> wb.accuracy.__name__
@@ -56,4 +58,7 @@ def accuracy(
             calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-    return AccuracyTable(record, origin_of(loaded, configs[0] if configs else None, cancel=cancel))
+    result = AccuracyTable(record, origin_of(loaded, configs[0] if configs else None, cancel=cancel))
+    if keep:
+        result.keep()
+    return result

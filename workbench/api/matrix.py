@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.models.fit import check_fit
 from workbench.models.loading import load
+from workbench.preparation.replayed import replayed
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.origin import Origin
 from workbench.results.matrix import Matrix
@@ -38,6 +39,8 @@ def matrix(
     models: Iterable[Model | Any],
     configs: Iterable[Config],
     *,
+    inputs: Any = None,
+    calibration: Any = None,
     file: str | os.PathLike[str] | None = None,
     budget_s: float | None = None,
     smallest_effect: float = 0.01,
@@ -50,9 +53,11 @@ def matrix(
 ) -> Matrix:
     """Measure every model under every config: one comparison a model, the first config is its baseline.
 
-    What fails is a cell with its reason. `file` is a bundle that is written after each model: called again
-    with the same file, models that it holds are not measured again. `budget_s` bounds the time of all models
-    together; by default each takes what a comparison would.
+    What fails is a cell with its reason. `inputs` is what `model.inputs` takes, and `calibration` what static
+    int8 measures its ranges on (see `wb.prepare`): one for every model, or a dict by the models as given,
+    where a model without an entry takes the default. `file` is a bundle that is written after each model:
+    called again with the same file, models that it holds are not measured again. `budget_s` bounds the time
+    of all models together; by default each takes what a comparison would.
 
     >>> import workbench as wb
     >>> wb.matrix.__name__
@@ -68,35 +73,57 @@ def matrix(
     if len(chosen) == 1:
         options["goal"] = Goal((50.0,), PRECISION)
     names: dict[int, tuple[str, str | None]] = {}
+    held: dict[str, Model] = {}
+    calibrations: dict[str, Any] = {}
+    titles = [str(getattr(source, "name", source)) for source in sources]
+    inputs_by, calibration_by = (ByModel(value, titles) for value in (inputs, calibration))
 
     def part_of(index: int, source: Any) -> Part:
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
             model = load(source)
             names[index] = (model.name, model.fingerprint(cancel))
-            if (earlier := before.get(model.sha256)) is not None:
-                return earlier
+            held[model.name] = model
             _check_fits(model, chosen)
-            inputs = inputs_of(model, None, seed, chosen)
+            calibrated = calibrations[model.name] = calibration_by.of(titles[index])
+            fed = inputs_of(model, inputs_by.of(titles[index]), seed, chosen, calibrated)
+            earlier = before.get(model.sha256)
+            if earlier is not None and earlier.inputs.shapes == fed.record().shapes:
+                return earlier
             return measure_runs(
-                model, chosen, inputs, budget_s=budget_s, progress=on_progress, cancel=cancel, limits=limits,
-                **options,
+                model, chosen, fed, budget_s=budget_s, progress=on_progress, cancel=cancel, limits=limits,
+                calibration=calibrated, **options,
             )  # fmt: skip
 
-        return Part(one_line(str(getattr(source, "name", source)), 40), measure)
+        return Part(one_line(titles[index], 40), measure)
 
     rows: list[MatrixRow] = []
     with bar(progress) as on_progress:
         parts = [part_of(index, source) for index, source in enumerate(sources)]
         for measured, problem in measured_in_turn(parts, on_progress, budget_s):
             index = len(rows)
-            name, sha256 = names.get(index, (str(getattr(sources[index], "name", sources[index])), None))
+            name, sha256 = names.get(index, (titles[index], None))
             rows.append(MatrixRow(name, sha256, measured, problem))
             if file is not None:
                 _result(chosen, rows, about).save(file)
-    result = _result(chosen, rows, about)
+    result = _result(chosen, rows, about).of_models(held, calibrations)
     if keep:
         result.keep()
     return result
+
+
+class ByModel:
+    """An argument that is the same for every model, or a dict by the models as they were given."""
+
+    def __init__(self, value: Any, models: Sequence[str]) -> None:
+        self._is_by_model = isinstance(value, Mapping) and bool(value) and set(value) <= set(models)
+        if self._is_by_model:
+            self._value: Any = {model: replayed(part) for model, part in value.items()}
+        else:
+            self._value = replayed(value)
+
+    def of(self, model: str) -> Any:
+        """Return what it is for a model; None for one without an entry."""
+        return self._value.get(model) if self._is_by_model else self._value
 
 
 def _result(configs: tuple[Config, ...], rows: Sequence[MatrixRow], about: Origin) -> Matrix:

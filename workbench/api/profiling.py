@@ -250,8 +250,11 @@ def threads(
     calibration: Any = None,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
+    keep: bool = True,
 ) -> Threads:
     """Measure latency and processor time of 1, 2, 4… threads, spinning and not, in one comparison.
+
+    `keep` adds the result to the history.
 
     >>> import workbench as wb
     >>> wb.threads.__name__
@@ -265,7 +268,10 @@ def threads(
         model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
         progress=progress, keep=False, cancel=cancel,
     )  # fmt: skip
-    return Threads(scaling_of(comparison.record), comparison.about)
+    result = Threads(scaling_of(comparison.record), comparison.about)
+    if keep:
+        result.keep()
+    return result
 
 
 def _opened(model: Any, inputs: Feeds, seed: int) -> tuple[Model, Inputs]:

@@ -76,19 +76,20 @@ def _in_place(model: Model, source: Any, config: Config, outputs: Outputs) -> Co
     other = load(source)
     if other.path == model.path:
         return config
-    if config.precision is not None:
+    if isinstance(config.precision, PreparedModel):
         raise ConfigError(
-            f"the config of {quoted(other.name)} has a precision, and the file is another one already",
-            "prepare the file first: wb.prepare(model, config).model, and compare that",
+            f"the config of {quoted(other.name)} names another file, {quoted(config.precision.model)}",
+            f"give the file that is meant alone: {FILES_EXAMPLE}",
         )
-    name = source if isinstance(source, str) else str(other.path)
+    name, precision = source if isinstance(source, str) else str(other.path), config.precision
     if outputs is None:
-        return config.replace(precision=PreparedModel(name))
+        return config.replace(precision=PreparedModel(name, precision=precision))
     if outputs == "ignore":
-        return config.replace(precision=PreparedModel(name, compare_outputs=False))
+        return config.replace(precision=PreparedModel(name, compare_outputs=False, precision=precision))
     if not isinstance(outputs, Mapping):
         raise ConfigError(
             f"outputs={quoted(outputs)} says nothing about outputs",
             f"give new names, outputs={{'339': 'logits'}}, or one of {listed(['ignore'])}",
         )
-    return config.replace(precision=PreparedModel(name, renamed_outputs=tuple(outputs.items())))
+    renamed = PreparedModel(name, renamed_outputs=tuple(outputs.items()), precision=precision)
+    return config.replace(precision=renamed)

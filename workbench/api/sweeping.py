@@ -111,6 +111,7 @@ def sweep(
     record = SweepRecord(loaded.name, swept.axes, chosen, swept.series, points)
     about = origin_of(loaded, chosen[0], cancel=cancel)
     result = Sweep(record, about, structure=loaded.structure.SerializeToString())
+    result.of_models({loaded.name: loaded}, {loaded.name: calibration})
     if keep:
         result.keep()
     return result

@@ -8,9 +8,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.comparing import percent
-from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, exit_code, was_measured
-from workbench.cli.subject import read_inputs, save
-from workbench.cli.summaries import RESULTS, add_options, write_summaries
+from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, was_measured
+from workbench.cli.subject import read_inputs
+from workbench.cli.summaries import RESULTS, add_options, finish
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,15 +58,13 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print each check with its reason, and return the exit code."""
     against_bundle = arguments.against.endswith(".ortbench")
-    result, record, checks = (_against_bundle if against_bundle else _against_model)(arguments)
+    result, checks = (_against_bundle if against_bundle else _against_model)(arguments)
     for check in checks:
         print(f"{check.name}: {RESULTS[check.code]}, {check.text}")
-    save(result, arguments)
-    write_summaries(arguments, checks, record)
-    return exit_code(checks)
+    return finish(arguments, result, checks)
 
 
-def _against_model(arguments: argparse.Namespace) -> tuple[Any, ComparisonRecord, list[Check]]:
+def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:
     from workbench.api.comparing import compare
     from workbench.config import Config
     from workbench.models import load
@@ -86,13 +84,13 @@ def _against_model(arguments: argparse.Namespace) -> tuple[Any, ComparisonRecord
     if not all(was_measured(record, run.label) for run in record.runs):
         problems = [run.failure.problem for run in record.runs if run.failure is not None]
         reason = "; ".join(problems) or "a provider fell back to another one"
-        return result, record, [Check("speed", OPEN, f"not measured: {reason}")]
+        return result, [Check("speed", OPEN, f"not measured: {reason}")]
     verdict = record.verdict
     speed = speed_check(verdict.low, verdict.high, arguments.max_slower, verdict.reason)
-    return result, record, [speed, error_check(record, arguments.max_error)]
+    return result, [speed, error_check(record, arguments.max_error)]
 
 
-def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, ComparisonRecord, list[Check]]:
+def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:
     from workbench.api.comparing import open as open_bundle
     from workbench.api.measuring import measure
     from workbench.judge.apart import interval_apart
@@ -120,7 +118,7 @@ def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, ComparisonRecor
     speed = speed_check(low, high, arguments.max_slower, AT_ANOTHER_TIME)
     if not was_measured(record, "A"):
         speed = Check("speed", OPEN, "not measured: it failed, or a provider fell back to another one")
-    return result, record, [speed]
+    return result, [speed]
 
 
 def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.checks import of_best
 from workbench.cli.comparing import percent
-from workbench.cli.exit_codes import FINE, OPEN, WORSE
 from workbench.cli.showing import SOURCE, opened
+from workbench.cli.summaries import add_options, finish
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
-
-CODES = {"yes": FINE, "no": WORSE, "not settled": OPEN}
 
 
 def add_to(commands: Commands) -> None:
@@ -28,9 +27,10 @@ def add_to(commands: Commands) -> None:
     best.add_argument("--max-p99", type=float, metavar="MS", help="99th percentile of the latency")
     best.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory")
     best.add_argument(
-        "--max-accuracy-drop", type=percent, metavar="SHARE", help="of a comparison that holds its accuracy"
+        "--max-accuracy-drop", type=percent, metavar="SHARE", help="of a result that holds its accuracy"
     )
     best.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
+    add_options(best)
     best.set_defaults(run=run)
 
 
@@ -50,17 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
     limits = read_limits(arguments)
     if not limits:
         raise InputError("no limit was given", "give one or more: --max-p99 10")
-    if "max_accuracy_drop" in limits and not isinstance(result, Comparison):
-        raise InputError(
-            "--max-accuracy-drop was given, and no accuracy is kept with a sweep or a matrix",
-            "name a comparison, or leave it out",
-        )
     answer = result.best(**limits)
     if arguments.csv:
         print(csv_of(answer.to_frame()), end="")
     else:
         print(printable(str(answer), keep="\n"))
-    return CODES[answer.answer]
+    arguments.output = None  # nothing new was made
+    return finish(arguments, result, of_best(answer))
 
 
 def read_limits(arguments: argparse.Namespace) -> dict[str, Any]:

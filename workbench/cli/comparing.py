@@ -8,9 +8,9 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.exit_codes import REASONS, checks_of, exit_code
-from workbench.cli.subject import read_inputs, save
-from workbench.cli.summaries import add_options, write_summaries
+from workbench.cli.checks import of_comparison
+from workbench.cli.subject import read_inputs
+from workbench.cli.summaries import add_options, finish
 from workbench.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -77,14 +77,7 @@ def add_to(commands: Commands) -> None:
     compare.add_argument(
         "--race", action="store_true", help="drop configs that are beaten, confirm the winner on fresh rounds"
     )
-    compare.add_argument(
-        "--fail-if",
-        type=reasons,
-        default=(),
-        metavar="REASONS",
-        help="end with exit code 1 or 3 if a candidate is one of these: slower,differs,unknown",
-    )
-    add_options(compare)
+    add_options(compare, judges=True)
     compare.add_argument("--json", action="store_true", help="print JSON, with every sample, instead of text")
     compare.add_argument("--quiet", action="store_true", help="no progress bar")
     compare.set_defaults(run=run, usage_error=compare.error)
@@ -155,14 +148,9 @@ def run_more(arguments: argparse.Namespace) -> int:
 def report(arguments: argparse.Namespace, result: Comparison) -> int:
     """Print a comparison, save it and its summaries if the user named files, and return the exit code."""
     from workbench.cli.text import in_full
-    from workbench.judge.wording import sentence
 
     print(json.dumps(record_to_json(result.record)) if arguments.json else in_full(result.record))
-    save(result, arguments)
-    sentences = [sentence(result.record, verdict) for verdict in result.verdicts]
-    checks = checks_of(result.record, arguments.fail_if, sentences)
-    write_summaries(arguments, checks, result.record)
-    return exit_code(checks)
+    return finish(arguments, result, of_comparison(result.record, arguments.fail_if))
 
 
 def read_configs(arguments: argparse.Namespace) -> list[Config]:
@@ -233,14 +221,6 @@ def read_candidates(arguments: argparse.Namespace) -> list[Config]:
                 f"name the candidates in order: --{left_out} in place of --{label}",
             )
     return [Config.from_assignments(texts[label] or []) for label in ("a", *given)]
-
-
-def reasons(text: str) -> tuple[str, ...]:
-    """Return the reasons of `slower,differs`."""
-    names = tuple(name.strip() for name in text.split(","))
-    if unknown := set(names) - set(REASONS):
-        raise argparse.ArgumentTypeError(f"{min(unknown)!r} is none of {', '.join(REASONS)}")
-    return names
 
 
 def percent(text: str) -> float:

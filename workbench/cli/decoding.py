@@ -6,7 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from workbench.cli.subject import add_subject, save
+from workbench.cli.checks import of_decoding
+from workbench.cli.subject import add_subject
+from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -32,6 +34,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     command.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_options(command, judges=True)
     command.set_defaults(run=run)
 
 
@@ -61,4 +64,4 @@ def run(arguments: argparse.Namespace) -> int:
         print(result.to_frame().to_csv(index=False), end="")
     else:
         print(printable(str(result), keep="\n"))
-    return save(result, arguments)
+    return finish(arguments, result, of_decoding(result.record, arguments.fail_if))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from workbench.cli.comparing import add_configs, read_candidates
-from workbench.cli.exit_codes import FINE, OPEN
+from workbench.cli.checks import of_accuracy
+from workbench.cli.comparing import add_configs, percent, read_candidates
 from workbench.cli.showing import print_result
-from workbench.cli.subject import add_calibration, save, shows_progress
+from workbench.cli.subject import add_calibration, shows_progress
+from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -40,6 +41,11 @@ def add_to(commands: Commands) -> None:
     accuracy.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
     accuracy.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     accuracy.add_argument("--quiet", action="store_true", help="no progress bar")
+    accuracy.add_argument(
+        "--max-accuracy-drop", type=percent, metavar="SHARE", help="end with exit code 1 if one loses more"
+    )
+    accuracy.add_argument("--no-history", action="store_true", help="do not keep it in the history")
+    add_options(accuracy)
     accuracy.set_defaults(run=run)
 
 
@@ -60,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         batch=arguments.batch,
         seed=arguments.seed,
         progress=shows_progress(arguments),
+        keep=not arguments.no_history,
     )
     print_result(result, result.to_frame(), as_csv=arguments.csv)
-    save(result, arguments)
-    return OPEN if any(score.problem for score in result.record.scores) else FINE
+    return finish(arguments, result, of_accuracy(result.record, arguments.max_accuracy_drop))

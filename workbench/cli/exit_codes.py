@@ -17,7 +17,7 @@ INTERRUPTED = 128 + 2  # the shell's exit code after SIGINT
 TERMINATED = 128 + 15
 
 REASONS = {"slower": WORSE, "differs": WORSE, "unknown": OPEN}  # what `--fail-if` takes
-_KINDS = {"slower": "slower", "differs": "outputs differ", "unknown": "unknown"}
+KINDS = {"slower": "slower", "differs": "outputs differ", "unknown": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,4 +55,4 @@ def was_measured(record: ComparisonRecord, label: str) -> bool:
 def _code(record: ComparisonRecord, verdict: Verdict, fail_if: Collection[str]) -> int:
     if not was_measured(record, "A") or not was_measured(record, verdict.label):
         return OPEN
-    return next((REASONS[reason] for reason in fail_if if _KINDS[reason] == verdict.kind), FINE)
+    return next((REASONS[reason] for reason in fail_if if KINDS[reason] == verdict.kind), FINE)

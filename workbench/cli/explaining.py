@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli.exit_codes import FINE, OPEN
+from workbench.cli.checks import of_levels, of_threads
 from workbench.cli.showing import print_result
 from workbench.cli.subject import (
     add_calibration,
@@ -16,6 +16,7 @@ from workbench.cli.subject import (
     shows_progress,
     subject_of,
 )
+from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -63,7 +64,9 @@ def add_to(commands: Commands) -> None:
         command.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
         add_calibration(command)
         command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    for command in (explain, levels, profile):
+    add_options(levels, judges=True)
+    add_options(threads)
+    for command in (explain, levels, profile, threads):
         command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     for command in (levels, threads):
         command.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -103,8 +106,7 @@ def run_levels(arguments: argparse.Namespace) -> int:
         keep=not arguments.no_history,
     )
     print_result(result, result.to_frame(), as_csv=arguments.csv)
-    save(result, arguments)
-    return OPEN if any(row.median_s is None for row in result.record.rows) else FINE
+    return finish(arguments, result, of_levels(result.record, arguments.fail_if))
 
 
 def run_profile(arguments: argparse.Namespace) -> int:
@@ -140,7 +142,7 @@ def run_threads(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         calibration=arguments.calibration,
         progress=shows_progress(arguments),
+        keep=not arguments.no_history,
     )
     print_result(result, result.to_frame(), as_csv=arguments.csv)
-    save(result, arguments)
-    return OPEN if any(point.latency_s is None for point in result.record.points) else FINE
+    return finish(arguments, result, of_threads(result.record))

@@ -6,7 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from workbench.cli.subject import add_subject, save, subject_of
+from workbench.cli.checks import of_load_test
+from workbench.cli.subject import add_subject, subject_of
+from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -44,6 +46,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     command.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_options(command, judges=True)
     command.set_defaults(run=run)
 
 
@@ -51,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, print the sentences or the table, and save."""
     from workbench.api.serving import load_test
     from workbench.config import Config
+    from workbench.results.load_test import LoadTest
     from workbench.text import printable
 
     model, first, inputs = subject_of(arguments)
@@ -72,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(result.to_frame().to_csv(index=False), end="")
     else:
         print(printable(str(result), keep="\n"))
-    return save(result, arguments)
+    assert isinstance(result, LoadTest)  # the command takes no deployment
+    return finish(arguments, result, of_load_test(result.record, arguments.fail_if))
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -6,7 +6,10 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from workbench.cli.checks import of_matrix
 from workbench.cli.comparing import add_configs, read_candidates
+from workbench.cli.subject import add_accuracy, add_calibration, shows_progress
+from workbench.cli.summaries import add_options, finish
 from workbench.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ def add_to(commands: Commands) -> None:
     )
     matrix.add_argument("models", nargs="+", metavar="model", help="samples' names, paths or URLs")
     add_configs(matrix)
+    matrix.add_argument("--npz", metavar="FILE", help="inputs of every model, an array for each input's name")
+    add_calibration(matrix)
     matrix.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
     matrix.add_argument("--budget", type=float, metavar="S", help="seconds that all models may take")
     matrix.add_argument(
@@ -34,6 +39,8 @@ def add_to(commands: Commands) -> None:
     matrix.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     matrix.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     matrix.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_accuracy(matrix)
+    add_options(matrix, judges=True)
     matrix.set_defaults(run=run)
 
 
@@ -56,9 +63,16 @@ def run(arguments: argparse.Namespace) -> int:
         file=arguments.output,
         budget_s=arguments.budget,
         seed=arguments.seed,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        inputs=arguments.npz,
+        calibration=arguments.calibration,
+        progress=shows_progress(arguments),
         keep=not arguments.no_history,
     )
+    if arguments.accuracy:
+        for accuracy in result.accuracy(progress=shows_progress(arguments)).values():
+            print(printable(str(accuracy), keep="\n"), file=sys.stderr)
+        if arguments.output:
+            result.save(arguments.output)
     if label is not None:
         result = result.sorted_by(label.upper())
     if arguments.csv:
@@ -66,4 +80,5 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(printable(str(result), keep="\n"))
         print(table(result.to_frame()))
-    return 0
+    arguments.output = None  # it was written after each model
+    return finish(arguments, result, of_matrix(result.record, arguments.fail_if))

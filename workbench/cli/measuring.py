@@ -7,7 +7,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.subject import add_subject, save, subject_of
+from workbench.cli.checks import of_measurement
+from workbench.cli.subject import add_subject, subject_of
+from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -38,6 +40,7 @@ def add_to(commands: Commands) -> None:
     measure.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     measure.add_argument("--json", action="store_true", help="print JSON, with every sample, instead of text")
     measure.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_options(measure)
     measure.set_defaults(run=run)
 
 
@@ -65,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(printable(str(result), keep="\n"))
         print(table(result.to_frame()))
-    return save(result, arguments)
+    return finish(arguments, result, of_measurement(result.record))
 
 
 def to_json(result: Measurement) -> dict[str, Any]:

@@ -33,6 +33,15 @@ def add_calibration(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_accuracy(command: argparse.ArgumentParser) -> None:
+    """Add the option that measures the accuracy of the configs too."""
+    command.add_argument(
+        "--accuracy",
+        action="store_true",
+        help="keep the accuracy of each config with it, for `best --max-accuracy-drop`",
+    )
+
+
 def subject_of(arguments: argparse.Namespace) -> tuple[Model, Config, Any]:
     """Return the model, the config, and the inputs as `wb.compare` takes them."""
     from workbench.judge.compare_request import check_seed

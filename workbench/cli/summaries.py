@@ -1,77 +1,155 @@
-"""Summaries of a gate for code hosts: Markdown for the page of a build, JUnit for its list of tests."""
+"""Summaries of a command for code hosts: Markdown for the page of a build, JUnit for its list of tests."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, exit_code
+from workbench.cli.exit_codes import FINE, OPEN, REASONS, WORSE, Check, exit_code
+from workbench.cli.subject import save
+from workbench.records.comparison import ComparisonRecord
 from workbench.text import in_mib, in_ms, one_line
 
 if TYPE_CHECKING:
-    from workbench.records.comparison import ComparisonRecord
+    import pandas as pd
+
+    from workbench.records.comparison import Doubt
 
 RESULTS = {FINE: "passed", WORSE: "failed", OPEN: "open"}
+MOST_ROWS = 60
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#&])")
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """Add the options that write summaries."""
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a command found: the checks, a table, the doubts. All texts may come from model files."""
+
+    subject: str
+    checks: tuple[Check, ...]
+    frame: pd.DataFrame
+    created_utc: str
+    elapsed_s: float | None = None
+    doubts: tuple[Doubt, ...] = ()
+
+
+def add_options(command: argparse.ArgumentParser, *, judges: bool = False) -> None:
+    """Add the options that write summaries; `judges`: also the one that lets verdicts fail."""
+    if judges:
+        command.add_argument(
+            "--fail-if",
+            type=reasons,
+            default=(),
+            metavar="REASONS",
+            help="end with exit code 1 or 3 if a candidate is one of these: slower,differs,unknown",
+        )
     command.add_argument("--markdown", metavar="FILE", type=Path, help="write a summary in Markdown")
     command.add_argument("--junit", metavar="FILE", type=Path, help="write the checks as JUnit XML")
 
 
-def write_summaries(arguments: argparse.Namespace, checks: Sequence[Check], record: ComparisonRecord) -> None:
+def reasons(text: str) -> tuple[str, ...]:
+    """Return the reasons of `slower,differs`."""
+    names = tuple(name.strip() for name in text.split(","))
+    if unknown := set(names) - set(REASONS):
+        raise argparse.ArgumentTypeError(f"{min(unknown)!r} is none of {', '.join(REASONS)}")
+    return names
+
+
+def finish(arguments: argparse.Namespace, result: Any, checks: Iterable[Check]) -> int:
+    """Save a result and its summaries if the user named files, and return the exit code of the checks."""
+    made = tuple(checks)
+    save(result, arguments)
+    if arguments.markdown is not None or arguments.junit is not None:
+        write_summaries(arguments, summary_of(result, made))
+    return exit_code(made)
+
+
+def summary_of(result: Any, checks: tuple[Check, ...]) -> Summary:
+    """Return the summary of a result."""
+    record = getattr(result.record, "measured", result.record)
+    if isinstance(record, ComparisonRecord):
+        doubts, elapsed_s = record.doubts, record.protocol.elapsed_s
+    else:
+        doubts, elapsed_s = (), None
+    frame = runs_frame(result.record) if isinstance(result.record, ComparisonRecord) else result.to_frame()
+    return Summary(result.subject, checks, frame, result.about.created_utc, elapsed_s, doubts)
+
+
+def write_summaries(arguments: argparse.Namespace, summary: Summary) -> None:
     """Write the summaries that the user named files for."""
     if arguments.markdown is not None:
-        arguments.markdown.write_text(markdown(checks, record), encoding="utf-8")
+        arguments.markdown.write_text(markdown(summary), encoding="utf-8")
     if arguments.junit is not None:
-        arguments.junit.write_bytes(junit(checks, record))
+        arguments.junit.write_bytes(junit(summary))
 
 
-def markdown(checks: Sequence[Check], record: ComparisonRecord) -> str:
-    """Return the checks, the runs and the doubts; names from files are escaped."""
-    lines = [f"### {_plain(record.model.name)}: {RESULTS[exit_code(checks)]}", ""]
-    lines += ["| check | result | reason |", "|---|---|---|"]
-    lines += [f"| {_plain(check.name)} | {RESULTS[check.code]} | {_plain(check.text)} |" for check in checks]
-    lines += ["", "| run | median | load | peak memory | config |", "|---|---|---|---|---|"]
-    for run in record.runs:
-        config = ", ".join(f"{name}={value}" for name, value in run.config.changed().items()) or "defaults"
-        cells = (in_ms(run.latency.median_s), in_ms(run.load_s), in_mib(run.peak_rss_bytes))
-        figures = " | ".join(cell or "not measured" for cell in cells)
-        lines.append(f"| {_plain(run.label)} | {figures} | {_plain(config)} |")
-    if record.doubts:
+def markdown(summary: Summary) -> str:
+    """Return the checks, the table and the doubts; names from files are escaped."""
+    checks = summary.checks
+    lines = [f"### {_plain(summary.subject)}: {RESULTS[exit_code(checks)]}", ""]
+    lines += _rows(("check", "result", "reason"), ((c.name, RESULTS[c.code], c.text) for c in checks))
+    shown = summary.frame.head(MOST_ROWS)
+    present = shown.astype(object).where(shown.notna(), None)
+    lines += ["", *_rows(list(map(str, present)), present.itertuples(index=False, name=None))]
+    if len(summary.frame) > MOST_ROWS:
+        lines += ["", f"The first {MOST_ROWS} of {len(summary.frame):,} rows."]
+    if summary.doubts:
         lines.append("")
-        lines += [f"- doubt ({_plain(doubt.kind)}): {_plain(doubt.evidence)}" for doubt in record.doubts]
+        lines += [f"- doubt ({_plain(doubt.kind)}): {_plain(doubt.evidence)}" for doubt in summary.doubts]
     return "\n".join([*lines, ""])
 
 
-def junit(checks: Sequence[Check], record: ComparisonRecord) -> bytes:
+def junit(summary: Summary) -> bytes:
     """Return a test suite with a case for each check: worse is a failure, open is an error."""
+    checks = summary.checks
     counts = {code: sum(check.code == code for check in checks) for code in RESULTS}
-    name = f"workbench {record.model.name}"
+    name = _clean(f"workbench {summary.subject}")
     suite = ElementTree.Element(
         "testsuite",
-        name=_clean(name),
+        name=name,
         tests=str(len(checks)),
         failures=str(counts[WORSE]),
         errors=str(counts[OPEN]),
-        time=f"{record.protocol.elapsed_s:.1f}",
-        timestamp=record.created_utc,
+        timestamp=summary.created_utc,
     )
+    if summary.elapsed_s is not None:
+        suite.set("time", f"{summary.elapsed_s:.1f}")
     for check in checks:
-        case = ElementTree.SubElement(suite, "testcase", classname=_clean(name), name=_clean(check.name))
+        case = ElementTree.SubElement(suite, "testcase", classname=name, name=_clean(check.name))
         kind = {WORSE: "failure", OPEN: "error"}.get(check.code)
         if kind is None:
             ElementTree.SubElement(case, "system-out").text = _clean(check.text)
         else:
             ElementTree.SubElement(case, kind, message=_clean(check.text))
     return bytes(ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def runs_frame(record: ComparisonRecord) -> pd.DataFrame:
+    """Return a row for each run, in the words that people read."""
+    import pandas as pd
+
+    rows = []
+    for run in record.runs:
+        config = ", ".join(f"{name}={value}" for name, value in run.config.changed().items()) or "defaults"
+        cells = (in_ms(run.latency.median_s), in_ms(run.load_s), in_mib(run.peak_rss_bytes))
+        rows.append((run.label, *(cell or "not measured" for cell in cells), config))
+    return pd.DataFrame(rows, columns=["run", "median", "load", "peak memory", "config"])
+
+
+def _rows(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[str]:
+    lines = [f"| {' | '.join(map(_plain, heads))} |", f"|{'---|' * len(heads)}"]
+    return [*lines, *(f"| {' | '.join(map(_cell, row))} |" for row in rows)]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else _plain(str(value))
 
 
 def _plain(text: str) -> str:

@@ -6,9 +6,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.checks import of_sweep
 from workbench.cli.comparing import add_configs, read_candidates
-from workbench.cli.subject import save
+from workbench.cli.subject import add_accuracy, shows_progress
+from workbench.cli.summaries import add_options, finish
 from workbench.errors import InputError
+from workbench.results.form import axis_values
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -36,6 +39,8 @@ def add_to(commands: Commands) -> None:
     sweep.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     sweep.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     sweep.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_accuracy(sweep)
+    add_options(sweep, judges=True)
     sweep.set_defaults(run=run)
 
 
@@ -51,15 +56,17 @@ def run(arguments: argparse.Namespace) -> int:
         sizes=read_axes(arguments.over),
         budget_s=arguments.budget,
         seed=arguments.seed,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        progress=shows_progress(arguments),
         keep=not arguments.no_history,
     )
+    if arguments.accuracy:
+        print(printable(str(result.accuracy(progress=shows_progress(arguments))), keep="\n"), file=sys.stderr)
     if arguments.csv:
         print(result.to_frame().to_csv(index=False), end="")
     else:
         print(printable(str(result), keep="\n"))
         print(table(result.to_frame()))
-    return save(result, arguments)
+    return finish(arguments, result, of_sweep(result.record, arguments.fail_if))
 
 
 def read_axes(texts: list[str]) -> dict[str, list[Any]]:
@@ -67,8 +74,7 @@ def read_axes(texts: list[str]) -> dict[str, list[Any]]:
     axes: dict[str, list[Any]] = {}
     for text in texts:
         name, equals, listed = text.rpartition("=")
-        values = listed.split(",")
-        if not equals or not name or not all(values):
+        if not equals or not name or not all(map(str.strip, listed.split(","))):
             raise InputError(
                 f"--over {text!r} is not NAME=V,V", "write the name and its values: --over batch=1,8,32"
             )
@@ -76,11 +82,5 @@ def read_axes(texts: list[str]) -> dict[str, list[Any]]:
             raise InputError(
                 f"--over {name!r} was given twice", f"write all its values at once: --over {text}"
             )
-        is_whole = all(value.isascii() and value.isdecimal() for value in values)
-        axes[name] = [int(value) for value in values] if is_whole else [_setting(value) for value in values]
+        axes[name] = axis_values(listed)
     return axes
-
-
-def _setting(text: str) -> Any:
-    """Return a value of a setting: true, false and none as Python's."""
-    return {"true": True, "false": False, "none": None}.get(text.casefold(), text)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from workbench.config.engines import EnginePart
 from workbench.config.fusion import TransformerFusion
-from workbench.config.precision import Precision
+from workbench.config.precision import Precision, PreparedModel
 from workbench.config.provider import Provider
 
 Level = Literal["disabled", "basic", "extended", "layout", "all"]
@@ -49,6 +49,13 @@ class ConfigFields:
         return {
             field.name: values[field.name] for field in fields(self) if values[field.name] != field.default
         }
+
+    @property
+    def arithmetic(self) -> Precision | None:
+        """The precision that is applied to the file; of another file in the model's place, the one inside."""
+        if isinstance(self.precision, PreparedModel):
+            return cast(Precision | None, self.precision.precision)
+        return self.precision
 
     @property
     def changes_model(self) -> bool:

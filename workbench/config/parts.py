@@ -83,6 +83,7 @@ class PartKnob(Knob):
     def parse_inside(self, value: object, texts: Mapping[str, str]) -> Part:
         """Read `precision.static_int8.per_channel=true`, or without the kind where the value has it."""
         types = part_types(self.field)
+        value = None if value == () else value  # a part inside a part that was not set
         named_alone = (
             types.get(value) if isinstance(value, str) else None
         )  # it may be none without its fields
@@ -117,7 +118,13 @@ class PartKnob(Knob):
         cls = types[data["kind"]]
         values = {name: value for name, value in data.items() if name != "kind"}
         check_fields(cls, values)
-        return cls(**values)
+        inner = {knob.field: knob for knob in cls.KNOBS if isinstance(knob, PartKnob)}
+        return cls(
+            **{
+                name: inner[name].from_json(value) if name in inner else value
+                for name, value in values.items()
+            }
+        )
 
     def code(self, value: Part) -> str:
         arguments = {knob.field: knob.code(item) for knob, item in value.items()}

@@ -161,6 +161,8 @@ class BFloat16(Part):
 class PreparedModel(Part):
     """A file that was prepared elsewhere, such as by training with quantization, in place of the model's own.
 
+    `precision` is applied to that file, as to the model's own.
+
     >>> import workbench as wb
     >>> wb.Config(precision=wb.PreparedModel("digits-conv-qat")).precision
     PreparedModel(model='digits-conv-qat')
@@ -175,12 +177,18 @@ class PreparedModel(Part):
     model: str | None = None
     renamed_outputs: tuple[tuple[str, str], ...] = ()
     compare_outputs: bool = True
+    precision: Part | None = None  # applied to the file
 
     def check(self) -> None:
         if not self.model:
             raise ConfigError(
                 "wb.PreparedModel names no file.",
                 "Give a path or a sample's name: wb.PreparedModel('model.onnx').",
+            )
+        if isinstance(self.precision, PreparedModel):
+            raise ConfigError(
+                "wb.PreparedModel names a second file as its precision.",
+                "Name the file alone: wb.PreparedModel('model.onnx').",
             )
 
 

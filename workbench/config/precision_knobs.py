@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.config.kinds import Choice, Count, Flag, Number, Switch, Text
 from workbench.config.name_kinds import Entries, Texts
+from workbench.config.parts import PartKnob
 
 BLOCKS = (16, 32, 64, 128, 256)
 
@@ -177,5 +178,13 @@ GIVEN = (
         "on",
         "Outputs are compared with the baseline's before any speed is shown. Default: on.",
         "Off for two different nets: then their times alone are compared, and the verdict says so.",
+    ),
+    PartKnob(
+        "precision",
+        "precision",
+        "precision",
+        "as in the file",
+        "Change the arithmetic of the file before loading. Default: as in the file.",
+        "The file is another export or another net in floats, and it is to run in int8 or 16 bits.",
     ),
 )

@@ -88,7 +88,7 @@ def steps(
         _dimensions(script, config.free_dimensions)
     if config.fusion is not None:
         _fusion(script, config.fusion)
-    precision = config.precision
+    precision = config.arithmetic
     if isinstance(precision, DynamicInt8 | StaticInt8):
         source, target = script.next("preprocessed")
         script.add(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.figures.chart_scene import MARGIN, ROOM, SMALL, SMALL_LINE, TITLE, TITLE_LINE, WIDTH
 from workbench.figures.lettering import broken
@@ -58,23 +58,27 @@ def matrix_data(record: MatrixRecord) -> HeatTable:
     return HeatTable(record.headline, heads, rows, f"{NOTE if len(heads) > 1 else 'median latency'}{more}")
 
 
+def matrix_orders(record: MatrixRecord) -> dict[str, HeatTable]:
+    """Return the heat table in every order of its rows, by the text of the menu that chooses it."""
+    labels = record.labels[:MOST_COLUMNS] if len(record.rows) > 1 else ()
+    by_label = {f"sorted by {label}": matrix_data(record.sorted_by(label)) for label in labels}
+    return {"as given": matrix_data(record), **by_label}
+
+
 def matrix_figure(record: MatrixRecord) -> go.Figure:
-    """Draw the heat table with plotly."""
+    """Draw the heat table with plotly; a menu sorts its rows, which needs no kernel."""
     import plotly.graph_objects as go
 
     from workbench.figures.template import apply, set_title
-    from workbench.figures.words import plain
 
-    table = matrix_data(record)
+    orders = matrix_orders(record)
+    table = orders["as given"]
     figure = apply(go.Figure())
-    names = [f"{plain(shorten(name))}" for name, _ in table.rows]
-    places = list(range(len(names)))
+    places = list(range(len(table.rows)))
     figure.add_heatmap(
-        z=[[_level(cell) for cell in cells] for _, cells in table.rows],
+        **_traces(table),
         x=list(table.heads),
         y=places,
-        text=[[plain(one_line(cell.text, 28)) for cell in cells] for _, cells in table.rows],
-        hovertext=[[plain(cell.detail) for cell in cells] for _, cells in table.rows],
         texttemplate="%{text}",
         hoverinfo="text",
         zmin=-MOST_OPACITY,
@@ -85,8 +89,22 @@ def matrix_figure(record: MatrixRecord) -> go.Figure:
         ygap=2,
     )
     figure.update_xaxes(side="top", fixedrange=True)
-    figure.update_yaxes(autorange="reversed", tickvals=places, ticktext=names, fixedrange=True)
-    return set_title(figure, (table.sentence,), table.note, ROW * 1.4 * (len(names) + 2))
+    figure.update_yaxes(autorange="reversed", tickvals=places, ticktext=_names(table), fixedrange=True)
+    if len(orders) > 1:
+        buttons = [
+            {
+                "label": order,
+                "method": "update",
+                "args": [
+                    {key: [rows] for key, rows in _traces(ordered).items()},
+                    {"yaxis.ticktext": _names(ordered)},
+                ],
+            }
+            for order, ordered in orders.items()
+        ]
+        place = {"x": 0, "xanchor": "right", "y": 1, "yanchor": "bottom", "pad": {"r": 8, "b": 2}}
+        figure.update_layout(updatemenus=[{"buttons": buttons, "showactive": True, **place}])
+    return set_title(figure, (table.sentence,), table.note, ROW * 1.4 * (len(table.rows) + 2))
 
 
 def matrix_scene(record: MatrixRecord) -> Scene:
@@ -122,6 +140,23 @@ def matrix_scene(record: MatrixRecord) -> Scene:
         y += SMALL_LINE
         shapes.append(Text(MARGIN, y, line, SMALL, room=ROOM))
     return Scene(WIDTH, y + MARGIN, table.sentence, tuple(shapes))
+
+
+def _traces(table: HeatTable) -> dict[str, list[list[Any]]]:
+    """Return levels, texts and details of the cells, row by row."""
+    from workbench.figures.words import plain
+
+    return {
+        "z": [[_level(cell) for cell in cells] for _, cells in table.rows],
+        "text": [[plain(one_line(cell.text, 28)) for cell in cells] for _, cells in table.rows],
+        "hovertext": [[plain(cell.detail) for cell in cells] for _, cells in table.rows],
+    }
+
+
+def _names(table: HeatTable) -> list[str]:
+    from workbench.figures.words import plain
+
+    return [plain(shorten(name)) for name, _ in table.rows]
 
 
 def _heat(cell: Cell) -> HeatCell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnx import TensorProto
 
-from workbench.config import BFloat16, Config, Float16, PreparedModel
+from workbench.config import BFloat16, Config, Float16
 from workbench.config.precision import INTEGER_LEAST_SQNR_DB
 from workbench.judge.agreement import FLOAT32_LEAST_SQNR_DB
 from workbench.models.fit import is_quantized
@@ -22,8 +22,8 @@ def least_sqnr_db(config: Config, model: Model | None) -> float | None:
 
     `model` is the file that ORT loads; it shows the arithmetic of a file that the user prepared.
     """
-    if config.precision is not None and not isinstance(config.precision, PreparedModel):
-        return config.precision.LEAST_SQNR_DB
+    if config.arithmetic is not None:
+        return config.arithmetic.LEAST_SQNR_DB
     in_file = None if model is None else _of_file(model)
     if config.engine is not None:
         reduced = getattr(config.engine, "precision", None) not in (None, "float32")

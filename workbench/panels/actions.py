@@ -100,11 +100,11 @@ def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
         parts[f"{kind.name}/{comparison.verdict.label}"] = kind.function(comparison, **options)
     elif kind.scope == "runs":
         job.step(doing)
-        parts[kind.name] = kind.function(request.subject.model, *request.subject.configs.values(), **options)
+        parts[kind.name] = kind.make(request.subject.model, list(request.subject.configs.values()), options)
     else:
         for label, config in configs_of(kind, request).items():
             job.step(f"{label}: {doing}")
-            parts[f"{kind.name}/{label}"] = kind.function(request.subject.model, config, **options)
+            parts[f"{kind.name}/{label}"] = kind.make(request.subject.model, [config], options)
             job.check()
     job.check()
     if comparison is not None:
@@ -114,6 +114,7 @@ def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
 
 def check(kind: ResultKind, request: Request) -> None:
     """Raise an error that says what a result of this kind needs and does not have."""
+    request.options(kind)
     if "comparison" in kind.needs and request.comparison is None:
         raise WorkbenchError(
             "A and B as they are in the panels have not been compared.",
@@ -141,20 +142,17 @@ def configs_of(kind: ResultKind, request: Request) -> dict[str, Config]:
 
 def options_of(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
     """Return the keywords of a kind's function, as the panels have them."""
-    subject = request.subject
-    if "inputs" in kind.takes:
-        job.step("making inputs")
     options: dict[str, Any] = {
-        "inputs": subject.inputs() if "inputs" in kind.takes else None,
-        "data": subject.data or None,
-        "calibration": subject.calibration or None,
-        "seed": subject.seed,
-        "budget_s": request.budget_s,
         "progress": job.tell,
         "on_step": job.step,
         "keep": request.comparison is None,  # else the comparison keeps it
     }
-    return {"cancel": job.cancel, **{name: options[name] for name in kind.takes}}
+    if "inputs" in kind.takes:
+        job.step("making inputs")
+        options["inputs"] = request.subject.inputs()
+    taken = set[str](kind.takes)
+    own = {name: value for name, value in options.items() if name in taken}
+    return {"cancel": job.cancel, **own, **request.options(kind)}
 
 
 def lacks(comparison: Comparison, kind: str) -> bool:

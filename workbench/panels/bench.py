@@ -294,5 +294,5 @@ class Bench:
             return code.reopening_code(state.result, expression)
         request = state.request()
         if state.parts_subject is not None:
-            request = replace(request, subject=state.parts_subject)
+            request = replace(request, subject=state.parts_subject, forms=state.forms_made)
         return code.part_of_new_code(request, part, expression)

@@ -11,7 +11,8 @@ from workbench.config import Config
 from workbench.config.knobs import BY_FIELD
 from workbench.config.literals import call, literal, text_literal
 from workbench.panels.request import LABELS, Request, Subject
-from workbench.results.registry import KINDS
+from workbench.results.form import Source
+from workbench.results.registry import KINDS, ResultKind
 
 
 def config_code(config: Config) -> str:
@@ -41,11 +42,36 @@ def part_of_new_code(request: Request, part: str, expression: str) -> str:
     """Return the code that compares, makes the part of this name, if any, and ends in the expression."""
     compared, lines = compare_code(request), []
     if part:
-        kind, _, label = part.partition("/")
-        inputs = ", inputs=inputs" if "\ninputs = " in compared else ""
-        code = KINDS.named(kind).making_code
-        lines = [code.format(config=label.lower(), label=text_literal(label), inputs=inputs)]
+        name, _, label = part.partition("/")
+        kind = KINDS.named(name)
+        configs = [label.lower()] if label else names_of(request.subject)
+        lines = [kind.making_code(configs, text_literal(label), options_of(kind, request))]
     return "\n".join([compared.removesuffix("\nresult"), *lines, expression])
+
+
+def kind_code(kind: ResultKind, request: Request) -> str:
+    """Return the code that makes a result of a kind, without a comparison."""
+    subject = request.subject
+    shown = {request.shown.lower(): request.shown_config[1]}
+    every = {label.lower(): config for label, config in subject.configs.items()}
+    configs = shown if kind.scope == "config" else every
+    lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
+    options = options_of(kind, request)
+    if "inputs" in options:
+        lines += inputs_lines(subject)
+    made = kind.call_code(list(configs), options)
+    return "\n".join(["import workbench as wb", "", *lines, "", f"result = {made}", "result"])
+
+
+def names_of(subject: Subject) -> list[str]:
+    """Return the variables of the configs: a, b, …; a alone if all are equal."""
+    return [label.lower() for label in subject.configs]
+
+
+def options_of(kind: ResultKind, request: Request) -> dict[str, Any]:
+    """Return the keywords of a kind's function; inputs that are not the default by their name."""
+    has_inputs = "inputs" in kind.takes and inputs_lines(request.subject)
+    return {**request.options(kind), **({"inputs": Source("inputs")} if has_inputs else {})}
 
 
 def reopening_code(result: Comparison, expression: str = "result") -> str:

@@ -8,6 +8,8 @@ from typing import Any
 
 from workbench.api.comparing import Comparison
 from workbench.config import Config
+from workbench.results.form import values_of
+from workbench.results.registry import ResultKind
 
 LABELS = "ABCDEF"  # of the columns; wb.compare takes more
 SMALLEST_EFFECT = 0.01  # the default of wb.compare
@@ -60,11 +62,25 @@ class Request:
     pacing_s: float | None = None
     comparison: Comparison | None = None  # the comparison on the screen, if it is about this subject
     parts: Mapping[str, Any] = field(default_factory=dict)  # results of this subject without a comparison
+    forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kind → argument → changed text
 
     @property
     def shown_config(self) -> tuple[str, Config]:
         """The label and the config that the panels show."""
         return self.shown, (self.subject.a, self.subject.b, *self.subject.more)[LABELS.index(self.shown)]
+
+    def options(self, kind: ResultKind) -> dict[str, Any]:
+        """The keywords of a kind's function that the panels set, without its inputs."""
+        subject = self.subject
+        panels: dict[str, Any] = {
+            "data": subject.data or None,
+            "calibration": subject.calibration or None,
+            "seed": subject.seed or None,
+            "budget_s": self.budget_s,
+        }
+        taken = set[str](kind.takes)
+        common = {name: value for name, value in panels.items() if name in taken and value is not None}
+        return {**values_of(kind.form, self.forms.get(kind.name, {})), **common}
 
     def compare_options(self) -> dict[str, Any]:
         """The keywords of `wb.compare` that differ from their defaults, without inputs and seed."""

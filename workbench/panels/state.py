@@ -63,6 +63,10 @@ class BenchState(HasTraits):
     tried: Dict[tuple[Anything, Anything], Anything] = Dict(
         help="(the findings, one of them) → the FixResult of its fix"
     )
+    forms: Dict[str, Anything] = Dict(
+        help="kind of result → argument → text of each field of its form that a person changed"
+    )
+    forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
     space = Any(None, help="the Space that the tab tune offers, or None before it was looked for")
     study = Any(None, help="the Study of the tab tune, or None")
     selected = Tuple(help="names of the nodes that are selected in every view")
@@ -141,6 +145,7 @@ class BenchState(HasTraits):
             subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,
             self.result if self.result_subject == subject else None,
             dict(self.parts) if self.parts_subject == subject else {},
+            dict(self.forms),
         )  # fmt: skip
 
     def show_comparison(self, result: Comparison, subject: Subject | None = None, code: str = "") -> None:
@@ -160,6 +165,7 @@ class BenchState(HasTraits):
             self.parts = {} if held else {**before, **parts}
             self.parts_apart = bool(self.parts) and self.result is not None
             self.made = kind
+            self.forms_made = {**self.forms_made, kind: request.forms.get(kind, {})}
             self.parts_made += 1
 
     def held_parts(self, kind: str) -> dict[str, Anything]:

@@ -88,7 +88,7 @@ class Prepared:
         The script makes the file anew where it runs, and times a call. For static int8, the folder holds the
         calibration examples, too, as the script reads them.
         """
-        examples = stacked_examples(self.original, self.asked.precision, self.calibration_data)
+        examples = stacked_examples(self.original, self.asked.arithmetic, self.calibration_data)
         return write_folder(Path(folder).expanduser(), self.model, self.to_python(), examples)
 
     def __str__(self) -> str:
@@ -123,18 +123,21 @@ def prepare(
     began = time.perf_counter()
     source = load(model)
     check_trusted(config)
-    check_precision(source, config.precision)
+    precision, file, fed = config.arithmetic, source, source
     with ExitStack() as stack:
         examples = None
-        if isinstance(config.precision, StaticInt8):
-            folder = stack.enter_context(WorkerFolder())
-            if on_step is not None:
-                on_step("calibration data")
-            examples = spool(source, calibration, config.precision.samples, folder / "examples", cancel)
         progress = _Progress(source, cancel, on_step, config.custom_ops)
         if isinstance(config.precision, PreparedModel):
             progress.put(*prepared_file(source, config.precision))
-        for step in steps_of(config, source, examples):
+            file = progress.model
+            fed = source if config.precision.compare_outputs else file  # another net has inputs of its own
+        check_precision(file, precision)
+        if isinstance(precision, StaticInt8):
+            folder = stack.enter_context(WorkerFolder())
+            if on_step is not None:
+                on_step("calibration data")
+            examples = spool(fed, calibration, precision.samples, folder / "examples", cancel)
+        for step in steps_of(config, file, examples):
             progress.take(step)
     check_written_names(progress.model.structure, config)
     return Prepared(
@@ -149,7 +152,7 @@ def prepare(
             elapsed_s=time.perf_counter() - began,
             file_bytes=progress.model.file_bytes,
             sha256=progress.model.fingerprint(cancel) if progress.records else None,
-            notes=_notes(calibration, examples, config.precision),
+            notes=_notes(calibration, examples, precision),
         ),
         stages=tuple(progress.stages),
     )
@@ -158,9 +161,10 @@ def prepare(
 def _filled(config: Config, arguments: dict[str, dict[str, Any]]) -> Config:
     """Fill in values from the graph: a fusion's kind, heads and width, and the names of excluded nodes as
     the quantizer sees them."""
-    precision, fusion = config.precision, config.fusion
-    if isinstance(precision, StaticInt8 | DynamicInt8 | WeightOnly):
-        precision = replace(precision, exclude=tuple(arguments[precision.LABEL]["exclude"]))
+    precision, applied, fusion = config.precision, config.arithmetic, config.fusion
+    if isinstance(applied, StaticInt8 | DynamicInt8 | WeightOnly):
+        filled = replace(applied, exclude=tuple(arguments[applied.LABEL]["exclude"]))
+        precision = replace(precision, precision=filled) if isinstance(precision, PreparedModel) else filled
     if fusion is not None:
         used = arguments[fusion.LABEL]
         fusion = replace(

@@ -22,7 +22,7 @@ def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[
         steps.append(fixed_dimensions(config))
     if config.fusion is not None:
         steps.append(transformer_fusion(config.fusion, config))
-    precision = config.precision
+    precision = config.arithmetic
     if isinstance(precision, DynamicInt8):
         steps += [int8.preprocessing(), int8.dynamic_int8(precision, original)]
     elif isinstance(precision, StaticInt8):

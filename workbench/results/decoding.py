@@ -14,6 +14,7 @@ from workbench.judge.decoding_points import (
     positions_frame,
 )
 from workbench.records.decoding import DecodingRecord, check_decoding
+from workbench.results.form import Field, count_or_list
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 from workbench.text import quoted
@@ -85,8 +86,11 @@ KIND = ResultKind(
     takes=("seed", "calibration", "progress", "keep"),
     heading="Token by token",
     button="Decode",
-    hint="A and B as language models: time to the first token, time of each further one, the cache",
+    hint="All configs as language models: time to the first token, time of each further one, the cache",
     step="decoding",
-    tabs=("latency",),
-    code="result.add(wb.decode(model, a, b))",
+    tabs=("scenarios",),
+    form=(
+        Field("prompt", "prompt", "Tokens of the prompt, or the tokens themselves", count_or_list, "128"),
+        Field("tokens", "tokens", "Tokens to make", int, "64"),
+    ),
 )

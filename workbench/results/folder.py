@@ -153,7 +153,7 @@ def _write(result: Any, folder: Path, tables: TableFormat) -> None:
         elif tables == "json":
             path.write_text(json_of(frame), encoding="utf-8")
         else:
-            frame.map(_scalar).to_parquet(path, index=False)
+            one_type_a_column(frame).to_parquet(path, index=False)
         columns = {str(column): _unit(str(column)) for column in frame.columns}
         index["tables"][_within(folder, path)] = {"name": name, "rows": len(frame), "columns": columns}
     model = None if result.about.model is None else result.about.model.name
@@ -200,6 +200,20 @@ def _unit(column: str) -> str | None:
     return next((UNITS[end] for end in ends if column.endswith(end)), None)
 
 
+def one_type_a_column(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the table as Parquet takes it: columns of several types, of lists or of objects as text."""
+
+    def column(values: pd.Series[Any]) -> pd.Series[Any]:
+        if values.dtype.kind != "O":
+            return values
+        known = values[values.notna()].map(_scalar)
+        if len({type(value) for value in known}) > 1:
+            known = known.map(str)
+        return known.reindex(values.index).where(values.notna(), None)
+
+    return frame.apply(column)
+
+
 def _scalar(value: Any) -> Any:
-    """Return lists and other objects as text: a column of Parquet has one type."""
+    """Return lists and other objects as text."""
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import ConfigError
 from workbench.judge.load_points import PointSummary, in_words, knee, load_frame, summaries
 from workbench.records.load_test import LoadRun, LoadTestRecord, check_load_test
+from workbench.results.form import Field, counts_or_names, numbers, whole_numbers
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 from workbench.text import quoted
@@ -90,8 +91,25 @@ KIND = ResultKind(
     takes=("inputs", "seed", "calibration", "progress", "keep"),
     heading="Several callers at once",
     button="Load test",
-    hint="1, 2, 4, 8 callers at once on A and B: throughput against p99, and the knee",
+    hint="Several callers at once on all configs: throughput against p99, and the knee",
     step="under load",
-    tabs=("threads",),
-    code="result.add(wb.load_test(model, a, b{inputs}))",
+    tabs=("scenarios", "threads"),
+    form=(
+        Field("callers", "callers", "Threads that call the model at once", whole_numbers, "1, 2, 4, 8"),
+        Field(
+            "sessions",
+            "sessions",
+            "Sessions that the callers share: 1, 4, or 4+threads+arena, with one thread pool and arena",
+            counts_or_names,
+            "1",
+        ),
+        Field(
+            "rate_hz",
+            "requests a second",
+            "Requests arrive at random at this rate. Empty: each caller sends its next one after the answer",
+            numbers,
+            example="100",
+        ),
+        Field("duration_s", "seconds", "Time of each number of callers", float, "2"),
+    ),
 )

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.errors import BundleError, ConfigError
 from workbench.judge.best import BestLimits, Contender, contenders_of, missing
 from workbench.judge.matrix import MatrixRecord
+from workbench.measurement.limits import Progress
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import check_measured_runs
 from workbench.records.run import labels_of
+from workbench.results.accuracy import AccuracyTable
 from workbench.results.comparison import Comparison
-from workbench.results.registry import ResultKind
+from workbench.results.form import Field, names
+from workbench.results.registry import Arguments, ResultKind
 from workbench.results.several import SeveralComparisons
-from workbench.text import counted, listed
+from workbench.text import counted, did_you_mean, listed, quoted
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -56,7 +60,28 @@ class Matrix(SeveralComparisons):
             raise ConfigError(
                 f"there is no config {label!r}", f"the configs are: {listed(self.record.labels)}"
             )
-        return Matrix(self.record.sorted_by(label), self.about)
+        ordered = Matrix(self.record.sorted_by(label), self.about, parts=self.parts)
+        return ordered.of_models(self._models, self._calibrations)
+
+    def accuracy(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        **options: Any,
+    ) -> dict[str, AccuracyTable]:
+        """Measure the accuracy of every config of each model, and keep it with the matrix.
+
+        `data` holds what `wb.accuracy` takes, by the name of the model; models without any take their own
+        evaluation set, or random inputs. `options` (metric, output, most, batch) are those of `wb.accuracy`.
+        """
+        given = data or {}
+        check_names("data", given, [row.model for row in self.record.rows])
+        return {
+            name: self._measure_accuracy(name, given.get(name), progress, cancel, **options)
+            for name, _ in self._measured()
+        }
 
     def _measured(self) -> Iterator[tuple[str, ComparisonRecord]]:
         yield from ((row.model, row.measured) for row in self.record.rows if row.measured is not None)
@@ -66,7 +91,7 @@ class Matrix(SeveralComparisons):
             if row.measured is None:
                 yield missing(row.model, row.problem or "")
             else:
-                yield from contenders_of(row.measured, limits)
+                yield from contenders_of(row.measured, limits, self.accuracy_of(row.model))
 
     def _configs(self) -> dict[str, Config]:
         return dict(zip(self.record.labels, self.record.configs, strict=True))
@@ -111,6 +136,44 @@ def check_matrix(record: MatrixRecord, fix: str) -> None:
             raise BundleError(f"rows[{at}].measured.runs: expected one for each config.", fix)
 
 
+def check_names(what: str, given: Mapping[str, Any], models: Sequence[str]) -> None:
+    """Refuse a name that no model has."""
+    for name in given:
+        if name not in models:
+            raise ConfigError(
+                f"{what} names the model {quoted(name)}, which is not in the matrix",
+                f"{did_you_mean(str(name), models)}the models are: {listed(models)}",
+            )
+
+
+def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
+    """Return the arguments of `wb.matrix`: the open model first, then those of the form."""
+    models = [model, *options.pop("models", ())]
+    return (models, list(configs)), options
+
+
 KIND = ResultKind(
-    "matrix", MatrixRecord, check_matrix, None, result=Matrix, entry="workbench.api.matrix:matrix"
+    "matrix",
+    MatrixRecord,
+    check_matrix,
+    None,
+    result=Matrix,
+    scope="runs",
+    entry="workbench.api.matrix:matrix",
+    takes=("budget_s", "seed", "progress", "keep"),
+    form=(
+        Field(
+            "models",
+            "models",
+            "Names of samples, paths or URLs, beside the open model",
+            names,
+            example="mobilenetv2, /path/to/other.onnx",
+        ),
+    ),
+    call=call_arguments,
+    heading="Several models under these configs",
+    button="Matrix",
+    hint="The open model and others under all configs: a row for each model, a column for each config",
+    step="one model after another",
+    tabs=("scenarios",),
 )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.analysis.difference.files import FileDifference, file_difference
 from workbench.analysis.difference.joining import in_the_names_of
-from workbench.errors import WorkbenchError
 from workbench.judge.best import Best, BestLimits, contenders_of
 from workbench.judge.side_by_side import precision_frame
 from workbench.preparation.preparing import prepare
@@ -19,7 +17,6 @@ from workbench.results.continued import Continued
 from workbench.results.examining import missing_model, missing_part
 from workbench.results.explanation import Explanation
 from workbench.results.fusions import Fusions
-from workbench.results.history import History
 from workbench.results.memory import Memory
 from workbench.results.per_run import PerRun
 from workbench.results.profile import Profile
@@ -207,10 +204,3 @@ class ResultWithParts(Continued):
             return None
         profile, explained = self.profile(label), self._explained(label)
         return (profile if explained is None else in_the_names_of(explained, profile)).node_times_s()
-
-    def _update_history(self) -> None:
-        """Update the entry of this result, if the history has one."""
-        try:
-            History().update(self.saved, self.structure, about=self.about, parts=self.parts)
-        except WorkbenchError as error:
-            warnings.warn(f"the history was not updated: {error}", stacklevel=3)

@@ -6,19 +6,21 @@ for. `python -m workbench.results.registry` writes the JSON schemas in workbench
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from workbench.records.bundle import Bundle
 from workbench.records.json_schema import FOLDER, as_text, schemas
 from workbench.records.kinds import Kind, Kinds, Part
+from workbench.results.form import Field, Source, source_of
 
 Scope = Literal["run", "config", "runs", "candidate"]
 Need = Literal["comparison", "precision"]
 Argument = Literal["inputs", "data", "calibration", "seed", "budget_s", "progress", "keep", "on_step"]
+Arguments: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]  # positional ones, keywords
 
 MODULES = {  # in the order of sections and buttons
     "comparison": "workbench.results.comparison",
@@ -49,6 +51,11 @@ MODULES = {  # in the order of sections and buttons
 }
 
 
+def plain_call(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
+    """Return the arguments of a function that takes a model, its configs, and keywords."""
+    return (model, *configs), options
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultKind(Kind):
     """One kind of result. The fields of `Kind` say how its record is saved and checked.
@@ -61,6 +68,8 @@ class ResultKind(Kind):
     scope: Scope = "config"
     entry: str = ""  # "module:function" of the public function that makes it
     takes: tuple[Argument, ...] = ()  # what that function takes besides model, config and cancel
+    form: tuple[Field, ...] = ()  # what the panels ask for
+    call: Callable[[Any, tuple[Any, ...], dict[str, Any]], Arguments] = plain_call
     needs: tuple[Need, ...] = ()  # what must be there before it can be made
     examine: Callable[[Any], object] | None = None  # ExaminedRun → record, for `comparison.examine`
     heading: str = ""  # of its section in the page of a comparison; empty: the page has its own section
@@ -69,7 +78,7 @@ class ResultKind(Kind):
     step: str = ""  # what the job says while it runs
     tabs: tuple[str, ...] = ()  # the tabs that offer it, its own first
     key: str | None = None  # the column of its table that names nodes, for the linked selection
-    code: str = ""  # how a comparison gets it, where that is not what `making_code` concludes
+    code: str = ""  # how a comparison gets it, where `making_code` cannot know
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -78,16 +87,28 @@ class ResultKind(Kind):
         function: Callable[..., Any] = getattr(import_module(module), name)
         return function
 
-    @property
-    def making_code(self) -> str:
-        """Python that adds one to `result`; a template of {config}, {label} and {inputs}."""
+    def make(self, model: Any, configs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """Call the public function."""
+        arguments, keywords = self.call(model, tuple(configs), dict(options))
+        return self.function(*arguments, **keywords)
+
+    def call_code(self, configs: Sequence[str], options: Mapping[str, Any]) -> str:
+        """Return the call of the public function; `configs` are names of variables."""
+        arguments, keywords = self.call(Source("model"), tuple(map(Source, configs)), dict(options))
+        texts = [*map(source_of, arguments), *(f"{key}={source_of(item)}" for key, item in keywords.items())]
+        return f"wb.{self.entry.partition(':')[2]}({', '.join(texts)})"
+
+    def making_code(self, configs: Sequence[str], label: str, options: Mapping[str, Any]) -> str:
+        """Return Python that adds one to `result`; `label` is the source of a text."""
         if self.code:
             return self.code
         if self.examine is not None:
             return f'result.examine("{self.name}")'
-        subject = "result" if "comparison" in self.needs else "model, {config}"
-        inputs = "{inputs}" if "inputs" in self.takes else ""
-        return f"result.add(wb.{self.entry.partition(':')[2]}({subject}{inputs}), {{label}})"
+        if "comparison" in self.needs:
+            made = f"wb.{self.entry.partition(':')[2]}(result)"
+        else:
+            made = self.call_code(configs, options)
+        return f"result.add({made})" if self.scope == "runs" else f"result.add({made}, {label})"
 
 
 class Registry(Kinds):

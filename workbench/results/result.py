@@ -167,6 +167,13 @@ class Result(Exportable):
         except WorkbenchError as error:
             warnings.warn(f"not added to the history: {error}", stacklevel=4)
 
+    def _update_history(self) -> None:
+        """Update the entry of this result, if the history has one."""
+        try:
+            History().update(self.saved, self.structure, about=self.about, parts=self.parts)
+        except WorkbenchError as error:
+            warnings.warn(f"the history was not updated: {error}", stacklevel=3)
+
     def __str__(self) -> str:
         return str(self.record)
 

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Self
 
+from workbench.analysis.fidelity.accuracy import accuracy
 from workbench.config import Config
-from workbench.errors import ConfigError
+from workbench.errors import ConfigError, WorkbenchError
 from workbench.judge.best import Best, BestLimits, Contender
+from workbench.measurement.bar import bar
+from workbench.measurement.limits import Progress
+from workbench.models import Model
 from workbench.records.comparison import ComparisonRecord
-from workbench.results.result import Result
-from workbench.text import listed
+from workbench.records.fidelity import AccuracyRecord
+from workbench.records.kinds import Part
+from workbench.results.accuracy import AccuracyTable
+from workbench.results.result import Result, origin_of
+from workbench.text import listed, shorten
 
 if TYPE_CHECKING:
     from workbench.report.document import Document
 
 
 class SeveralComparisons(Result):
-    """Several comparisons of the same configs."""
+    """Several comparisons of the same configs, which keep the accuracy of these configs by model."""
+
+    _models: Mapping[str, Model] = {}
+    _calibrations: Mapping[str, Any] = {}
 
     def _measured(self) -> Iterator[tuple[str, ComparisonRecord]]:
         """Yield the name and the comparison of what was measured."""
@@ -37,13 +48,52 @@ class SeveralComparisons(Result):
         max_p50_s: float | None = None,
         max_p99_s: float | None = None,
         max_memory_bytes: int | None = None,
+        max_accuracy_drop: float | None = None,
     ) -> Best:
         """Return what is best within these limits: yes, no, or not settled.
 
         Of a matrix: for each model its fastest config. Of a sweep: the point with most items a second.
+        `max_accuracy_drop` is judged by what `accuracy()` kept: 0.01 is one point below the baseline's.
         """
-        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes)
+        limits = BestLimits(max_p50_s, max_p99_s, max_memory_bytes, max_accuracy_drop)
         return Best(tuple(self._contenders(limits)))
+
+    def of_models(self, models: Mapping[str, Model], calibrations: Mapping[str, Any]) -> Self:
+        """Give the result its models by name, so that their accuracy can be measured."""
+        self._models, self._calibrations = models, calibrations
+        return self
+
+    def accuracy_of(self, model: str) -> AccuracyRecord | None:
+        """Return the accuracy that is kept of a model; None where none was measured."""
+        kept = (part.record for part in self.parts if part.kind == "accuracy")
+        return next((record for record in kept if record.model_name == model), None)
+
+    def _measure_accuracy(
+        self,
+        name: str,
+        data: Any,
+        progress: bool | Callable[[Progress], None],
+        cancel: threading.Event | None,
+        **options: Any,
+    ) -> AccuracyTable:
+        """Evaluate the configs on a model, and keep the table."""
+        if name not in self._models:
+            raise WorkbenchError(
+                f"the accuracy of {shorten(name)} cannot be measured: the model is not at hand",
+                "measure it before the result is saved, or with wb.accuracy(model, *configs)",
+            )
+        model, configs = self._models[name], self._configs()
+        with bar(progress) as on_progress:
+            record = accuracy(
+                model, list(configs.values()), data=data, calibration=self._calibrations.get(name),
+                labels=list(configs), cancel=cancel, on_progress=on_progress, **options,
+            )  # fmt: skip
+        table = AccuracyTable(record, origin_of(model, next(iter(configs.values()))))
+        others = [part for part in self.parts if part.record.model_name != name]
+        part = Part(f"accuracy/{len(others) + 1}" if others else "accuracy", record, table.about)
+        self.parts = (*others, part)
+        self._update_history()
+        return table
 
     def to_python(self, label: str = "A", model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs one of the configs."""

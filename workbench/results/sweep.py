@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.errors import BundleError, ConfigError
 from workbench.judge.best import BestLimits, Contender, contenders_of, missing
 from workbench.judge.sweep import SweepRecord
 from workbench.judge.sweep_points import SweepPoint
+from workbench.measurement.limits import Progress
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import check_measured_runs
 from workbench.records.run import labels_of
+from workbench.results.accuracy import AccuracyTable
 from workbench.results.comparison import Comparison
+from workbench.results.form import Field, axes
 from workbench.results.registry import ResultKind
 from workbench.results.several import SeveralComparisons
 from workbench.text import shorten
@@ -54,15 +58,32 @@ class Sweep(SeveralComparisons):
             f"there is no point {sizes}", f"the points are: {'; '.join(point.name for point in self.points)}"
         )
 
+    def accuracy(
+        self,
+        data: Any = None,
+        *,
+        progress: bool | Callable[[Progress], None] = True,
+        cancel: threading.Event | None = None,
+        **options: Any,
+    ) -> AccuracyTable:
+        """Measure the accuracy of each config once, at the sizes of the data, and keep it with the sweep.
+
+        `data` and `options` (metric, output, most, batch) are those of `wb.accuracy`.
+        """
+        return self._measure_accuracy(self.record.model_name, data, progress, cancel, **options)
+
     def _measured(self) -> Iterator[tuple[str, ComparisonRecord]]:
         yield from ((point.name, point.measured) for point in self.points if point.measured is not None)
 
     def _contenders(self, limits: BestLimits) -> Iterator[Contender]:
+        accuracy = self.accuracy_of(self.record.model_name)
         for point in self.points:
             if point.measured is None:
                 yield missing(self.record.model_name, point.problem or "", place=point.name)
             else:
-                yield from contenders_of(point.measured, limits, place=point.name, items=point.items)
+                yield from contenders_of(
+                    point.measured, limits, accuracy, place=point.name, items=point.items
+                )
 
     def _configs(self) -> dict[str, Config]:
         return {run.label: run.config for _, measured in self._measured() for run in measured.runs}
@@ -115,10 +136,21 @@ KIND = ResultKind(
     None,
     result=Sweep,
     entry="workbench.api.sweeping:sweep",
+    scope="runs",
     takes=("budget_s", "calibration", "seed", "progress", "keep"),
+    form=(
+        Field(
+            "sizes",
+            "over",
+            "A free dimension of the model or a knob, and its values. Empty: the batch at 1, 4 and 16",
+            axes,
+            example="batch=1, 8, 32",
+            has_axes=True,
+        ),
+    ),
     heading="Latency and throughput by size",
-    button="Sweep the batch",
-    hint="Latency and throughput of the config shown at batches of 1, 4 and 16",
-    step="one batch size after another",
-    tabs=("latency",),
+    button="Sweep",
+    hint="Latency and throughput of all configs at several sizes, or at several values of a knob",
+    step="one size after another",
+    tabs=("scenarios", "latency"),
 )

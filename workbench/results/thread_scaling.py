@@ -45,7 +45,7 @@ KIND = ResultKind(
     None,
     result=Threads,
     entry="workbench.api.profiling:threads",
-    takes=("inputs", "seed", "calibration", "progress"),
+    takes=("inputs", "seed", "calibration", "progress", "keep"),
     heading="Latency by threads",
     button="Scale threads",
     hint="1, 2, 4… threads, spinning and not, in one comparison; for the config shown",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.versions import VersionsRecord, check_versions
 from workbench.judge.wording import headline
 from workbench.records.kinds import about_comparison
+from workbench.results.form import Field, names
 from workbench.results.measured import Measured
-from workbench.results.registry import ResultKind
+from workbench.results.registry import Arguments, ResultKind
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -44,11 +45,33 @@ class Versions(Measured):
         return "\n".join([str(self.record), *verdicts])
 
 
+def call_arguments(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
+    """Return the arguments of `wb.compare_versions`: this environment first, then those of the form."""
+    return (model, [None, *options.pop("environments", ())], *configs), options
+
+
 KIND = ResultKind(
     "versions",
     VersionsRecord,
     check_versions,
     lambda record: about_comparison(record.comparison),
     result=Versions,
+    entry="workbench.api.versions:compare_versions",
+    takes=("inputs", "budget_s", "calibration", "progress", "keep"),
+    form=(
+        Field(
+            "environments",
+            "environments",
+            "Interpreters or virtual environments with ONNX Runtime 1.16 or newer, beside this one",
+            names,
+            example="~/ort117, ~/ort122/bin/python",
+            required=True,
+        ),
+    ),
+    call=call_arguments,
     heading="Versions of ONNX Runtime side by side",
+    button="Versions",
+    hint="The config shown on other versions of ONNX Runtime: passes, nodes, placement, time, outputs",
+    step="one version after another",
+    tabs=("scenarios",),
 )

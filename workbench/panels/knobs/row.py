@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from workbench.config import Config
+from workbench.config import Config, PreparedModel
 from workbench.config.knob import Knob
 from workbench.config.knobs import BY_FIELD
 from workbench.config.runtime import interpreter, name_of
 from workbench.errors import ConfigError
+from workbench.models.samples import sample_names
 
 MORE = "more…"  # opens the section that holds the details
 
@@ -81,6 +82,44 @@ class KnobRow(Row):
     def knob(self) -> Knob:
         """The knob of the field."""
         return BY_FIELD[self.key]
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRow(KnobRow):
+    """The row of the precision that is applied to the file, whichever file that is."""
+
+    def value(self, config: Config) -> Any:
+        return config.arithmetic
+
+    def with_value(self, config: Config, value: Any) -> Config:
+        if isinstance(config.precision, PreparedModel):
+            return config.replace(precision=replace(config.precision, precision=value))
+        return config.replace(precision=value)
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow(Row):
+    """The row of the model file: the open model, or another one in its place."""
+
+    def value(self, config: Config) -> Any:
+        return config.precision.model if isinstance(config.precision, PreparedModel) else None
+
+    def with_value(self, config: Config, value: Any) -> Config:
+        if value is None:
+            return config.replace(precision=config.arithmetic)
+        if isinstance(config.precision, PreparedModel):
+            return config.replace(precision=replace(config.precision, model=value))
+        return config.replace(precision=PreparedModel(value, precision=config.precision))
+
+    def words(self, value: Any) -> str:
+        return str(value)
+
+    def parse(self, text: str) -> Any:
+        if "://" not in text and text not in sample_names() and not Path(text).expanduser().is_file():
+            raise ConfigError(
+                f"There is no model file {text[:200]!r}.", "Type a path, a URL or the name of a sample."
+            )
+        return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from workbench.config import KNOBS, Config, Knob, Provider, catalogue, kinds, na
 from workbench.config.knobs import BY_FIELD
 from workbench.cpu import read_cpu, usable_cores
 from workbench.panels.environments import Environment, choices
-from workbench.panels.knobs.row import EngineRow, FieldsRow, KnobRow, Row
+from workbench.panels.knobs.row import EngineRow, FieldsRow, FileRow, KnobRow, PrecisionRow, Row
 
 # What ORT does with a field that nobody set; ORT's documentation and ours say so.
 IN_EFFECT = {"level": "all", "execution_mode": "sequential", "spinning": "on", "deterministic": "off"}
@@ -25,6 +25,7 @@ SECTIONS = {"disabled_passes": "passes"}  # of fields whose section is not calle
 def standing_rows(environments: tuple[Environment, ...] = ()) -> tuple[Row, ...]:
     """Return the rows that are always there, in their order; a config can run on the `environments`."""
     return (
+        _file(),
         _row("level"),
         _row("precision"),
         _row("providers"),
@@ -65,7 +66,8 @@ def default_threads() -> int:
 @cache
 def _row(field: str, label: str = "") -> KnobRow:
     knob = BY_FIELD[field]
-    return KnobRow(
+    kind = PrecisionRow if field == "precision" else KnobRow
+    return kind(
         field,
         label or knob.label,
         f"{knob.help} When: {knob.when}",
@@ -99,6 +101,20 @@ def _made(kind: Any) -> Any:
     """Return a part with its defaults; None for a kind that needs a file first."""
     needs_file = "model" in {knob.field for knob in kind.KNOBS}
     return None if needs_file else kind()
+
+
+@cache
+def _file() -> FileRow:
+    return FileRow(
+        "file",
+        "model file",
+        "The file that is loaded: the open model's own, or another one in its place, such as another export. "
+        "When: two files are to be compared. More: outputs with other names, or of another net.",
+        {"the open model": None},
+        section="precision",
+        typed="a path, a URL or a sample",
+        more=True,
+    )
 
 
 @cache

@@ -28,4 +28,4 @@ class Precision(Section):
     def show(self, config: Config) -> None:
         super().show(config)
         self.calibration.value = self.state.calibration
-        self.calibration.layout.display = None if isinstance(config.precision, StaticInt8) else "none"
+        self.calibration.layout.display = None if isinstance(config.arithmetic, StaticInt8) else "none"

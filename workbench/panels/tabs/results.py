@@ -20,13 +20,14 @@ from workbench.panels.tabs.memory import MEMORY
 from workbench.panels.tabs.questions import Questions
 from workbench.panels.tabs.result_row import ResultRow
 from workbench.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
+from workbench.panels.tabs.scenarios import SCENARIOS
 from workbench.panels.tabs.tab import TabPage
 from workbench.panels.tabs.tune import TunePage
 from workbench.panels.tabs.verdict import Banner
 from workbench.results.registry import KINDS
 
 MARK = " •"  # behind the title of a tab with something new
-TABS = (LATENCY, GRAPH, FUSIONS, FLAME, MEMORY, ACCURACY_TAB, FINDINGS, ROOFLINE_TAB, THREADS_TAB)
+TABS = (LATENCY, GRAPH, FUSIONS, FLAME, MEMORY, ACCURACY_TAB, FINDINGS, ROOFLINE_TAB, THREADS_TAB, SCENARIOS)
 
 
 class Page(Protocol):

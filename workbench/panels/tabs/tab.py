@@ -92,6 +92,7 @@ class TabPage:
         self.buttons = {
             kind.name: button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
             for kind in KINDS.offered(tab.title)
+            if not (kind.form and kind.tabs[0] == tab.title)  # the button of a form stands in its line
         }
         self.which = W.ToggleButtons(options=[])  # titles of the cards
         self.side = W.ToggleButtons(options=[])  # labels of those with the chosen title, and both

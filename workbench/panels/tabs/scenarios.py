@@ -1,0 +1,90 @@
+"""The scenarios tab: sweep, load test, decoding, matrix and versions, each with the fields of its form."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import ipywidgets as W
+
+from workbench.panels.bench import Bench
+from workbench.panels.buttons import button
+from workbench.panels.changes import on_change, own_changes
+from workbench.panels.code import kind_code
+from workbench.panels.tabs.axes import AxesField
+from workbench.panels.tabs.tab import Tab
+from workbench.results.form import Field
+from workbench.results.registry import KINDS, ResultKind
+
+TITLE = "scenarios"
+NARROW = 12  # characters of an example that a short field holds
+
+
+class Scenarios:
+    """A line for each kind whose form stands in this tab."""
+
+    def __init__(self, bench: Bench) -> None:
+        kinds = [kind for kind in KINDS.offered(TITLE) if kind.form]
+        self.lines = {kind.name: FormLine(bench, kind) for kind in kinds}
+        self.widget = W.VBox([line.widget for line in self.lines.values()])
+        self.widget.add_class("wbp-forms")
+
+    def refresh(self) -> None:
+        """Name the buttons by what there is."""
+        for line in self.lines.values():
+            line.show()
+
+
+class FormLine:
+    """The button that makes a kind of result, its fields, and the code that does the same."""
+
+    def __init__(self, bench: Bench, kind: ResultKind) -> None:
+        self.bench, self.state, self.kind = bench, bench.state, kind
+        self.status = W.HTML()
+        self.run = button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
+        self.copy = button(
+            "Code", "Copy the code that makes this", self._copy, self.status, kind="quiet-link"
+        )
+        self.fields = {field.argument: self._field(field) for field in kind.form}
+        row = W.HBox([self.run, *(field for field in self.fields.values()), self.copy])
+        row.add_class("wbp-tools")
+        self.widget = W.VBox([row, self.status])
+        self.state.observe(lambda _: self.show(), names=["forms", "job", "result", "parts_made"])
+        self.show()
+
+    def show(self) -> None:
+        """Show the texts that the state holds."""
+        again = " again" if self.state.has_part(self.kind.name) else ""
+        self.run.description = f"{self.kind.button}{again}"
+        self.run.disabled = self.state.job is not None
+        texts = self.state.forms.get(self.kind.name, {})
+        with own_changes():
+            for field in self.kind.form:
+                self.fields[field.argument].value = texts.get(field.argument, field.text)
+
+    def _field(self, field: Field) -> W.Text | AxesField:
+        set_text = partial(self._set, field.argument)
+        if field.has_axes:
+            return AxesField(self.state, field, set_text)
+        box = W.Text(
+            description=field.label, placeholder=field.example, tooltip=field.hint, continuous_update=False
+        )
+        box.add_class("wbp-narrow" if len(field.text or field.example) < NARROW else "wbp-wide")
+        on_change(box, set_text, status=self.status)
+        return box
+
+    def _set(self, argument: str, text: str) -> None:
+        """Keep what was typed; it is read when the result is made."""
+        forms = self.state.forms
+        self.state.forms = {**forms, self.kind.name: {**forms.get(self.kind.name, {}), argument: text}}
+
+    def _copy(self) -> None:
+        self.bench.page.copy(kind_code(self.kind, self.bench.request()), self.status)
+
+
+SCENARIOS = Tab(
+    TITLE,
+    "Sweep measures all configs at several sizes, or at several values of a knob. Load test lets several "
+    "callers run them at once. Decode runs a language model token by token. Matrix adds further models, and "
+    "Versions other versions of ONNX Runtime.",
+    tools=Scenarios,
+)
