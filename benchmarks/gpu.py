@@ -23,6 +23,7 @@ from benchmarks.gpu_bench import Bench
 from workbench.errors import Cancelled
 
 SAMPLES = ("digits-conv", "mobilenetv2", "resnet50", "bert-base", "gpt2")
+SMALL = ("digits-conv", "char-gpt", "digits-vit", "mobilenetv2", "resnet50")  # of the stand-in
 BUDGET_S = 6.0  # of a comparison of two configs
 MINUTES = 9.5
 STAND_IN = "On the CPU in place of CUDA and TensorRT: no figure here says anything about a GPU.\n"
@@ -71,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("-o", "--output", type=Path, default=Path("gpu"), metavar="FOLDER")
     parser.add_argument("--stand-in", action="store_true", help="run on the CPU in place of CUDA")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
-    parser.add_argument("--samples", nargs="+", default=list(SAMPLES), metavar="NAME")
+    parser.add_argument("--samples", nargs="+", metavar="NAME", help=f"by default {', '.join(SAMPLES)}")
     parser.add_argument("--runtime", help="the Python of an environment with torch (and tensorrt)")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="of all parts together")
     parser.add_argument(
@@ -79,7 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     chosen = parser.parse_args(arguments)
     chosen.output.mkdir(parents=True, exist_ok=True)
-    bench = Bench(chosen.output, chosen.stand_in, tuple(chosen.samples), chosen.budget, chosen.runtime)
+    samples = tuple(chosen.samples or (SMALL if chosen.stand_in else SAMPLES))
+    bench = Bench(chosen.output, chosen.stand_in, samples, chosen.budget, chosen.runtime)
     with (chosen.output / "report.md").open("w", encoding="utf-8") as report:
         if chosen.stand_in:
             _print(report, STAND_IN)

@@ -30,6 +30,16 @@ class Bench:
     torch: str | None = None  # the Python of an environment with torch; None: this one
     cancel: threading.Event = field(default_factory=threading.Event)
 
+    @property
+    def image(self) -> str:
+        """The sample with convolutions of the parts that take one; a small one on the CPU."""
+        return "mobilenetv2" if self.stand_in else "resnet50"
+
+    @property
+    def text(self) -> str:
+        """The transformer of the parts that take one; a small one on the CPU."""
+        return "char-gpt" if self.stand_in else "bert-base"
+
     def cuda(self, **options: str) -> wb.Config:
         """Return a config on CUDA with some of its options; the stand-in is on the CPU without them."""
         if self.stand_in:

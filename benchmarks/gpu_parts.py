@@ -61,14 +61,14 @@ def options(bench: Bench) -> Iterator[str]:
             "IO binding": base.replace(io_binding=True),
             "CUDA graph": bench.cuda(enable_cuda_graph="1").replace(io_binding=True),
         }
-    for name in ("mobilenetv2", "bert-base"):
+    for name in (bench.image, bench.text):
         labels = ", ".join(f"{chr(66 + place)} {label}" for place, label in enumerate(single))
         yield f"{name}: {labels}\n{bench.compare(f'options-{name}', name, base, *single.values())}"
 
 
 def user_stream(bench: Bench) -> Iterator[str]:
     """A CUDA stream of the caller's, in one process; then the provider's own choices about streams."""
-    name = "mobilenetv2"
+    name = bench.image
     answer = bench.script("user_stream", name, *(["--stand-in"] * bench.stand_in))
     equal = "outputs equal" if answer["equal"] else "OUTPUTS DIFFER"
     yield (
@@ -86,7 +86,7 @@ def user_stream(bench: Bench) -> Iterator[str]:
 
 def placement(bench: Bench) -> Iterator[str]:
     """Where nodes run, the copies between providers, and why nodes were left to the CPU."""
-    for name in ("gpt2", "bert-base"):
+    for name in (bench.text, "digits-conv" if bench.stand_in else "gpt2"):
         result = wb.explain(name, bench.cuda(), profile=True, keep=False, cancel=bench.cancel)
         bench.save(f"placement-{name}", result)
         nodes = result.placement.to_frame()
@@ -102,7 +102,7 @@ def placement(bench: Bench) -> Iterator[str]:
 
 def profile(bench: Bench) -> Iterator[str]:
     """Where the time goes, with the kernels that the provider reports."""
-    for name in ("mobilenetv2", "bert-base"):
+    for name in (bench.image, bench.text):
         result = wb.profile(name, bench.cuda(), keep=False, cancel=bench.cancel)
         bench.save(f"profile-{name}", result)
         kinds = result.spans()["kind"].value_counts()
@@ -112,7 +112,7 @@ def profile(bench: Bench) -> Iterator[str]:
 
 def memory(bench: Bench) -> Iterator[str]:
     """Memory of one run by node and arena, then the card's own counters while the model runs."""
-    name = "bert-base"
+    name = bench.text
     result = wb.memory(name, bench.cuda(), cancel=bench.cancel)
     bench.save(f"memory-{name}", result)
     yield f"{name}: {result}"

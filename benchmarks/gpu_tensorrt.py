@@ -8,17 +8,17 @@ from pathlib import Path
 import workbench as wb
 from benchmarks.gpu_bench import Bench
 
-NET = "resnet50"
 SHAPES = (16, 64, 128)  # the least, best and most tokens
 DAMAGED_BYTES = 64  # the head of an engine, where TensorRT looks for version and card
 
 
 def engines(bench: Bench) -> Iterator[str]:
     """TensorRT against CUDA, which is A: B float32, C float16; with an engine cache cold and warm."""
+    net = bench.image
     full, half = bench.tensorrt("float32"), bench.tensorrt("float16", trt_fp16_enable="1")
     for label, config in (("float32", full), ("float16", half)):
-        yield f"{label} engine: {bench.starts(f'tensorrt-cache-{label}', NET, config)}"
-    yield bench.compare(f"tensorrt-{NET}", NET, bench.cuda(), full, half)
+        yield f"{label} engine: {bench.starts(f'tensorrt-cache-{label}', net, config)}"
+    yield bench.compare(f"tensorrt-{net}", net, bench.cuda(), full, half)
 
 
 def int8(bench: Bench) -> Iterator[str]:
@@ -35,7 +35,7 @@ def int8(bench: Bench) -> Iterator[str]:
 
 def shapes(bench: Bench) -> Iterator[str]:
     """One engine for a range of shapes: the least, the best and the most; A is CUDA."""
-    model = wb.load("bert-base")
+    model = wb.load(bench.text)
     names = [name for name, _ in model.inputs().shapes]
     least, best, most = (",".join(f"{name}:1x{size}" for name in names) for size in SHAPES)
     ranged = bench.tensorrt(
@@ -72,7 +72,7 @@ def other_card(bench: Bench) -> Iterator[str]:
 def alone(bench: Bench) -> Iterator[str]:
     """TensorRT by its own package against ONNX Runtime's TensorRT provider, which is A."""
     engine = wb.Engine("openvino") if bench.stand_in else wb.Engine("tensorrt").replace(runtime=bench.torch)
-    yield bench.compare(f"tensorrt-alone-{NET}", NET, bench.tensorrt("float32"), engine)
+    yield bench.compare(f"tensorrt-alone-{bench.image}", bench.image, bench.tensorrt("float32"), engine)
 
 
 def _files(folder: Path) -> str:

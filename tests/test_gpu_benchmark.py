@@ -1,0 +1,154 @@
+"""The benchmark of GPUs where there is none: parts end alone and in time, counters and scripts work."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from benchmarks import calibration_table, gpu, user_stream
+from benchmarks.gpu_bench import Bench
+from benchmarks.gpu_counters import Counters, Sampling, nvml_reader
+from tests.models import tiny
+
+
+def bench(folder: Path, **changes: Any) -> Bench:
+    return Bench(folder, **{"stand_in": True, "samples": ("digits-conv",), "budget_s": 1.0} | changes)
+
+
+def test_a_part_that_fails_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Bench) -> Iterator[str]:
+        """What breaks."""
+        yield "first"
+        raise RuntimeError("no such card")
+
+    def slow(given: Bench) -> Iterator[str]:
+        """What takes long."""
+        yield "a beginning"
+        assert given.cancel.wait(60)
+        raise wb.Cancelled("cancelled", "")
+
+    def fine(_: Bench) -> Iterator[str]:
+        """What works."""
+        yield "a figure"
+
+    parts = {"broken": gpu.Part(broken, 1), "slow": gpu.Part(slow, 1), "fine": gpu.Part(fine, 1)}
+    monkeypatch.setattr(gpu, "PARTS", parts)
+    texts: list[str] = []
+    outcomes = gpu.run_parts(bench(tmp_path), list(parts), 0.3, texts.append)
+    assert [outcome.end.split(":")[0] for outcome in outcomes] == ["failed", "ended", "done"]
+    report = "\n".join(texts)
+    for text in ("What breaks.", "first", "failed: no such card", "a beginning", "a figure"):
+        assert text in report
+    table = gpu.summary(outcomes).splitlines()
+    assert table[2].startswith("| broken |")
+    assert "failed: no such card" in table[2]
+
+
+def test_time_that_a_part_leaves_goes_to_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shares: list[float] = []
+    monkeypatch.setattr(gpu, "run_part", lambda *given: shares.append(given[2]) or "done")
+    monkeypatch.setattr(gpu, "PARTS", {name: gpu.Part(lambda _: iter(()), 1) for name in "abc"})
+    gpu.run_parts(bench(tmp_path), ["a", "b", "c"], 30.0, lambda _: None, clock=lambda: 0.0)
+    assert shares == [10.0, 15.0, 30.0]
+
+
+def test_the_report_of_the_stand_in_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "PARTS", {"nothing": gpu.Part(lambda _: iter(["a text"]), 1)})
+    assert gpu.main(["--stand-in", "-o", str(tmp_path), "--parts", "nothing"]) == 0
+    report = (tmp_path / "report.md").read_text("utf-8")
+    assert report.startswith("On the CPU in place of CUDA")
+    assert "a text" in report
+
+
+def test_configs_name_cuda_and_tensorrt_and_the_stand_in_does_not(tmp_path: Path) -> None:
+    real, stand_in = bench(tmp_path, stand_in=False), bench(tmp_path)
+    assert real.cuda(use_tf32="0").providers[0].option("use_tf32") == "0"
+    kept = real.tensorrt("float16", trt_fp16_enable="1").providers[0]
+    assert kept.name == "TensorrtExecutionProvider"
+    assert Path(kept.option("trt_engine_cache_path") or "").is_dir()
+    assert {stand_in.cuda(), stand_in.tensorrt("x")} == {wb.Config(providers=("cpu",))}
+
+
+def test_the_counters_of_a_card_are_summed_up() -> None:
+    readings = iter(
+        [Counters(0.0, 1 << 30, 100.0), Counters(0.9, 3 << 30, 300.0), Counters(0.5, 2 << 30, None)]
+    )
+    with Sampling(lambda: next(readings), every_s=3600) as sampling:
+        sampling.readings.append(next(readings))
+    assert str(sampling) == (
+        "3 readings: use 50% at the median, 90% at most; memory 1,024 MiB before, 3,072 MiB at most; "
+        "power 200 W at the median, 300 W at most"
+    )
+
+
+def test_the_drivers_library_is_read_field_by_field() -> None:
+    class Nvml:
+        """NVIDIA's library as it fills the structures that it gets."""
+
+        def nvmlDeviceGetHandleByIndex_v2(self, index: int, handle: Any) -> int:
+            handle._obj.value = 11 + index
+            return 0
+
+        def nvmlDeviceGetUtilizationRates(self, handle: ctypes.c_void_p, use: Any) -> int:
+            assert handle.value == 11
+            use._obj.gpu, use._obj.memory = 40, 20
+            return 0
+
+        def nvmlDeviceGetMemoryInfo(self, _: Any, memory: Any) -> int:
+            memory._obj.used = 5 << 30
+            return 0
+
+        def nvmlDeviceGetPowerUsage(self, _: Any, milliwatts: Any) -> int:
+            milliwatts._obj.value = 250_000
+            return 0
+
+    assert nvml_reader(Nvml())() == Counters(0.4, 5 << 30, 250.0)
+
+    class NoCard(Nvml):
+        def nvmlDeviceGetHandleByIndex_v2(self, *_: Any) -> int:
+            return 6
+
+    with pytest.raises(RuntimeError, match="no GPU 0"):
+        nvml_reader(NoCard())
+
+
+def test_blocks_of_both_sessions_are_run_in_turns() -> None:
+    order: list[str] = []
+    samples = user_stream.in_turns([lambda: order.append("A"), lambda: order.append("B")])
+    assert [len(own) for own in samples] == [user_stream.ROUNDS * user_stream.RUNS] * 2
+    assert "".join(order[:: user_stream.RUNS]) == "ABBA" * (user_stream.ROUNDS // 2)
+
+
+@pytest.fixture
+def feeds(tmp_path: Path) -> tuple[str, str]:
+    """A model and its inputs in files."""
+    path = tiny.save(tiny.mlp(), tmp_path)
+    np.savez(tmp_path / "feeds.npz", **dict(wb.load(path).inputs().feeds[0]))
+    return str(path), str(tmp_path / "feeds.npz")
+
+
+@pytest.mark.real
+def test_the_scripts_run_on_the_cpu(feeds: tuple[str, str], tmp_path: Path, capsys: Any) -> None:
+    assert user_stream.main([*feeds, "--stand-in"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["equal"] is True
+    assert calibration_table.main([*feeds, str(tmp_path)]) == 0
+    answer = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert answer["tensors"] > 0
+    assert (tmp_path / answer["table"]).stat().st_size == answer["bytes"]
+
+
+@pytest.mark.real
+def test_a_part_saves_its_bundle(tmp_path: Path) -> None:
+    assert gpu.main(["--stand-in", "-o", str(tmp_path), "--parts", "fallback", "--budget", "1"]) == 0
+    result = wb.open(tmp_path / "stand-in-fallback-digits-conv.ortbench")
+    assert [doubt.kind for doubt in result.doubts].count("fallback") == 1
+    report = (tmp_path / "report.md").read_text("utf-8")
+    assert "CUDAExecutionProvider was asked for but did not load" in report
+    assert "| fallback |" in report
