@@ -11,7 +11,10 @@ from sample_models.skeleton import load_skeleton
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
-WITHOUT = "the extra `torch` is not installed"
+WITHOUT = (
+    "the extra `torch` is not installed; CI leaves it out, since torch's only wheel for Linux brings several "
+    "gigabytes of CUDA"
+)
 SCRIPTS = {
     "digits-conv": "train_conv",
     "digits-vit": "train_vit",

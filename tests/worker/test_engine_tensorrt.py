@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,22 +13,9 @@ from onnx import TensorProto, helper
 
 import workbench as wb
 from tests.models import tiny
+from tests.worker.conftest import FAKES
 from workbench.judge.engine_plan import engine_plan
 from workbench.models.model import Model
-
-FAKES = Path(__file__).with_name("fakes")
-
-
-@pytest.fixture
-def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[ModuleType, ModuleType]]:
-    """Give `tensorrt` and `torch` of the folder, and forget what imported them."""
-    monkeypatch.syspath_prepend(str(FAKES))
-    names = ("torch", "tensorrt", "workbench.worker.engine_tensorrt", "workbench.worker.engine_torch")
-    for name in names:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    yield import_module("tensorrt"), import_module("torch")
-    for name in names:
-        sys.modules.pop(name, None)
 
 
 @pytest.fixture
