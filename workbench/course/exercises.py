@@ -14,6 +14,7 @@ from workbench.course import (
     int8_checks,
     memory_checks,
     provider_checks,
+    transformer_checks,
     tuning_checks,
 )
 from workbench.course.article import article_tables
@@ -171,6 +172,7 @@ EXERCISES = {
     **fusion_checks.EXERCISES,
     **convolution_checks.EXERCISES,
     **memory_checks.EXERCISES,
+    **transformer_checks.EXERCISES,
     "1.a": Exercise(
         interval_of_pairs,
         (

@@ -21,7 +21,7 @@ SIDE, CONVOLUTIONS, CLASSES = 56, 5, 16  # of the convolutional net
 class _Graph:
     """A graph under construction from the input x; a node's output has the node's name."""
 
-    shape: Sequence[int]
+    shape: Sequence[int | str]
     nodes: list[Any] = field(default_factory=list)
     weights: dict[str, Any] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)  # weights that are inputs of the graph instead
@@ -63,16 +63,17 @@ class _Graph:
         return shape_inference.infer_shapes(model)
 
 
-def encoder(*, half_first: bool = False) -> ModelProto:
-    """Return a small encoder of known dimensions, as an exporter writes it: GELU as five nodes.
+def encoder(*, half_first: bool = False, length: int | str = LENGTH) -> ModelProto:
+    """Return a small encoder, as an exporter writes it: GELU as five nodes.
 
-    `half_first` plants a GELU that takes the half of 1 + erf before it multiplies x.
+    `half_first` plants a GELU that takes the half of 1 + erf before it multiplies x. A `length` with a name
+    in place of a number leaves that dimension open.
 
     >>> from workbench import course
     >>> sum(node.op_type == "Erf" for node in course.encoder().graph.node)
     3
     """
-    graph = _Graph([1, LENGTH, WIDTH])
+    graph = _Graph([1, length, WIDTH])
     last = "x"
     for layer in range(LAYERS):
         last = _attention(graph, f"layer.{layer}/attention", last)
@@ -118,8 +119,8 @@ def _linear(graph: _Graph, path: str, source: str, before: int, after: int) -> s
 
 def _attention(graph: _Graph, path: str, source: str) -> str:
     """Add an attention with its sum and normalization behind it, as in BERT."""
-    split = graph.constant("split", [1, LENGTH, HEADS, WIDTH // HEADS], np.int64)
-    joined = graph.constant("joined", [1, LENGTH, WIDTH], np.int64)
+    split = graph.constant("split", [0, 0, HEADS, WIDTH // HEADS], np.int64)
+    joined = graph.constant("joined", [0, 0, WIDTH], np.int64)
     parts = {}
     for part, order in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3])):
         made = _linear(graph, f"{path}/{part}", source, WIDTH, WIDTH)
