@@ -197,6 +197,7 @@ def test_the_probe_model_is_what_it_says() -> None:
     assert [node.op_type for node in model.graph.node] == ["MatMul"]
 
 
+@pytest.mark.real
 def test_the_probe_leaves_no_file_when_a_provider_crashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has none: its model goes to ORT as bytes."""
     from workbench.worker import probe

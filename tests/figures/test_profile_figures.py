@@ -29,6 +29,7 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
     return read_profile(trace_of(chain(), folder, {"x": np.ones((4, 16), np.float32)}))
 
 
+@pytest.mark.real
 def test_bars_by_op_type_add_up_to_a_run(profile: Profile) -> None:
     figure = op_type_figure(profile)
     (bars,) = figure.data
@@ -37,6 +38,7 @@ def test_bars_by_op_type_add_up_to_a_run(profile: Profile) -> None:
     assert "(ms)" in figure.layout.xaxis.title.text
 
 
+@pytest.mark.real
 def test_the_timeline_holds_every_node_of_one_run(profile: Profile) -> None:
     (bars,) = timeline_figure(profile).data
     assert len(bars.x) == 8
@@ -85,6 +87,7 @@ def test_the_three_nodes_with_most_to_win_are_named() -> None:
     assert "most to win: b 9 ms, c 8 ms" in figure.layout.meta["title"][1]
 
 
+@pytest.mark.real
 def test_memory_has_no_line_for_what_is_not_told(profile: Profile) -> None:
     names = [trace.name for trace in memory_figure(memory_of(profile)).data]
     assert names == ["held by the arena", "in use in the arena"]

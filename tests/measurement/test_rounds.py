@@ -95,6 +95,7 @@ def test_pacing_leaves_pauses_between_runs(tmp_path: Path) -> None:
         assert block.wall_s - sum(block.samples_s) >= 0.003 * len(block.samples_s)
 
 
+@pytest.mark.real
 def test_every_block_starts_with_the_first_feed_and_sees_them_all(tmp_path: Path) -> None:
     from workbench.worker.session import SessionHost
 

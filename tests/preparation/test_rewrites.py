@@ -146,6 +146,7 @@ def test_outputs_are_judged_at_the_bound_of_a_float_rewrite() -> None:
 # Weights that are inputs
 
 
+@pytest.mark.real
 def test_weights_leave_the_inputs() -> None:
     model = model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], [tensor("w", 4, 3)], as_inputs=["w"])
     model.ir_version = 3
@@ -154,6 +155,7 @@ def test_weights_leave_the_inputs() -> None:
     assert model.ir_version == 4
 
 
+@pytest.mark.real
 def test_inputs_without_values_stay() -> None:
     check_same(model_of([helper.make_node("Relu", ["x"], ["y"])], []), take_weights_out_of_inputs, 0)
 

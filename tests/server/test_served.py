@@ -134,6 +134,7 @@ def test_large_files_are_sent_compressed(client: Client, tmp_path: Path) -> None
     assert gzip.decompress(small.body) == plain.body
 
 
+@pytest.mark.real
 def test_speedscope_and_its_profile(client: Client, tmp_path: Path) -> None:
     feed = {"x": np.ones((2, 16), np.float32)}
     profile = wb.read_profile(traces.trace_of(traces.chain(), tmp_path, feed))

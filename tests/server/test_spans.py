@@ -41,6 +41,7 @@ def nested(profile: dict[str, list[dict[str, float]]]) -> int:
     return deepest
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("kind", ["chain", "looped", "wide"])
 def test_a_real_trace_is_nested(kind: str, tmp_path: Path) -> None:
     feeds = {"chain": (2, 16), "looped": (8, 8), "wide": (160, 160)}
