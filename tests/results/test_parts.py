@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,11 +40,21 @@ def test_the_examples_are_all_that_can_be_made() -> None:
     assert {*MADE, *ALONE} == {*KINDS.names}
 
 
+@pytest.fixture(scope="module")
+def compared() -> wb.Comparison:
+    return whole()
+
+
+@pytest.fixture(scope="module")
+def opened(compared: wb.Comparison, tmp_path_factory: pytest.TempPathFactory) -> wb.Comparison:
+    return wb.open(compared.save(tmp_path_factory.mktemp("saved") / "one.ortbench"))
+
+
 @pytest.mark.parametrize("kind", MADE)
-def test_what_is_added_is_saved_and_reopened_as_it_was(kind: str, tmp_path: Path) -> None:
+def test_what_is_added_is_saved_and_reopened_as_it_was(
+    kind: str, compared: wb.Comparison, opened: wb.Comparison
+) -> None:
     label = None if KINDS.named(kind).scope == "runs" else "B"
-    compared = whole()
-    opened = wb.open(compared.save(tmp_path / "one.ortbench"))
     result = opened.made(kind, label)
     assert type(result) is type(MADE[kind])
     assert result.to_frame().equals(compared.made(kind, label).to_frame())
@@ -86,8 +95,8 @@ def test_the_history_gets_it_too() -> None:
     assert wb.history().open(result.record.id).made("levels", "B").record == examples.levels()
 
 
-def test_the_page_holds_each_of_them_and_no_strangers_script() -> None:
-    page = whole().page_html()
+def test_the_page_holds_each_of_them_and_no_strangers_script(compared: wb.Comparison) -> None:
+    page = compared.page_html()
     sections: dict[str, Any] = {
         name: page.partition(f'<section id="{name.replace(" ", "-")}">')[2].partition("</section>")[0]
         for name in SECTIONS

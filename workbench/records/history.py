@@ -81,10 +81,17 @@ class History:
         parts: tuple[Part, ...] = (),
     ) -> bool:
         """Store the later parts of a record; return False if the record is not in the history."""
+        if not self._has(self.kinds.about(record, about).id):
+            return False
         blob, entry = self._packed(record, structure, "", about, parts)
         with writing(self.path, self._patience_s) as connection:
             query = "UPDATE records SET bundle = ?, bundle_bytes = ? WHERE id = ?"
             return connection.execute(query, (blob, entry.bundle_bytes, entry.id)).rowcount > 0
+
+    def _has(self, identity: str) -> bool:
+        with reading(self.path, self._patience_s) as connection:
+            query = "SELECT 1 FROM records WHERE id = ?"
+            return connection is not None and connection.execute(query, (identity,)).fetchone() is not None
 
     def _packed(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
@@ -17,7 +16,6 @@ from workbench.views.standalone import fragment, scripts
 
 MOST_VIEW_BYTES = 3_000_000  # of one view's data; a larger one is shown as its picture
 _WITH_SENTENCE = ("flame",)  # views that show their own sentence
-_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class Document:
@@ -86,7 +84,8 @@ def _policy(code: str) -> str:
 
 
 def _inline(code: str) -> Iterable[str]:
-    return _SCRIPT.findall(code)
+    """Return the texts of the scripts; splitting five megabytes of plotly is quicker than matching them."""
+    return [text.partition("</script>")[0] for text in code.split("<script>")[1:]]
 
 
 def _digest(text: str) -> str:
