@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from typing import Any
 
 from workbench.config import Config
@@ -159,7 +160,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A frozen dataclass: a JSON object with exactly its fields."""
+    """A frozen dataclass: a JSON object with its fields; a file from before one with a default lacks it."""
 
     cls: type
     fields: Mapping[str, Shape]
@@ -173,11 +174,12 @@ class Fields:
         }
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
-        known = keyed(data, tuple(self.fields), place)
+        known = keyed(data, tuple(self.fields), place, _with_default(self.cls))
         return self.cls(
             **{
                 name: shape.decode(known[name], _member(place, name), columns)
                 for name, shape in self.fields.items()
+                if name in known
             }
         )
 
@@ -186,7 +188,10 @@ class Fields:
         if name not in defs:
             defs[name] = {}  # reserves the name while the fields are described
             parts = {field: shape.schema(defs) for field, shape in self.fields.items()}
-            defs[name] = {"description": inspect.getdoc(self.cls), **object_schema(parts)}
+            defs[name] = {
+                "description": inspect.getdoc(self.cls),
+                **object_schema(parts, _with_default(self.cls)),
+            }
         return {"$ref": f"#/$defs/{name}"}
 
 
@@ -216,11 +221,16 @@ class Custom:
         return {"type": "object", "description": f"What workbench.{self.cls.__name__}.from_dict takes"}
 
 
-def keyed(data: object, names: tuple[str, ...], place: str) -> dict[str, Any]:
-    """Return `data` if it is an object with exactly the keys `names`."""
+def keyed(
+    data: object, names: tuple[str, ...], place: str, optional: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """Return `data` if it is an object with exactly the keys `names`, of which it may lack some."""
     if not isinstance(data, dict):
         raise mismatch(place or "the record", "an object", data, DAMAGED)
-    for what, keys in (("lacks", set(names) - set(data)), ("has an unknown", set(data) - set(names))):
+    for what, keys in (
+        ("lacks", set(names) - set(data) - optional),
+        ("has an unknown", set(data) - set(names)),
+    ):
         if keys:
             listed = ", ".join(quoted(key) for key in sorted(keys)[:5])
             raise BundleError(f"{place or 'the record'} {what} {listed}.", DAMAGED)
@@ -231,9 +241,16 @@ def _member(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def object_schema(parts: dict[str, Schema]) -> Schema:
-    """Return the schema of an object with exactly these parts."""
-    return {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
+def object_schema(parts: dict[str, Schema], optional: frozenset[str] = frozenset()) -> Schema:
+    """Return the schema of an object with exactly these parts, of which it may lack some."""
+    required = [name for name in parts if name not in optional]
+    return {"type": "object", "properties": parts, "required": required, "additionalProperties": False}
+
+
+@cache
+def _with_default(cls: type) -> frozenset[str]:
+    """Return the fields of a dataclass that have a default, as one has that was added later."""
+    return frozenset(field.name for field in fields(cls) if field.default is not MISSING)
 
 
 def _plain(data: object, place: str, columns: ColumnWriter) -> object:

@@ -1,6 +1,7 @@
 """Upgrades of earlier bundles, one version at a time.
 
-To change the fields of a record: raise VERSION, add the step from the previous version, and keep the golden
+A field that has a default may be added as it is: a file without it reads as the default. To change fields in
+another way: raise VERSION, add the step from the previous version, and keep the golden
 file of that version in tests/records/golden. A step takes and returns the data of record.json; it must
 not trust the data, and may raise any Python exception for data of the wrong form.
 """
