@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ def test_all_that_the_buttons_make_is_in_the_bundle_the_page_and_the_history(
     bench: wb.Workbench, tmp_path: Path
 ) -> None:
     bench.b = wb.Config(precision=wb.DynamicInt8())
+    bench.state.forms = {"versions": {"environments": sys.executable}, "load test": {"duration_s": "0.2"}}
     bench.compare(wait=True)
     for kind in KINDS_OFFERED:
         bench.run(kind, wait=True)

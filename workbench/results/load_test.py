@@ -105,7 +105,7 @@ KIND = ResultKind(
         ),
         Field(
             "rate_hz",
-            "requests a second",
+            "rate 1/s",
             "Requests arrive at random at this rate. Empty: each caller sends its next one after the answer",
             numbers,
             example="100",

@@ -13,7 +13,7 @@ from tests.conftest import is_worker
 
 TABS = (
     "latency", "graph", "fusions", "flame", "memory", "accuracy", "findings",
-    "roofline", "threads", "tune", "history",
+    "roofline", "threads", "scenarios", "tune", "history",
 )  # fmt: skip
 SECTIONS = (
     "graph", "passes", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring",

@@ -27,7 +27,7 @@ bench = wb.Workbench()
 bench.show(opened)
 bench.state.study = wb.open({study!r})
 bench"""
-KEPT = ("levels", "ablation", "accuracy", "thread scaling", "findings")  # beside what is examined
+KEPT = ("levels", "ablation", "accuracy", "thread scaling", "findings", "sweep")  # beside what is examined
 DATA = "canvas, .main-svg .subplot, .main-svg .sankey, .wbt tbody, .wbp-finding, .wbp-fusion"
 FROM_TOP = """data => {
   const top = data.closest('.wbp-page').getBoundingClientRect().top;

@@ -16,7 +16,7 @@ from workbench.results.form import Field
 from workbench.results.registry import KINDS, ResultKind
 
 TITLE = "scenarios"
-NARROW = 12  # characters of an example that a short field holds
+NARROW, WIDE = 5, 15  # characters of an example: up to here a field is short, from here on it takes the rest
 
 
 class Scenarios:
@@ -68,7 +68,9 @@ class FormLine:
         box = W.Text(
             description=field.label, placeholder=field.example, tooltip=field.hint, continuous_update=False
         )
-        box.add_class("wbp-narrow" if len(field.text or field.example) < NARROW else "wbp-wide")
+        letters = len(field.text or field.example)
+        if not NARROW < letters < WIDE:
+            box.add_class("wbp-narrow" if letters <= NARROW else "wbp-wide")
         on_change(box, set_text, status=self.status)
         return box
 
