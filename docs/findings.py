@@ -29,15 +29,25 @@ many are found with the right nodes, how many findings sound models have, and wh
 This page is made from the rules by `python -m docs.findings`.
 """
 
+NO_FINDINGS = {  # what users ask about and no rule says, with the reason
+    "a busy machine": "a doubt of each comparison (*other load*); disturbed blocks are set aside",
+    "two sessions measured in one process": "never done here: each session has a process of its own",
+    "a profile taken for the latency": "never done here: the latency is measured without the profiler",
+    "inputs of zeros or denormal numbers": "random inputs are normal numbers; your own are taken as they are",
+    "a batch of 1 measured, a larger one used": "the workbench cannot know: `wb.sweep(model, batch=(1, 8))`",
+}
+
 
 def page() -> str:
-    """Return the page: one section a family, one table row a rule."""
+    """Return the page: one section a family, one table row a rule, and what is no finding."""
     sections = [HEAD]
     for family in FAMILIES:
         rows = [_row(rule) for rule in rules() if rule.family == family]
         title = family.replace("_", " ").capitalize()
         table = ["| finding | recognised by | what to do | known from |", "|---|---|---|---|", *rows]
         sections.append("\n".join([f"## {title}", "", *table]) + "\n")
+    rows = [f"| {question} | {reason} |" for question, reason in NO_FINDINGS.items()]
+    sections.append("\n".join(["## No findings", "", "| | why |", "|---|---|", *rows]) + "\n")
     return "\n".join(sections)
 
 

@@ -133,6 +133,14 @@ def test_denormal_weights() -> None:
     assert finding.fix.config == Config(rewrites=("denormals-to-zero",))
 
 
+def test_denormal_weights_are_a_small_thing_where_the_processor_is_as_fast() -> None:
+    nodes = [("m", "MatMul", ("x", "w"), 90)]
+    for slowdown, is_small in ((1.0, True), (40.0, False), (None, False)):
+        ill = WeightScan((weight(denormals=1 << 19),), slowdown)
+        (finding,) = say("denormal-weights", evidence(nodes, structure=matrix(nodes), weights=ill))
+        assert finding.is_small is is_small
+
+
 @pytest.mark.parametrize(
     "changes", [{"sha1": "a", "sha1_transposed": "b"}, {"sha1": "b", "sha1_transposed": "a"}]
 )

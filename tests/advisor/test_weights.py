@@ -92,6 +92,15 @@ def test_a_long_row_is_read_in_parts_and_so_is_a_transposed_hash(
     assert scanned(tmp_path, a=matrix, turned=matrix.T) == whole
 
 
+def test_the_slowdown_of_denormals_is_measured_where_there_are_any(tmp_path: Path) -> None:
+    sound, ill = np.ones(1000, np.float32), np.full(1000, 1e-39, np.float32)
+    for array, known in ((sound, False), (ill, True)):
+        scanned(tmp_path, w=array)
+        slowdown = weight_scan.run(str(tmp_path / "weights.onnx"))["denormal_slowdown"]
+        assert (slowdown is not None) is known
+        assert not known or slowdown > 0
+
+
 def test_small_constants_and_texts_are_no_weights(tmp_path: Path) -> None:
     texts = np.array(["a"] * 500, dtype=object)
     assert scanned(tmp_path, small=np.zeros(10, np.float32), texts=texts) == {}

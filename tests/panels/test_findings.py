@@ -15,14 +15,16 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.factories.graphs import HOSTILE
 from tests.panels.conftest import settle
+from workbench.panels.code import kind_code
 from workbench.panels.tabs.finding_card import MOST_LINKS
 from workbench.panels.tabs.finding_texts import gain_html, interval_text, outcome_html, steps_html
 from workbench.panels.tabs.findings import FINDINGS, FindingsList
 from workbench.panels.tabs.results import TABS
 from workbench.panels.tabs.tab import TabPage
-from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain
+from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
 from workbench.results.findings import Finding, FixResult, Subject
 from workbench.results.improvement import ImprovementStep
+from workbench.results.registry import KINDS
 
 PLACE = TABS.index(FINDINGS)
 LARGE = examples.findings().large[0]
@@ -62,10 +64,11 @@ def measured(verdict: bool = True) -> Any:
 
 def test_the_empty_tab_says_what_it_does_and_offers_both_buttons() -> None:
     page, listed = tab(wb.Workbench())
-    assert [button.description for button in page.buttons.values()] == ["Find improvements", "Try all"]
+    assert [button.description for button in page.buttons.values()] == ["Find improvements"]
+    assert listed.line.run.description == "Try all"
     assert "the evidence, the fix and the gain to expect" in page.content.children[0].value
     assert listed.cards == []
-    assert listed.widget.children == ()
+    assert listed.list.children == ()
 
 
 def test_large_findings_get_a_card_in_their_order_and_the_rest_is_folded(bench: wb.Workbench) -> None:
@@ -256,7 +259,7 @@ def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Work
     assert "predicted 1.25×, measured 1.20×" in text
     assert "the end" in text
     assert list(page.cards) == ["improvement, B"]
-    (box,) = listed.widget.children
+    (box,) = listed.list.children
     box.children[1].children[0].click()
     assert bench.b == improvement.config
 
@@ -272,6 +275,54 @@ def test_a_fix_without_a_verdict_is_not_settled() -> None:
     open_verdict = replace(record.verdict, kind="unknown")
     comparison = wb.Comparison(replace(record, verdicts=(open_verdict, *record.verdicts[1:])))
     assert "Not settled yet" in outcome_html(replace(measured(False), comparison=comparison))
+
+
+def test_try_all_may_lose_as_much_accuracy_as_the_boxes_say(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def improve(_: Any, __: wb.Config, **options: Any) -> wb.Improvement:
+        asked.append(options)
+        return wb.Improvement(examples.improvement())
+
+    monkeypatch.setattr("workbench.api.advising.improve", improve)
+    line = tab(bench)[1].line
+    drop, seconds = (line.fields[name] for name in ("max_accuracy_drop", "budget_s"))
+    drop.value, seconds.value = "1", "60"
+    bench.run("improvement", wait=True)
+    assert (asked[0]["max_accuracy_drop"], asked[0]["budget_s"]) == (0.01, 60.0)
+    code = kind_code(KINDS.named("improvement"), bench.request())
+    assert "wb.improve(model, b, max_accuracy_drop=0.01, budget_s=60.0" in code
+    compile(code, "code", "exec")
+    drop.value, seconds.value = "", ""
+    bench.run("improvement", wait=True)
+    assert not {"max_accuracy_drop", "budget_s"} & asked[1].keys()
+    drop.value = "much"
+    line.run.click()
+    assert "cannot be read" in line.status.value
+
+
+def test_nothing_found_is_said_with_what_could_not_be_looked_for(bench: wb.Workbench) -> None:
+    missing = (NotLooked("a", "no labels"), NotLooked("b", "no GPU"))
+    record = replace(examples.findings(), findings=(), looked=tuple("abc"), not_looked=missing)
+    words_of_the_head = next(htmls(holding(bench, record).list))
+    assert (
+        "B · Nothing found that is worth your time: 3 rules looked, 2 could not (no labels, no GPU)"
+        in words_of_the_head
+    )
+
+
+def test_the_prediction_stands_beside_the_measurement() -> None:
+    result = replace(measured(), finding=replace(LARGE, gain=Gain("time", 0.0004, 0.0003, 0.0005, 0.2)))
+    ratio = result.comparison.verdict.ratio
+    assert result.prediction == f"predicted 1.25× (1.18 to 1.33), measured {ratio:.2f}×"
+    assert result.prediction in outcome_html(result)
+    assert result.prediction in str(result)
+    load = replace(LARGE, gain=Gain("load", 0.131, None, None, 0.24))
+    assert replace(result, finding=load).prediction.startswith("predicted 131 ms less, measured ")
+    unknown = replace(LARGE, gain=Gain("time", None, None, None, None))
+    assert replace(result, finding=unknown).prediction == ""
 
 
 @pytest.mark.real

@@ -50,6 +50,7 @@ class WeightScan:
     """Every weight of a model, without small constants."""
 
     weights: tuple[Weight, ...]
+    denormal_slowdown: float | None = None  # of a product on this processor; None: there are no denormals
 
     @cached_property
     def by_name(self) -> Mapping[str, Weight]:
@@ -65,7 +66,7 @@ class WeightScan:
 def scan_weights(model: Model, *, cancel: threading.Event | None = None) -> WeightScan:
     """Read every weight once, in a worker with bounded memory."""
     body = call_job("weight_scan", {"model": str(model.path)}, timeout_s=TIMEOUT_S, cancel=cancel)
-    return WeightScan(tuple(_weight(row) for row in body["weights"]))
+    return WeightScan(tuple(_weight(row) for row in body["weights"]), body["denormal_slowdown"])
 
 
 def _weight(row: Mapping[str, Any]) -> Weight:

@@ -79,6 +79,14 @@ def numbers(text: str) -> list[float]:
     return [float(part) for part in names(text)]
 
 
+def percent(text: str) -> float:
+    """Return a share of a text such as 1 or 0.5 %."""
+    share = float(text.removesuffix("%")) / 100
+    if not 0 <= share < 1:
+        raise ValueError("no share")
+    return share
+
+
 def count_or_list(text: str) -> int | list[int]:
     """Return a number, or several as a list."""
     values = whole_numbers(text)

@@ -8,6 +8,7 @@ from workbench.config import Config
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
 from workbench.records.kinds import anything
 from workbench.results.comparison import Comparison
+from workbench.results.form import Field, percent
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
@@ -66,7 +67,19 @@ KIND = ResultKind(
     None,
     result=Improvement,
     entry="workbench.api.advising:improve",
-    takes=("inputs", "budget_s", "calibration", "progress", "keep", "on_step"),
+    takes=("inputs", "data", "calibration", "progress", "keep", "on_step"),
+    form=(
+        Field(
+            "max_accuracy_drop",
+            "may lose (points)",
+            "Try int8 and 16-bit floats, too, if the accuracy drops by at most so many points of 100; needs "
+            "examples with labels. Empty: the arithmetic stays as it is",
+            percent,
+            "",
+            "1",
+        ),
+        Field("budget_s", "may take (s)", "The seconds that the trying may take", float, "", "180"),
+    ),
     heading="What was tried",
     button="Try all",
     hint="Try the findings one after the other, keep what was measured better, look again",

@@ -29,6 +29,7 @@ CHEAP_EXPONENTS = {
     4.0: "two Mul",
     -1.0: "Reciprocal",
 }
+LOOP_FASTER = 11.0  # one product against 64 steps: measured 11.2 and 12.8 times
 ATTENTION_TRANSPOSES = 4  # needed by a block of attention
 
 
@@ -225,7 +226,7 @@ def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
             (f"it takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
             names_of((loop.node, *bodies.get(loop.node, ()))),
             "maybe",
-            evidence.time_gain(cost_s * 0.8, "maybe"),
+            evidence.time_gain(cost_s * (1 - 1 / LOOP_FASTER), "maybe"),
             _loop_fix(evidence, loop),
             caution="a loop that carries a state from step to step cannot be unrolled so",
         )

@@ -11,15 +11,18 @@ from workbench.panels.buttons import button
 from workbench.panels.markup import note_html
 from workbench.panels.tabs.finding_card import FindingCard
 from workbench.panels.tabs.finding_texts import head_html, rest_html, steps_html
+from workbench.panels.tabs.scenarios import FormLine
 from workbench.panels.tabs.tab import Tab
 from workbench.records.findings import FindingsRecord
 from workbench.records.improvement import ImprovementRecord
+from workbench.results.registry import KINDS
 
 EMPTY = (
     "Find improvements looks at the graph that runs, its profile and its weights under A and B, and lists "
     "what costs time, memory or accuracy here: the evidence, the fix and the gain to expect. That takes some "
     "seconds; each finding then has a button that measures its fix. Try all does so for the config shown, "
-    "the largest gain first, keeps what was measured better, and takes about three minutes."
+    "the largest gain first, keeps what was measured better, and takes about three minutes; it tries "
+    "int8 and 16-bit floats only where you allow the accuracy to drop."
 )
 
 
@@ -30,7 +33,10 @@ class FindingsList:
         self.bench, self.state = bench, bench.state
         self.cards: list[FindingCard] = []
         self.held: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-        self.widget = W.VBox([])
+        self.list = W.VBox([])
+        self.line = FormLine(bench, KINDS.named("improvement"))
+        self.line.widget.add_class("wbp-forms")
+        self.widget = W.VBox([self.line.widget, self.list])
         self.widget.add_class("wbp-findings")
         self.state.observe(lambda _: self._follow(), names=["job", "tried", "selected"])
 
@@ -44,7 +50,7 @@ class FindingsList:
             self.held, self.cards = (improved, findings), []
             widgets = [widget for label, record in improved.items() for widget in self._tried(label, record)]
             widgets += [widget for label, record in findings.items() for widget in self._found(label, record)]
-            self.widget.children = widgets
+            self.list.children = widgets
         self._follow()
 
     def _tried(self, label: str, record: ImprovementRecord) -> list[W.Widget]:
