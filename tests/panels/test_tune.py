@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -61,14 +62,58 @@ def test_the_answer_has_a_table_whose_configs_are_used(bench: wb.Workbench) -> N
     page.show()
     assert "every change alone" in page.answer.children[0].value
     bench.state.study = wb.Study(study())
-    _, row, table = page.answer.children
+    _, _, row, table = page.answer.children
     row.children[1].click()
     assert bench.b == study().best_config
     table.picked = ["C"]
     row.children[0].click()
     assert bench.a == study().candidate("C").config
+    table.on_act("C")
+    assert bench.b == study().candidate("C").config
     page.hide()
     assert page.answer.children == ()
+
+
+def test_the_candidates_and_the_front_so_far_are_shown_while_it_runs(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured, stop = threading.Event(), threading.Event()
+
+    def tune(*_: Any, on_round: Any, **__: Any) -> wb.Study:
+        on_round(wb.Study(study()))
+        measured.set()
+        assert stop.wait(60)
+        raise wb.Cancelled("stopped on request", "start it again")
+
+    monkeypatch.setattr(tuning, "tune", tune)
+    page = TunePage(bench)
+    page.show()
+    bench.state.space = SPACE
+    page.buttons["Start"].click()
+    assert measured.wait(60)
+    job = bench.jobs.running
+    assert job is not None
+    bench.state.job = job.view()
+    state, _, _, table = page.answer.children
+    assert "B leads with 1.30×, not confirmed yet. A stop now keeps 5 rounds in the history" in state.value
+    table.on_act("B")
+    assert bench.b == study().candidate("B").config
+    stop.set()
+    wait_for(job)
+    bench.ui.settle()
+    assert bench.state.study is not None
+    assert page.answer.children[0].value == ""
+
+
+def test_two_objectives_are_asked_for_together(bench: wb.Workbench) -> None:
+    page = TunePage(bench)
+    assert page.callers.layout.display == "none"
+    page.second.value = "throughput"
+    assert page.callers.layout.display == ""
+    page.callers.value = 8
+    code = tune_code(bench.request(), page.choice)
+    assert 'objective=["latency", "throughput"]' in code
+    assert "callers=8" in code
 
 
 def test_what_is_no_number_is_said_beside_it(bench: wb.Workbench) -> None:

@@ -55,7 +55,7 @@ def test_suggestions_are_new() -> None:
         label: {1: 0.6 if isinstance(config.precision, DynamicInt8) else -0.2}
         for label, config in configs.items()
     }
-    suggested = Sampler(SPACE, Config(), seed=3)(configs, gains, 6)
+    suggested = Sampler(SPACE, Config(), seed=3)(configs, [gains], 6)
     assert len(suggested) == 6
     assert not {*suggested} & {*configs.values()}
     assert len({*suggested}) == 6

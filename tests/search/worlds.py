@@ -58,7 +58,10 @@ class World:
 
         return -log(self.truth(config)) + moment + self._rng.gauss(0, self.scatter / 2**0.5)
 
-    def gains(self) -> Gains:
+    objectives = 1
+
+    def gains(self, at: int = 0) -> Gains:
+        assert at == 0
         return self._gains
 
     def affords(self, count: int, share: float = 1.0) -> bool:

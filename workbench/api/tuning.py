@@ -12,7 +12,7 @@ from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
-from workbench.records.goal import Goal, Objective
+from workbench.records.goal import Goal, Objective, check_objectives
 from workbench.records.space import Space
 from workbench.results.study import Study, cluster_of
 from workbench.results.target_studies import TargetStudies, search_targets
@@ -30,10 +30,11 @@ __all__ = ["Goal", "Space", "Study", "TargetStudies", "default_space", "tune", "
 def tune(
     model: Model | Any,
     space: Space | None = None,
-    objective: Objective = "latency",
+    objective: Objective | Sequence[Objective] = "latency",
     limits: Goal | None = None,
     budget_s: float = 300.0,
     *,
+    callers: int = 4,
     base: Config | None = None,
     inputs: Inputs | Any = None,
     calibration: Any = None,
@@ -46,28 +47,33 @@ def tune(
     worker_limits: Limits | None = None,
     keep: bool = True,
     client: Client | None = None,
+    on_round: Callable[[Study], None] = lambda _: None,
 ) -> Study:
     """Search the best config for a goal, and prove it on fresh measurements.
 
     `space` is what may vary, by default what `default_space` finds worth trying for this model here.
-    `objective` is what to minimize: "latency", "p99", "memory", "load" or "file size". `limits` are the
-    bounds that a config must keep; other arithmetic takes part only with `Goal(max_accuracy_drop=…)`, on
-    `data` or the model's own evaluation set, or with `Goal(max_error=…)`. `base` is the config that the
-    search starts from and compares with, by default ORT's own. Each round is in the history as soon as it
-    is measured, so that a study that was killed goes on with `continue_`. `client` is that of a Dask
-    cluster: the study runs on one of its machines, whose default space it is.
+    `objective` is what to improve: "latency", "p99", "throughput" (with `callers` at once), "memory", "load"
+    or "file size". Several, such as `("latency", "error")`, span a Pareto front: the first one chooses the
+    winner, and "accuracy" and "error" may stand beside it. `limits` are the bounds that a config must keep;
+    other arithmetic takes part only with `Goal(max_accuracy_drop=…)`, on `data` or the model's own evaluation
+    set, or with `Goal(max_error=…)`. `base` is the config that the search starts from and compares with, by
+    default ORT's own. Each round is in the history as soon as it is measured, so that a study that was killed
+    goes on with `continue_`. `client` is that of a Dask cluster: the study runs on one of its machines, whose
+    default space it is. `on_round` gets the study so far after each round.
 
     >>> import workbench as wb
     >>> wb.tune.__name__
     'tune'
     """
     request = _request(
-        model, space, objective, limits, budget_s, base=base, inputs=inputs, calibration=calibration,
-        data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed, progress=progress,
-        cancel=cancel, worker_limits=worker_limits, is_local=client is None,
+        model, space, objective, limits, budget_s, callers=callers, base=base, inputs=inputs,
+        calibration=calibration, data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed,
+        progress=progress, cancel=cancel, worker_limits=worker_limits, is_local=client is None,
     )  # fmt: skip
     cluster = None if client is None else cluster_of(client)
-    return Study.searched(request, progress=progress, cancel=cancel, keep=keep, cluster=cluster)
+    return Study.searched(
+        request, progress=progress, cancel=cancel, keep=keep, cluster=cluster, on_round=on_round
+    )
 
 
 def tune_targets(
@@ -75,10 +81,11 @@ def tune_targets(
     targets: Sequence[str],
     client: Client,
     space: Space | None = None,
-    objective: Objective = "latency",
+    objective: Objective | Sequence[Objective] = "latency",
     limits: Goal | None = None,
     budget_s: float = 300.0,
     *,
+    callers: int = 4,
     base: Config | None = None,
     inputs: Inputs | Any = None,
     calibration: Any = None,
@@ -101,9 +108,9 @@ def tune_targets(
     'tune_targets'
     """
     request = _request(
-        model, space, objective, limits, budget_s, base=base, inputs=inputs, calibration=calibration,
-        data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed, progress=progress,
-        cancel=cancel, worker_limits=worker_limits, is_local=False,
+        model, space, objective, limits, budget_s, callers=callers, base=base, inputs=inputs,
+        calibration=calibration, data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed,
+        progress=progress, cancel=cancel, worker_limits=worker_limits, is_local=False,
     )  # fmt: skip
     return search_targets(request, cluster_of(client), targets, progress=progress, cancel=cancel, keep=keep)
 
@@ -111,10 +118,11 @@ def tune_targets(
 def _request(
     model: Model | Any,
     space: Space | None,
-    objective: Objective,
+    objective: Objective | Sequence[Objective],
     limits: Goal | None,
     budget_s: float,
     *,
+    callers: int,
     base: Config | None,
     inputs: Inputs | Any,
     calibration: Any,
@@ -131,6 +139,8 @@ def _request(
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)
     goal = limits or Goal()
     goal.check()
+    objectives = _several(objective)
+    check_objectives(objectives, callers)
     fed = inputs_of(loaded, inputs, seed, (start,), calibration)
     if space is None and is_local:
         with bar(progress) as on_progress:
@@ -139,7 +149,7 @@ def _request(
                 fed,
                 base=start,
                 goal=goal,
-                objective=objective,
+                objectives=objectives,
                 pacing_s=pacing_s,
                 calibration=calibration,
                 cancel=cancel,
@@ -154,7 +164,9 @@ def _request(
         inputs=inputs_of(loaded, inputs, seed, (start, *precisions), calibration),
         space=space or Space(),
         base=start,
-        objective=objective,
+        objective=objectives[0],
+        further=objectives[1:],
+        callers=callers,
         goal=goal,
         budget_s=budget_s,
         smallest_effect=smallest_effect,
@@ -168,11 +180,15 @@ def _request(
     return request
 
 
+def _several(objective: Objective | Sequence[Objective]) -> tuple[Objective, ...]:
+    return (objective,) if isinstance(objective, str) else tuple(objective)
+
+
 def default_space(
     model: Model | Any,
     *,
     base: Config | None = None,
-    objective: Objective = "latency",
+    objective: Objective | Sequence[Objective] = "latency",
     limits: Goal | None = None,
     inputs: Inputs | Any = None,
     pacing_s: float | None = None,
@@ -192,7 +208,7 @@ def default_space(
         inputs_of(loaded, inputs, seed, (base or Config(),), calibration),
         base=base,
         goal=limits,
-        objective=objective,
+        objectives=_several(objective),
         pacing_s=pacing_s,
         calibration=calibration,
         cancel=cancel,

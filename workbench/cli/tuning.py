@@ -20,7 +20,14 @@ def add_to(commands: Commands) -> None:
     tune = commands.add_parser("tune", help="search the best config for a goal, and prove it")
     add_subject(tune)
     tune.add_argument("--budget", type=float, default=300.0, metavar="S", help="seconds that it may take")
-    tune.add_argument("--objective", choices=OBJECTIVES, default="latency", help="what to minimize")
+    tune.add_argument(
+        "--objective",
+        choices=OBJECTIVES,
+        action="append",
+        default=[],
+        help="what to improve; several: a front",
+    )
+    tune.add_argument("--callers", type=int, default=4, metavar="N", help="at once, for throughput")
     tune.add_argument(
         "--max-accuracy-drop", type=percent, metavar="SHARE", help="try int8 too, with at most this loss"
     )
@@ -62,13 +69,14 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.target and arguments.cluster is None:
         raise ConfigError("--target needs a cluster", "give the address of its scheduler: --cluster ADDRESS")
-    space = None
+    space, objectives = None, arguments.objective or ["latency"]
     if arguments.without or arguments.cluster is None:
-        space = default_space(model, base=config, objective=arguments.objective, limits=goal, inputs=inputs)
+        space = default_space(model, base=config, objective=objectives, limits=goal, inputs=inputs)
         space = space.without(*arguments.without)
     asked = {
         "space": space,
-        "objective": arguments.objective,
+        "objective": objectives,
+        "callers": arguments.callers,
         "limits": goal,
         "budget_s": arguments.budget,
         "base": config,

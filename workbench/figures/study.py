@@ -1,4 +1,4 @@
-"""The candidates of a study: their speed-up with its interval, and the front against memory or error."""
+"""The candidates of a study: the Pareto front with its intervals, and the speed, memory and error of each."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from workbench.figures.chart import (
     mebibytes,
     rows_left_out,
 )
-from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.figures.drawing import chart_scene
 from workbench.figures.palette import BLUE, GAIN, TEXT, VERMILLION
 from workbench.records.display import config_in_words
+from workbench.records.study import OBJECTIVE_WORDS
 from workbench.text import in_mib, shorten
 
 if TYPE_CHECKING:
@@ -27,44 +28,114 @@ if TYPE_CHECKING:
     from workbench.records.study import StudyRecord
 
 MOST_ROWS = 16
+HEIGHT = 420
 DEFAULT = Look(BLUE, "", "circle", "ORT defaults")
 BEST = Look(VERMILLION, "", "diamond", "best")
 FRONT = Look(GAIN, "", "square", "beaten by none in everything")
 OTHER = Look(TEXT, "", "cross", "beaten")
+NOTE = "the ratio of the best one is measured anew after the choice"
 
 
 def study_chart(record: StudyRecord) -> Chart:
-    """Return a row for each candidate: its speed-up, its memory, its error."""
+    """Return a row for each candidate: its ratio, its memory, its error."""
     points = front.points_of(record)
-    ranked = sorted(points, key=lambda point: -point.speedup)
+    ranked = sorted(points, key=lambda point: -point.first.ratio)
     has_error = any(point.error for point in points)
     axes = [
-        Axis("speed-up (times, while selecting)", "dot", (ReferenceLine(1.0),)),
+        Axis(_title(record.objective), "dot", (ReferenceLine(1.0),)),
         Axis("peak memory (MiB)", "dot"),
         *([Axis("error (% of the output)", "dot")] if has_error else []),
     ]
     rows = tuple(_row(record, point, has_error) for point in ranked[:MOST_ROWS])
-    knees = [point.label for point in points if point.is_knee]
-    note = "; ".join(
-        text
-        for text in (
-            f"knee: {knees[0]}" if knees else "",
-            rows_left_out(len(points), MOST_ROWS, "configs"),
-            "the ratio of the best one is measured anew after the choice",
-        )
-        if text
-    )
+    note = "; ".join(filter(None, (_knee(points), rows_left_out(len(points), MOST_ROWS, "configs"), NOTE)))
     return Chart((record.headline,), tuple(axes), rows, note)
 
 
 def study_figure(record: StudyRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(study_chart(record))
+    """Draw the Pareto front with plotly: the first objective against the second one, or what it costs."""
+    import plotly.graph_objects as go
+
+    from workbench.figures.template import apply, set_title
+    from workbench.figures.words import plain
+
+    points, figure = front.points_of(record), apply(go.Figure())
+    title, costs = _costs(record, points)
+    for look in (OTHER, FRONT, DEFAULT, BEST):
+        drawn = [point for point in points if _look(record, point) is look and costs[point.label] is not None]
+        ends = [_ends(point.first) for point in drawn]
+        seconds = [point.axis(record.further[0]) if record.further else None for point in drawn]
+        spans = [(0.0, 0.0) if axis is None else _ends(axis) for axis in seconds]
+        figure.add_scatter(
+            x=[point.first.ratio for point in drawn],
+            y=[costs[point.label] for point in drawn],
+            error_x={**_BARS, "array": [high for _, high in ends], "arrayminus": [low for low, _ in ends]},
+            error_y={**_BARS, "array": [high for _, high in spans], "arrayminus": [low for low, _ in spans]},
+            mode="markers+text",
+            name=look.name,
+            text=[f"{point.label}{', knee' if point.is_knee else ''}" for point in drawn],
+            textposition="top center",
+            marker={
+                "color": look.color,
+                "symbol": look.symbol,
+                "size": [15 if point.is_knee else 10 for point in drawn],
+            },
+            customdata=[[plain(_words(point))] for point in drawn],
+            hovertemplate="%{customdata[0]}<extra></extra>",
+        )
+    edge = sorted((point for point in points if point.on_front), key=lambda point: point.first.ratio)
+    figure.add_scatter(
+        x=[point.first.ratio for point in edge],
+        y=[costs[point.label] for point in edge],
+        mode="lines",
+        line={"color": GAIN, "dash": "dot", "width": 1},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.update_xaxes(title_text=_title(record.objective))
+    figure.update_yaxes(title_text=title)
+    note = "; ".join(filter(None, (_knee(points), f"front: {front.front_in_words(record)}", NOTE)))
+    return set_title(figure, (record.headline,), note, HEIGHT)
 
 
 def study_scene(record: StudyRecord) -> Scene:
     """Draw the chart as a still picture."""
     return chart_scene(study_chart(record))
+
+
+_BARS = {"type": "data", "thickness": 1, "symmetric": False}
+
+
+def _title(objective: str) -> str:
+    if objective == "latency":
+        return "speed-up (times, while selecting)"
+    return f"{dict(OBJECTIVE_WORDS)[objective]} (times as good, while selecting)"  # type: ignore[index]
+
+
+def _costs(record: StudyRecord, points: tuple[front.Point, ...]) -> tuple[str, dict[str, float | None]]:
+    """Return the title and the values of the second axis."""
+    if record.further:
+        name = record.further[0]
+        axes = {point.label: point.axis(name) for point in points}
+        return _title(name), {label: None if axis is None else axis.ratio for label, axis in axes.items()}
+    if any(point.error for point in points):
+        shares = {point.label: None if point.error is None else point.error * 100 for point in points}
+        return "error (% of the output)", shares
+    return "peak memory (MiB)", {point.label: mebibytes(point.memory_bytes) for point in points}
+
+
+def _ends(axis: front.Axis) -> tuple[float, float]:
+    """Return how far the interval reaches below and above the ratio."""
+    high = axis.high if axis.high < 1e6 else axis.ratio
+    return axis.ratio - axis.low, high - axis.ratio
+
+
+def _words(point: front.Point) -> str:
+    axes = ", ".join(f"{axis.name} {axis.ratio:.2f}×" for axis in point.axes)
+    return f"{point.label} {shorten(config_in_words(point.config), 120)}: {axes}"
+
+
+def _knee(points: tuple[front.Point, ...]) -> str:
+    return next((f"knee: {point.label}" for point in points if point.is_knee), "")
 
 
 def _row(record: StudyRecord, point: front.Point, has_error: bool) -> ChartRow:
@@ -78,11 +149,11 @@ def _row(record: StudyRecord, point: front.Point, has_error: bool) -> ChartRow:
         look,
     )
     speed = Value(
-        point.speedup,
-        f"{point.speedup:.2f}×",
+        point.first.ratio,
+        f"{point.first.ratio:.2f}×",
         look,
-        None if is_default else point.low,
-        None if is_default else point.high,
+        None if is_default else point.first.low,
+        None if is_default else point.first.high,
         record.candidate(point.label).stage,
     )
     return ChartRow(words, ((speed,), (memory,), *(((error,),) if has_error else ())))

@@ -30,6 +30,7 @@ class JobView:
     high: float | None = None
     samples: Samples = ()
     cancelling: bool = False
+    partial: Any = None  # the result so far, of jobs that have one
 
 
 @dataclass(eq=False, slots=True)
@@ -42,6 +43,11 @@ class Job:
     began: float = field(default_factory=time.monotonic)
     doing: str = "starting"
     progress: Progress | None = None
+    partial: Any = None
+
+    def keep(self, partial: Any) -> None:
+        """Keep the result so far; the UI thread shows it at its own pace."""
+        self.partial = partial
 
     def tell(self, progress: Progress) -> None:
         """Keep the newest progress; the UI thread shows it at its own pace."""
@@ -60,7 +66,13 @@ class Job:
         """Return the state of the job now."""
         progress, elapsed_s = self.progress, time.monotonic() - self.began
         if progress is None:
-            return JobView(self.name, self.doing, elapsed_s, cancelling=self.cancel.is_set())
+            return JobView(
+                self.name,
+                self.doing,
+                elapsed_s,
+                cancelling=self.cancel.is_set(),
+                partial=self.partial,
+            )
         first = next((verdict for verdict in progress.verdicts if verdict.kind != "outputs differ"), None)
         return JobView(
             self.name,
@@ -73,6 +85,7 @@ class Job:
             first.high if first else None,
             progress.samples,
             self.cancel.is_set(),
+            self.partial,
         )
 
 

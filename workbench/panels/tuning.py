@@ -27,6 +27,15 @@ class TuneChoice:
     goal: Goal = field(default_factory=Goal)
     budget_s: float = 120.0
     left_out: tuple[str, ...] = ()
+    second: Objective | None = None  # the other axis of the front
+    callers: int = 4
+
+    @property
+    def objectives(self) -> Objective | tuple[Objective, ...]:
+        """The objective, or both."""
+        if self.second is None or self.second == self.objective:
+            return self.objective
+        return (self.objective, self.second)
 
     @property
     def goal_code(self) -> str:
@@ -53,7 +62,7 @@ def find_space(choice: TuneChoice, request: Request, job: Job) -> Space:
     return default_space(
         subject.model,
         base=subject.a,
-        objective=choice.objective,
+        objective=choice.objectives,
         limits=choice.goal,
         inputs=subject.inputs(),
         pacing_s=request.pacing_s,
@@ -70,7 +79,7 @@ def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) 
     return tune(
         subject.model,
         varied.without(*choice.left_out),
-        choice.objective,
+        choice.objectives,
         choice.goal,
         choice.budget_s,
         base=subject.a,
@@ -81,6 +90,8 @@ def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) 
         seed=subject.seed,
         progress=job.tell,
         cancel=job.cancel,
+        callers=choice.callers,
+        on_round=job.keep,
     )
 
 
@@ -111,11 +122,13 @@ def tune_code(request: Request, choice: TuneChoice) -> str:
     if choice.goal != Goal():
         lines.append(f"limits = {choice.goal_code}")
         same["limits"] = "limits"
-    if choice.objective != "latency":
-        same["objective"] = literal(choice.objective)
+    if choice.objectives != "latency":
+        same["objective"] = literal(choice.objectives)
     if request.pacing_s is not None:
         same["pacing_s"] = literal(request.pacing_s)
     arguments: dict[str, Any] = {**same, "budget_s": literal(choice.budget_s)}
+    if "throughput" in (choice.objective, choice.second):
+        arguments["callers"] = literal(choice.callers)
     if choice.left_out:
         names = ", ".join(text_literal(name) for name in choice.left_out)
         rest = "".join(f", {name}={value}" for name, value in same.items())

@@ -1,16 +1,46 @@
-"""The goal of a study: what to minimize, and the limits that a config must keep."""
+"""The goal of a study: what to improve, and the limits that a config must keep."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
 from workbench.errors import ConfigError
-from workbench.text import quoted
+from workbench.text import listed, quoted
 
-Objective = Literal["latency", "p99", "memory", "load", "file size"]
-OBJECTIVES: tuple[Objective, ...] = ("latency", "p99", "memory", "load", "file size")
+Objective = Literal["latency", "p99", "throughput", "memory", "load", "file size", "accuracy", "error"]
+OBJECTIVES: tuple[Objective, ...] = (
+    *("latency", "p99", "throughput", "memory", "load", "file size"),
+    *("accuracy", "error"),
+)
+OF_OUTPUTS: tuple[Objective, ...] = ("accuracy", "error")  # best without any change: only beside another
+MOST_CALLERS = 64
+
+
+def check_objectives(objectives: Sequence[object], callers: object) -> None:
+    """Refuse what no study can improve."""
+    for name in objectives:
+        if name not in OBJECTIVES:
+            raise ConfigError(
+                f"objective={quoted(name)} is nothing that a study improves",
+                f"give one of {listed(OBJECTIVES)}",
+            )
+    if not objectives or len(set(objectives)) < len(objectives):
+        raise ConfigError(
+            f"objective={quoted(tuple(objectives))} names none, or one twice",
+            'give one, or several: objective=("latency", "memory")',
+        )
+    if objectives[0] in OF_OUTPUTS:
+        raise ConfigError(
+            f"objective={quoted(objectives[0])} alone is best without any change",
+            f'give it beside another: objective=("latency", {quoted(objectives[0])})',
+        )
+    if not isinstance(callers, int) or isinstance(callers, bool) or not 1 <= callers <= MOST_CALLERS:
+        raise ConfigError(
+            f"callers={quoted(callers)} is no usable value", f"give a number from 1 to {MOST_CALLERS}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

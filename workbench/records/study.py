@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from workbench.config import Config
@@ -11,6 +13,7 @@ from workbench.records.comparison import ComparisonRecord, Verdict
 from workbench.records.display import config_in_words
 from workbench.records.goal import Goal, Objective
 from workbench.records.kinds import check_comparison
+from workbench.records.load_test import LoadTestRecord, check_load_test
 from workbench.records.origin import Origin, check_id
 from workbench.records.run import Run
 from workbench.records.space import Space
@@ -24,10 +27,31 @@ State = Literal["measured", "same", "refused", "failed", "outputs differ", "limi
 OBJECTIVE_WORDS: dict[Objective, str] = {
     "latency": "latency",
     "p99": "99th percentile of the latency",
+    "throughput": "throughput",
     "memory": "peak memory",
     "load": "load time",
     "file size": "file size",
+    "accuracy": "accuracy",
+    "error": "error",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectiveRatio:
+    """How many times as good as the default a config is in one objective; 1.02: 2 % better."""
+
+    objective: Objective
+    ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRate:
+    """The answers a second of one round under load."""
+
+    round: int
+    per_second: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +77,13 @@ class StudyCandidate:
     accuracy: float | None  # share; None: not evaluated
     accuracy_change: float | None  # against the default; negative: worse
     error: float | None  # root mean square over that of the default's output
+    further: tuple[ObjectiveRatio, ...] = ()  # in the objectives after the first
+    rates: tuple[RoundRate, ...] = ()  # under load; empty: throughput is no objective
+
+    @property
+    def rate(self) -> float | None:
+        """The answers a second under load."""
+        return fmean(rate.per_second for rate in self.rates) if self.rates else None
 
     @property
     def is_in(self) -> bool:
@@ -77,6 +108,10 @@ class StudyRecord:
     winner: str  # the label that the selection chose
     best: str  # the label of the answer: the winner if it was confirmed, else the default
     ended: str  # why it ended, in a sentence
+    further: tuple[Objective, ...] = ()  # objectives after the first: they span the front
+    callers: int = 1  # at once, where throughput is an objective
+    proof: Verdict | None = None  # of the winner, in the objective, on fresh measurements
+    under_load: LoadTestRecord | None = None  # the fresh measurements where the objective is throughput
 
     def candidate(self, label: str) -> StudyCandidate:
         """Return the candidate of this label."""
@@ -124,8 +159,26 @@ class StudyRecord:
             interval = f" ({verdict.confidence * 100:.0f} % CI {verdict.low:.2f} to {verdict.high:.2f})"
         if self.objective == "latency":
             return f"{name}: {config} is {verdict.ratio:.2f}× faster{interval}; {tried}; {self.ended}"
-        goal = f"best for {OBJECTIVE_WORDS[self.objective]}, at {verdict.ratio:.2f}×{interval} the speed"
+        goal = f"{self._gain} in {self.objective_in_words}, at {verdict.ratio:.2f}×{interval} the speed"
         return f"{name}: {config} is {goal}; {tried}; {self.ended}"
+
+    @property
+    def objective_in_words(self) -> str:
+        """The first objective in words."""
+        callers = f" with {counted(self.callers, 'caller')}" if self.objective == "throughput" else ""
+        return OBJECTIVE_WORDS[self.objective] + callers
+
+    @property
+    def _gain(self) -> str:
+        proof = self.proof
+        if proof is None or proof.ratio is None:
+            return "best"
+        if proof.low is None or proof.high is None:
+            return f"{proof.ratio:.2f}× better"
+        return (
+            f"{proof.ratio:.2f}× better "
+            f"({proof.confidence * 100:.0f} % CI {proof.low:.2f} to {proof.high:.2f})"
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the best first."""
@@ -144,6 +197,8 @@ class StudyRecord:
                     "low": candidate.low,
                     "high": candidate.high,
                     "rounds": candidate.rounds,
+                    **{f"{row.objective}_ratio": row.ratio for row in candidate.further},
+                    **({"rate_hz": candidate.rate} if self._has_rates else {}),
                     "median_s": None if run is None else run.latency.median_s,
                     "load_s": None if run is None else run.load_s,
                     "peak_rss_bytes": None if run is None else run.peak_rss_bytes,
@@ -163,6 +218,10 @@ class StudyRecord:
         types = {**dict.fromkeys(floats, "float64"), "peak_rss_bytes": "Int64", "file_bytes": "Int64"}
         return pd.DataFrame(rows).astype(types)
 
+    @property
+    def _has_rates(self) -> bool:
+        return any(candidate.rates for candidate in self.candidates)
+
     def __str__(self) -> str:
         lines = [self.headline]
         for candidate in sorted(self.candidates[1:], key=_order)[:MOST_LINES]:
@@ -176,6 +235,7 @@ class StudyRecord:
 
 
 MOST_LINES = 8
+MOST_RATE = 1e9  # answers a second: more than any machine gives
 
 
 def _order(candidate: StudyCandidate) -> tuple[bool, float, str]:
@@ -207,11 +267,16 @@ def check_study(record: StudyRecord, fix: str) -> None:
     for name in ("winner", "best"):
         if getattr(record, name) not in labels:
             raise BundleError(f"{name}: there is no candidate {quoted(getattr(record, name))}.", fix)
+    if record.under_load is not None:
+        check_load_test(record.under_load, fix)
     for run in record.selection.runs:
         if run.label not in labels:
             raise BundleError(f"selection: the run {quoted(run.label)} is of no candidate.", fix)
     for at, candidate in enumerate(record.candidates):
-        for name in ("ratio", "low", "high"):
-            value = getattr(candidate, name)
-            if value is not None and not value > 0:
-                raise BundleError(f"candidates[{at}].{name}: expected a positive number.", fix)
+        for row in (candidate, *candidate.further):
+            for name in ("ratio", "low", "high"):
+                value = getattr(row, name)
+                if value is not None and not 0 < value < inf:
+                    raise BundleError(f"candidates[{at}].{name}: expected a positive number.", fix)
+        if any(not 0 < rate.per_second < MOST_RATE for rate in candidate.rates):
+            raise BundleError(f"candidates[{at}].rates: expected rates above 0.", fix)

@@ -74,28 +74,36 @@ class Study(Result):
         return Comparison(record, self.structure, model=model, inputs=inputs, calibration=calibration)
 
     def pareto(self) -> pd.DataFrame:
-        """Return the configs that no other beats in speed, memory, load time, file size and error at once."""
+        """Return the configs that no other beats in everything: the front, with the knee.
+
+        It is that of the objectives; with one objective, also of memory, load time, file size and error. A
+        ratio says how many times as good as the default a config is.
+        """
         import pandas as pd
 
         from workbench.records.display import config_in_words
 
-        rows = [
-            {
-                "label": point.label,
-                "config": config_in_words(point.config),
-                "ratio": point.speedup,
-                "low": point.low,
-                "high": point.high,
-                "peak_rss_bytes": point.memory_bytes,
-                "load_s": point.load_s,
-                "file_bytes": point.file_bytes,
-                "error": point.error,
-                "accuracy": point.accuracy,
-                "knee": point.is_knee,
-            }
-            for point in sorted(points_of(self.record), key=lambda point: -point.speedup)
-            if point.on_front
-        ]
+        rows = []
+        for point in sorted(points_of(self.record), key=lambda point: -point.first.ratio):
+            if point.on_front:
+                further = {f"{axis.name}_ratio": axis.ratio for axis in point.axes[1:]}
+                rows.append(
+                    {
+                        "label": point.label,
+                        "config": config_in_words(point.config),
+                        "ratio": point.first.ratio,
+                        "low": point.first.low,
+                        "high": point.first.high,
+                        **(further if self.record.further else {}),
+                        "peak_rss_bytes": point.memory_bytes,
+                        "load_s": point.load_s,
+                        "file_bytes": point.file_bytes,
+                        "error": point.error,
+                        "accuracy": point.accuracy,
+                        "rate_hz": point.rate,
+                        "knee": point.is_knee,
+                    }
+                )
         return pd.DataFrame(rows)
 
     def config(self, label: str) -> Config:
@@ -122,6 +130,8 @@ class Study(Result):
             space=record.space,
             base=record.candidates[0].config,
             objective=record.objective,
+            further=record.further,
+            callers=record.callers,
             goal=record.goal,
             smallest_effect=protocol.smallest_effect,
             pacing_s=protocol.pacing_s,
@@ -165,6 +175,7 @@ class Study(Result):
         keep: bool = True,
         cluster: Cluster | None = None,
         target: str | None = None,
+        on_round: Callable[[Study], None] = lambda _: None,
     ) -> Self:
         """Run the search, here or on a cluster; with `keep` its rounds are in the history when measured."""
         structure = request.model.structure.SerializeToString()
@@ -173,13 +184,17 @@ class Study(Result):
             if keep:
                 _store(record, structure)
 
+        def report(record: StudyRecord) -> None:
+            store(record)
+            on_round(cls(record, structure=structure))
+
         run: Callable[..., StudyRecord] = run_study
         if cluster is not None:
             from workbench.search.cluster.client import run_on_cluster
 
             run = partial(run_on_cluster, cluster=cluster, target=target)
         with bar(progress) as on_progress:
-            record = run(request, on_progress=on_progress, on_measured=store, cancel=cancel)
+            record = run(request, on_progress=on_progress, on_measured=report, cancel=cancel)
         store(record)
         return cls(record, structure=structure, request=replace(request, space=record.space))
 

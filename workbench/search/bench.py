@@ -17,15 +17,16 @@ from workbench.judge.measuring import MEMORY_PER_MODEL_BYTE, MEMORY_SHARE, SAMPL
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import Limits, OnProgress, Progress
 from workbench.measurement.rounds import Round, Setup
-from workbench.records.display import config_in_words
 from workbench.records.run import label_of
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
 from workbench.search.admission import Admission
-from workbench.search.entries import Entry, entries_of
+from workbench.search.entries import Entry, entries_of, measured_before
 from workbench.search.file_watch import FileWatch
-from workbench.search.objectives import broken_limit, gains_of
+from workbench.search.objectives import Sides, broken_limit
 from workbench.search.request import StudyRequest
-from workbench.search.standings import BASELINE, Gains, Standings
+from workbench.search.standings import BASELINE, Gains
+from workbench.search.tally import Tally
+from workbench.search.under_load import round_of
 from workbench.worker.values import write_values
 
 SELECTION_SHARE = 0.7  # of the budget; the rest confirms
@@ -57,7 +58,7 @@ class LocalBench:
         self._earlier_s = 0.0 if request.earlier is None else request.earlier.elapsed_s
         self._rng = random.Random(request.seed)
         self._costs_s: list[float] = []  # of a round, per process
-        self._gains: dict[str, dict[int, float]] = {}
+        self._tally = Tally(request.objectives)
         self._files = FileWatch(request.model)
         self._comparison = request.comparison(request.base, request.base)
         self._feeds = surroundings.folder / "feeds"
@@ -106,7 +107,7 @@ class LocalBench:
         self._files.check()
         known = next((entry for entry in self.entries.values() if entry.config == config), None)
         if known is not None:
-            return known.label if known.label in self._gains else None
+            return known.label if known.label in self._tally else None
         entry = Entry(label_of(len(self.entries)), config, stage)
         self.entries[entry.label] = entry
         if (refusal := self._admission.refusal(entry)) is not None:
@@ -114,7 +115,7 @@ class LocalBench:
             return None
         if entry.label != BASELINE:
             self.evidence.admit(self._admission.candidates[entry.label])
-        self._gains[entry.label] = {}
+        self._tally.admit(entry.label)
         return entry.label
 
     def measure(self, labels: Sequence[str]) -> None:
@@ -126,9 +127,14 @@ class LocalBench:
         for group in groups:
             self._round(group)
 
-    def gains(self) -> Gains:
-        """Return the gains of the candidates that are still in; those not measured yet have none."""
-        return self._gains
+    @property
+    def objectives(self) -> int:
+        """Return the number of objectives."""
+        return len(self._request.objectives)
+
+    def gains(self, at: int = 0) -> Gains:
+        """Return the gains in one objective of the candidates that are still in."""
+        return self._tally.gains(at)
 
     def time_anyway(self, most: int) -> dict[str, float]:
         """Time some configs beyond a limit of accuracy once; return their log gains."""
@@ -139,10 +145,11 @@ class LocalBench:
         ][:most]
         for entry in beyond:
             self.evidence.admit(self._admission.candidates[entry.label])
-            self._gains[entry.label] = {}
+            self._tally.admit(entry.label)
         if beyond:
             self._round([entry.label for entry in beyond])
-        gains = {entry.label: self._gains.get(entry.label, {}).get(self.rounds) for entry in beyond}
+        measured = self.gains()
+        gains = {entry.label: measured.get(entry.label, {}).get(self.rounds) for entry in beyond}
         for entry in beyond:
             self._out(entry, "limit", entry.accuracy.broken or "")
         return {label: gain for label, gain in gains.items() if gain is not None}
@@ -173,23 +180,15 @@ class LocalBench:
 
     def best_so_far(self) -> str | None:
         """Return the leader with its interval, in words."""
-        standings = Standings(self._gains)
-        measured = [label for label, rounds in self._gains.items() if rounds]
-        label = max(measured, key=standings.gain, default=BASELINE)
-        if standings.gain(label) <= 0:
-            return None
-        row = self.entries[label].record(standings, 0)
-        return f"{row.ratio:.2f}× ({row.low:.2f} to {row.high:.2f}) {config_in_words(row.config)}"
+        return self._tally.best_in_words(self.entries)
 
     def candidates(self) -> tuple[StudyCandidate, ...]:
         """Return the record of every candidate, the default first."""
-        standings = Standings(self._gains)
-        return tuple(
-            entry.record(standings, len(self.evidence.run(entry.label).processes))
-            if self.evidence.has(entry.label)
-            else entry.record(standings, 0)
-            for entry in self.entries.values()
-        )
+
+        def rounds_of(label: str) -> int:
+            return len(self.evidence.run(label).processes) if self.evidence.has(label) else 0
+
+        return self._tally.records(self.entries.values(), rounds_of)
 
     def _round(self, labels: Sequence[str]) -> None:
         check_cancel(self._cancel)
@@ -219,12 +218,28 @@ class LocalBench:
             on_step=report_step,
             clock=self._surroundings.clock,
             start_worker=self._surroundings.start_worker,
-        ).run(group, with_outputs=any(not self._gains.get(label) for label in (BASELINE, *labels)))
+        ).run(group, with_outputs=any(not self._tally.is_measured(label) for label in (BASELINE, *labels)))
         self.evidence.add(outcomes)
+        self._load(labels)
         self._costs_s.append((self.elapsed_s - began_s) / len(group))
         for label in (BASELINE, *labels):
             self._judge(self.entries[label])
         self._on_measured(self)
+
+    def _load(self, labels: Sequence[str]) -> None:
+        """Measure the throughput of those that run, if it is an objective."""
+        if "throughput" not in self._request.objectives:
+            return
+        self.report(f"{len(labels) + 1} configs with {self._request.callers} callers")
+        running = {
+            label: self.entries[label].config
+            for label in (BASELINE, *labels)
+            if self.evidence.failure(label) is None
+        }
+        start_worker, seed = self._surroundings.start_worker, self._request.seed + self.rounds
+        rates = round_of(self._request, running, seed=seed, cancel=self._cancel, start_worker=start_worker)
+        for label, rate in rates.items():
+            self.entries[label].rates[self.rounds] = rate
 
     def _judge(self, entry: Entry) -> None:
         """Take what the round showed of one candidate: its gain, or why it is out."""
@@ -242,11 +257,15 @@ class LocalBench:
         if broken is not None:
             self._out(entry, "limit", broken)
         elif label == BASELINE:
-            self._gains.setdefault(label, {})
-        elif label in self._gains:
-            sizes = self.sizes(label)
-            default = self.evidence.run(BASELINE, "all")
-            self._gains[label] = gains_of(self._request.objective, default, run, sizes)
+            self._tally.admit(label)
+        elif label in self._tally:
+            sides = Sides(
+                self.sizes(label),
+                (self.entries[BASELINE].rates, entry.rates),
+                entry.accuracy.change,
+                entry.accuracy.error,
+            )
+            self._tally.take(label, self.evidence.run(BASELINE, "all"), run, sides)
 
     def sizes(self, label: str) -> tuple[int, int]:
         """Return the file sizes of the default and of this candidate."""
@@ -256,7 +275,7 @@ class LocalBench:
 
     def _out(self, entry: Entry, state: State, reason: str) -> None:
         entry.state, entry.reason = state, reason
-        self._gains.pop(entry.label, None)
+        self._tally.drop(entry.label)
 
     def _ready(self, label: str) -> Candidate:
         """Return the candidate, prepared again if it was measured before the study was continued."""
@@ -276,22 +295,11 @@ class LocalBench:
         self.rounds = last_round(earlier.selection)
         evidence = Evidence(
             replace(self._comparison, earlier=earlier.selection),
-            [
-                Candidate(
-                    label=run.label,
-                    config=run.config,
-                    model=self._request.model.path,
-                    plan={},
-                    feeds=self._feeds,
-                    preparation=run.preparation,
-                    failure=run.failure,
-                )
-                for run in earlier.selection.runs
-            ],
+            measured_before(earlier.selection, self._request.model.path, self._feeds),
         )
         self.evidence = evidence
         for entry in self.entries.values():
             if entry.state == "measured":
-                self._gains[entry.label] = {}
+                self._tally.admit(entry.label)
                 self._judge(entry)
         return evidence

@@ -7,7 +7,7 @@ memory and of loading take part only where they are the objective.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from workbench.advisor.gather import measured_sizes
@@ -41,7 +41,7 @@ def default_space(
     *,
     base: Config | None = None,
     goal: Goal | None = None,
-    objective: Objective = "latency",
+    objectives: Sequence[Objective] = ("latency",),
     pacing_s: float | None = None,
     calibration: Any = None,
     cancel: threading.Event | None = None,
@@ -70,13 +70,13 @@ def default_space(
         starts = (fixed.replace(disabled_passes=(SLOW_ON_CPU,)),)  # known sizes let that fusion fire
     if pacing_s is not None:
         axes["spinning"] = (Config(spinning=False),)
-    if objective in ("memory", "load"):
+    if {*objectives} & {"memory", "load"}:
         axes["session_entries.session.disable_prepacking"] = (
             Config(session_entries=(("session.disable_prepacking", "1"),)),
         )
-    if objective == "memory":
+    if "memory" in objectives:
         axes["cpu_arena"] = (Config(cpu_arena=False),)
-    if objective in ("load", "memory"):
+    if {*objectives} & {"memory", "load"}:
         axes["saved_graph"] = (Config(saved_graph="onnx"), Config(saved_graph="ort"))
     return Space(tuple(Axis(name, options) for name, options in axes.items() if options), starts)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import exp
+from pathlib import Path
 
 from workbench.config import Config
-from workbench.records.study import Stage, State, StudyCandidate
+from workbench.measurement.candidate import Candidate
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.goal import Objective
+from workbench.records.study import ObjectiveRatio, RoundRate, Stage, State, StudyCandidate
 from workbench.search.standings import BASELINE, BEYOND, Standings
 
 
@@ -34,9 +38,12 @@ class Entry:
     file_bytes: int | None = None
     prepare_s: float | None = None
     accuracy: Accuracy = field(default_factory=Accuracy)
+    rates: dict[int, float] = field(default_factory=dict)  # answers a second under load, by round
 
-    def record(self, standings: Standings, rounds: int) -> StudyCandidate:
-        """Return its record; the ratio is of the rounds that select."""
+    def record(
+        self, standings: Standings, rounds: int, further: Mapping[Objective, Standings]
+    ) -> StudyCandidate:
+        """Return its record; the ratios are of the rounds that select."""
         measured = self.label != BASELINE and standings.rounds(self.label) > 0
         gain, error = standings.gain(self.label), standings.error(self.label)
         return StudyCandidate(
@@ -55,7 +62,18 @@ class Entry:
             accuracy=self.accuracy.value,
             accuracy_change=self.accuracy.change,
             error=self.accuracy.error,
+            further=tuple(
+                ObjectiveRatio(objective, *self._ends(other))
+                for objective, other in further.items()
+                if measured and other.rounds(self.label)
+            ),
+            rates=tuple(RoundRate(round, rate) for round, rate in sorted(self.rates.items())),
         )
+
+    def _ends(self, standings: Standings) -> tuple[float, float, float]:
+        """Return the ratio and the ends of its interval."""
+        gain, error = standings.gain(self.label), standings.error(self.label)
+        return exp(gain), exp(gain - BEYOND * error), exp(gain + BEYOND * error)
 
 
 def entries_of(candidates: Iterable[StudyCandidate]) -> dict[str, Entry]:
@@ -71,6 +89,23 @@ def entries_of(candidates: Iterable[StudyCandidate]) -> dict[str, Entry]:
             file_bytes=candidate.file_bytes,
             prepare_s=candidate.prepare_s,
             accuracy=Accuracy(candidate.accuracy, candidate.accuracy_change, candidate.error),
+            rates={rate.round: rate.per_second for rate in candidate.rates},
         )
         for candidate in candidates
     }
+
+
+def measured_before(selection: ComparisonRecord, model: Path, feeds: Path) -> list[Candidate]:
+    """Return the configs of earlier rounds as candidates; they are prepared when they are measured again."""
+    return [
+        Candidate(
+            label=run.label,
+            config=run.config,
+            model=model,
+            plan={},
+            feeds=feeds,
+            preparation=run.preparation,
+            failure=run.failure,
+        )
+        for run in selection.runs
+    ]

@@ -1,45 +1,73 @@
-"""What a study minimizes: one gain a round, the verdict on fresh rounds, and the limits."""
+"""What a study improves: one gain a round, the verdict on fresh rounds, and the limits."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from statistics import quantiles
 
 from workbench.judge.pairs import Pair, pairs_of
 from workbench.judge.verdict import Criteria, judge
 from workbench.records.comparison import ComparisonRecord, Kind, Verdict
-from workbench.records.goal import Goal, Objective
+from workbench.records.goal import OF_OUTPUTS, Goal, Objective
+from workbench.records.load_test import LoadTestRecord
 from workbench.records.run import ProcessRecord, Run
 from workbench.text import in_mib, in_ms
 
+MOST_LOSS = 20.0  # an error without end, as a number that a record can hold
 LEAST_SAMPLES = 100  # fewer have no 99th percentile
+Rates = Mapping[int, float]  # round → answers a second
 
 
-def gains_of(objective: Objective, default: Run, candidate: Run, sizes: tuple[int, int]) -> dict[int, float]:
-    """Return log(the default's value / the candidate's) by round; `sizes` are those of both files."""
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What a comparison of the default with a candidate needs besides their runs."""
+
+    sizes: tuple[int, int]  # of both files
+    rates: tuple[Rates, Rates] = ({}, {})
+    accuracy_change: float | None = None
+    error: float | None = None
+
+
+def gains_of(objective: Objective, default: Run, candidate: Run, sides: Sides) -> dict[int, float]:
+    """Return log(the default's value / the candidate's) by round; of the outputs, the change itself."""
     if objective == "latency":
         return {
             pair.round: pair.log_ratio_all if pair.log_ratio is None else pair.log_ratio
             for pair in pairs_of(default, candidate)
         }
-    return {pair.round: pair.log_ratio_all for pair in _pairs(objective, default, candidate, sizes)}
+    if objective == "throughput":
+        before, after = sides.rates
+        return {round: math.log(rate / before[round]) for round, rate in after.items() if round in before}
+    if objective in OF_OUTPUTS:
+        change = sides.accuracy_change if objective == "accuracy" else -(sides.error or 0.0)
+        bounded = max(change or 0.0, -MOST_LOSS)
+        return {pair.round: bounded for pair in pairs_of(default, candidate)}
+    return {pair.round: pair.log_ratio_all for pair in _pairs(objective, default, candidate, sides.sizes)}
 
 
 def verdict_on(
-    objective: Objective, record: ComparisonRecord, sizes: tuple[int, int], smallest_effect: float
+    objective: Objective,
+    record: ComparisonRecord,
+    under_load: LoadTestRecord | None,
+    sizes: tuple[int, int],
+    smallest_effect: float,
 ) -> Verdict:
-    """Return the verdict of a fresh comparison of two configs on the objective."""
+    """Return the verdict of fresh measurements of two configs on the objective."""
     verdict = record.verdict
     if objective == "latency" or verdict.kind == "outputs differ":
         return verdict
+    if under_load is not None:
+        return under_load.verdicts[0].verdict
     default, candidate = record.runs[0], record.runs[1]
     pairs = _pairs(objective, default, candidate, sizes)
     if objective == "file size":  # known exactly
         gain = math.log(sizes[0] / sizes[1])
         kind: Kind = "faster" if gain > 0 else "slower" if gain < 0 else "tie"
-        return replace(verdict, kind=kind, reason="the sizes of both files are known")
+        ratio = math.exp(gain)
+        reason = "the sizes of both files are known"
+        return replace(verdict, kind=kind, ratio=ratio, low=ratio, high=ratio, reason=reason)
     return judge(candidate.label, pairs, record.agreement, Criteria(smallest_effect), final=True)
 
 

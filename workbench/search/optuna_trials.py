@@ -6,7 +6,7 @@ Each axis of the space is a categorical parameter, the value is the speed-up whi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
@@ -28,34 +28,36 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 LARGE = 200  # combinations: a smaller space is screened and crossed well enough
 TRIES = 25  # suggestions per wanted config, since many were measured before
+LEAST_POPULATION = 4  # of a generation
 PATIENCE_S = 5.0  # for another program that writes to the storage
 
 
 class Sampler:
-    """Optuna's tree-structured Parzen estimator over a space."""
+    """Optuna's tree-structured Parzen estimator over a space; NSGA-II where there are several objectives."""
 
-    def __init__(self, space: Space, base: Config, seed: int = 0) -> None:
+    def __init__(self, space: Space, base: Config, seed: int = 0, objectives: int = 1) -> None:
         self._space = space
         self._base = base
         self._seed = seed
+        self._objectives = objectives
 
-    def __call__(self, configs: Mapping[str, Config], gains: Gains, count: int) -> list[Config]:
+    def __call__(self, configs: Mapping[str, Config], gains: Sequence[Gains], count: int) -> list[Config]:
         """Return configs worth trying that were not considered before."""
         with _quiet() as engine:
-            sampler = engine.samplers.TPESampler(seed=self._seed + len(configs), constant_liar=True)
-            study = engine.create_study(direction="maximize", sampler=sampler)
             distributions = distributions_of(self._space)
-            for label, rounds in gains.items():
-                if rounds or label == "A":
-                    value = fmean(rounds.values()) if rounds else 0.0
-                    params = params_of(self._space, configs[label])
-                    study.add_trial(
-                        engine.trial.create_trial(params=params, distributions=distributions, value=value)
-                    )
+            seed = self._seed + len(configs)
+            measured = [label for label in gains[0] if label == "A" or all(part.get(label) for part in gains)]
+            study = engine.create_study(
+                directions=["maximize"] * self._objectives, sampler=self._sampler(engine, seed, len(measured))
+            )
+            for label in measured:
+                study.enqueue_trial(params_of(self._space, configs[label]))
+                trial = study.ask(distributions)
+                study.tell(trial, [fmean((part.get(label) or {0: 0.0}).values()) for part in gains])
             known, suggested = {*configs.values()}, list[Config]()
             for number in range(2 * TRIES * count):
                 if number == TRIES * count:  # it suggests what is known again and again
-                    study.sampler = engine.samplers.RandomSampler(seed=self._seed + len(configs))
+                    study.sampler = engine.samplers.RandomSampler(seed=seed)
                 trial = study.ask(distributions)
                 config = config_of(self._space, self._base, trial.params)
                 if config is None or config in known:
@@ -66,6 +68,12 @@ class Sampler:
                 if len(suggested) == count:
                     break
             return suggested
+
+    def _sampler(self, engine: ModuleType, seed: int, measured: int) -> Any:
+        if self._objectives == 1:
+            return engine.samplers.TPESampler(seed=seed, constant_liar=True)
+        population = max(LEAST_POPULATION, measured // 2)
+        return engine.samplers.NSGAIISampler(population_size=population, seed=seed)
 
 
 def storage_path() -> Path:

@@ -4,118 +4,167 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.config import Config
-from workbench.records.study import StudyCandidate, StudyRecord
+from workbench.records.study import OBJECTIVE_WORDS, StudyCandidate, StudyRecord
 
-AXES = ("latency", "memory", "load", "file", "error")
-TIE = {"latency": 0.0, "memory": 0.02, "load": 0.10, "file": 0.0, "error": 0.0}
-"""Shares within which two values count as equal; latencies have their own intervals."""
+TIE = {"memory": 0.02, "load": 0.10, "file size": 0.0, "error": 0.0}
+"""Shares within which two values count as equal, where they have no intervals of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """How many times as good as the default a config is in one respect, with the ends of its interval."""
+
+    name: str
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def loss(self) -> float:
+        """What is lost against the default; smaller is better."""
+        return 1 / self.ratio
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One config with all that it costs. None: not known."""
+    """One config with all that it costs. None: not known. `axes` are those of the front."""
 
     label: str
     config: Config
-    speedup: float
-    low: float
-    high: float
+    axes: tuple[Axis, ...]
     memory_bytes: int | None
     load_s: float | None
     file_bytes: int | None
     error: float | None
     accuracy: float | None
+    rate: float | None
     on_front: bool = False
     is_knee: bool = False
 
+    @property
+    def first(self) -> Axis:
+        """The axis of the first objective."""
+        return self.axes[0]
+
+    def axis(self, name: str) -> Axis | None:
+        """Return the axis of this name."""
+        return next((axis for axis in self.axes if axis.name == name), None)
+
 
 def points_of(record: StudyRecord) -> tuple[Point, ...]:
-    """Return every candidate that keeps the limits, the default first, with the front marked."""
+    """Return every candidate that keeps the limits, the default first, with the front marked.
+
+    The front is that of the study's objectives; of a study with one, that of the objective, memory, load
+    time, file size and error.
+    """
+    default = record.candidates[0]
     points = [
-        _point(record, candidate)
+        _point(record, candidate, default)
         for candidate in record.candidates
         if candidate.state == "measured" and record.run(candidate.label) is not None
     ]
     front = [point for point in points if not any(_beats(other, point) for other in points)]
     knee = knee_of(front)
-    return tuple(
-        Point(
-            **{
-                name: getattr(point, name)
-                for name in Point.__dataclass_fields__
-                if name[:3] not in ("on_", "is_")
-            },
-            on_front=point in front,
-            is_knee=point is knee,
-        )
-        for point in points
-    )
+    return tuple(replace(point, on_front=point in front, is_knee=point is knee) for point in points)
+
+
+def front_in_words(record: StudyRecord) -> str:
+    """Return what the front is about."""
+    if record.further:
+        return ", ".join(OBJECTIVE_WORDS[name] for name in (record.objective, *record.further))
+    return ", ".join((OBJECTIVE_WORDS[record.objective], *(name for name in TIE if name != record.objective)))
 
 
 def knee_of(front: Sequence[Point]) -> Point | None:
     """Return the point nearest to the best of every axis; None of fewer than three points."""
     if len(front) < 3:
         return None
-    scales = []
-    for axis in AXES:
-        values = [value for point in front if (value := _cost(point, axis)) is not None]
-        scales.append((axis, min(values, default=0.0), max(values, default=0.0)))
+    losses = [{axis.name: axis.loss for axis in point.axes} for point in front]
+    names = dict.fromkeys(name for row in losses for name in row)
+    ends = {
+        name: (
+            min(row[name] for row in losses if name in row),
+            max(row[name] for row in losses if name in row),
+        )
+        for name in names
+    }
 
     def distance(point: Point) -> float:
-        parts = [
-            (cost - least) / (most - least)
-            for axis, least, most in scales
-            if most > least and (cost := _cost(point, axis)) is not None
-        ]
+        parts = []
+        for axis in point.axes:
+            least, most = ends[axis.name]
+            if most > least:
+                parts.append((axis.loss - least) / (most - least))
         return math.hypot(*parts)
 
     return min(front, key=distance)
 
 
-def _point(record: StudyRecord, candidate: StudyCandidate) -> Point:
+def _point(record: StudyRecord, candidate: StudyCandidate, default: StudyCandidate) -> Point:
     run = record.run(candidate.label)
-    is_default = candidate is record.candidates[0]
     model = record.selection.model
-    return Point(
+    is_default = candidate is default
+    own_bytes = model.graph_bytes + model.external_bytes
+    point = Point(
         label=candidate.label,
         config=candidate.config,
-        speedup=candidate.ratio or 1.0,
-        low=1.0 if is_default else candidate.low or 0.0,
-        high=1.0 if is_default else candidate.high or math.inf,
+        axes=(
+            Axis(record.objective, 1.0, 1.0, 1.0)
+            if is_default
+            else Axis(
+                record.objective,
+                candidate.ratio or 1.0,
+                candidate.low or 1e-9,
+                candidate.high or math.inf,
+            ),
+        ),
         memory_bytes=None if run is None else run.peak_rss_bytes,
         load_s=None if run is None else run.load_s,
-        file_bytes=candidate.file_bytes or model.graph_bytes + model.external_bytes,
+        file_bytes=candidate.file_bytes or own_bytes,
         error=candidate.error if candidate.config.precision is not None else 0.0,
         accuracy=candidate.accuracy,
+        rate=candidate.rate,
     )
+    if record.further:
+        known = {row.objective: row for row in candidate.further}
+        further = [
+            Axis(name, 1.0, 1.0, 1.0)
+            if is_default
+            else Axis(name, known[name].ratio, known[name].low, known[name].high)
+            for name in record.further
+            if is_default or name in known
+        ]
+        return replace(point, axes=(*point.axes, *further))
+    first = record.run(default.label)
+    costs = {
+        "memory": (None if first is None else first.peak_rss_bytes, point.memory_bytes),
+        "load": (None if first is None else first.load_s, point.load_s),
+        "file size": (default.file_bytes or own_bytes, point.file_bytes),
+        "error": (1.0, None if point.error is None else math.exp(min(point.error, 20.0))),
+    }
+    measured = [
+        Axis(name, before / after, before / after, before / after * (1 + TIE[name]))
+        for name, (before, after) in costs.items()
+        if before and after and name != record.objective
+    ]
+    return replace(point, axes=(*point.axes, *measured))
 
 
 def _beats(first: Point, second: Point) -> bool:
     """Return whether the first is better in one respect beyond doubt and nowhere worse."""
     if first is second:
         return False
-    better = first.low > second.high
-    if first.high < second.low or (not better and first.speedup < second.speedup):
-        return False
-    for axis in AXES[1:]:
-        own, other = _cost(first, axis), _cost(second, axis)
-        if own is None or other is None:
+    better = False
+    for own in first.axes:
+        other = second.axis(own.name)
+        if other is None:
             continue
-        if own > other * (1 + TIE[axis]):
+        ahead = own.low > other.high
+        has_interval = own.name not in TIE or own.low < own.ratio
+        if own.high < other.low or (has_interval and not ahead and own.ratio < other.ratio):
             return False
-        better = better or own * (1 + TIE[axis]) < other
+        better = better or ahead
     return better
-
-
-def _cost(point: Point, axis: str) -> float | None:
-    values = {
-        "latency": 1 / point.speedup,
-        "memory": point.memory_bytes,
-        "load": point.load_s,
-        "file": point.file_bytes,
-        "error": point.error,
-    }
-    return values[axis]

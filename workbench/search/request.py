@@ -11,23 +11,25 @@ from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare_request import CompareRequest, check_seed
 from workbench.measurement.limits import Limits
 from workbench.models import Inputs, Model
-from workbench.records.goal import OBJECTIVES, Goal, Objective
+from workbench.records.goal import Goal, Objective, check_objectives
 from workbench.records.space import Space
 from workbench.records.study import StudyRecord
-from workbench.text import listed, quoted
+from workbench.text import quoted
 
 LEAST_BUDGET_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class StudyRequest:
-    """The model, what may vary, what to minimize, and how long it may take."""
+    """The model, what may vary, what to improve, and how long it may take."""
 
     model: Model
     inputs: Inputs
     space: Space
     base: Config = field(default_factory=Config)
     objective: Objective = "latency"
+    further: tuple[Objective, ...] = ()  # objectives after the first
+    callers: int = 4  # at once, where throughput is an objective
     goal: Goal = field(default_factory=Goal)
     budget_s: float = 300.0
     smallest_effect: float = 0.01
@@ -41,11 +43,7 @@ class StudyRequest:
 
     def check(self, *, needs_space: bool = True) -> None:
         """Refuse an invalid request before anything is measured."""
-        if self.objective not in OBJECTIVES:
-            raise ConfigError(
-                f"objective={quoted(self.objective)} is nothing that a study minimizes",
-                f"give one of {listed(OBJECTIVES)}",
-            )
+        check_objectives(self.objectives, self.callers)
         self.goal.check()
         check_seed(self.seed)
         if not isinstance(self.budget_s, int | float) or not LEAST_BUDGET_S <= self.budget_s < float("inf"):
@@ -58,6 +56,11 @@ class StudyRequest:
                 "the space is empty: nothing may vary",
                 "give a space, wb.Space.of(intra_op_threads=(1, 2)), or leave it out for the default",
             )
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """All objectives, the first one first."""
+        return (self.objective, *self.further)
 
     def comparison(self, *configs: Config, budget_s: float | None = None, seed: int = 0) -> CompareRequest:
         """Return the request to compare configs as this study measures them."""

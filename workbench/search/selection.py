@@ -45,15 +45,19 @@ class Bench(Protocol):
     def measure(self, labels: Sequence[str]) -> None:
         """Measure one round of the default and these candidates."""
 
-    def gains(self) -> Gains:
-        """Return the gains of those that are still in."""
+    @property
+    def objectives(self) -> int:
+        """The number of objectives; the first one chooses the winner, all keep a config in the race."""
+
+    def gains(self, at: int = 0) -> Gains:
+        """Return the gains in one objective of those that are still in."""
 
     def affords(self, count: int, share: float = 1.0) -> bool:
         """Return whether a round of so many candidates fits this share of the time to select."""
 
 
-Suggest = Callable[[Mapping[str, Config], Gains, int], Iterable[Config]]
-"""Configs by label, gains so far, how many are wanted → configs worth trying."""
+Suggest = Callable[[Mapping[str, Config], Sequence[Gains], int], Iterable[Config]]
+"""Configs by label, gains so far in each objective, how many are wanted → configs worth trying."""
 
 
 class Selection:
@@ -64,26 +68,39 @@ class Selection:
         self._base = base
         self._bench = bench
         self._suggest = suggest
+        self._at = 0  # the objective by which candidates are ranked
 
     def run(self) -> str:
-        """Return the label of the winner; "A" if the default wins."""
+        """Return the label of the winner in the first objective; "A" if the default wins."""
         configs = self._all() if len(self._space) <= ENUMERATED else None
         if configs is not None:
             self._race(self._admitted(configs, "one change"), SCREENING)
         else:
             moves = self._screen()
-            self._race(self._admitted(self._combined(moves), "combined"), SCREENING)
+            for at in range(self._bench.objectives):
+                self._at = at
+                self._cross(moves)
+            self._at = 0
+            if self._suggest is not None:
+                self._sample()
+        for at in reversed(range(self._bench.objectives)):
+            self._at = at
+            self._race(self._finalists(), FINAL)
+        return self._winner()
+
+    def _cross(self, moves: Sequence[tuple[str, Config, str]]) -> None:
+        """Race the good changes together, then each change on the leader."""
+        self._race(self._admitted(self._combined(moves), "combined"), SCREENING)
         for _ in range(2):
             leader = self._leader()
-            if leader == BASELINE or configs is not None:
-                break
+            if leader == BASELINE:
+                return
             self._race(self._admitted(self._around(leader), "on the leader"), SCREENING)
             if self._leader() == leader:
-                break
-        if self._suggest is not None and configs is None:
-            self._sample()
-        self._race(self._finalists(), FINAL)
-        return self._winner()
+                return
+
+    def _gains(self) -> Gains:
+        return self._bench.gains(self._at)
 
     def _all(self) -> list[Config]:
         every = (*self._space.configs(self._base), *self._merged(self._base, self._space.starts))
@@ -103,7 +120,7 @@ class Selection:
 
     def _combined(self, moves: Sequence[tuple[str, Config, str]]) -> Iterator[Config]:
         """Yield combinations of the good changes, the most promising first: savings of time add up."""
-        standings, gains = Standings(self._bench.gains()), self._bench.gains()
+        standings, gains = Standings(self._gains()), self._gains()
         best: dict[str, tuple[float, Config]] = {}
         for axis, change, label in moves:
             gain = standings.gain(label)
@@ -121,7 +138,7 @@ class Selection:
 
     def _around(self, leader: str) -> Iterator[Config]:
         """Yield the leader with one more change, and with one change fewer."""
-        config, standings = self._bench.configs[leader], Standings(self._bench.gains())
+        config, standings = self._bench.configs[leader], Standings(self._gains())
         alone = {other: label for label, other in self._bench.configs.items()}
         within = [change for _, change in self._space.moves if merged(config, change) == config]
         for left_out in within if len(within) > 1 else ():
@@ -140,7 +157,7 @@ class Selection:
         while self._bench.affords(BATCH, SAMPLED_SHARE):
             suggested = [
                 config
-                for config in self._suggest(self._bench.configs, self._bench.gains(), BATCH)
+                for config in self._suggest(self._bench.configs, self._all_gains(), BATCH)
                 if config not in self._bench.configs.values()
             ]
             labels = self._admitted(suggested, "sampled")
@@ -159,7 +176,7 @@ class Selection:
                     return
                 rounds += 1
                 alive = self._unbeaten(alive, FIRST_BEYOND if rounds == 1 else 2.0)
-            standings = Standings(self._bench.gains())
+            standings = Standings(self._gains())
             ranked = sorted(alive, key=lambda label: -standings.gain(label))
             leader = self._leader()
             half = max(1, (len(ranked) + 1) // 2)
@@ -182,19 +199,22 @@ class Selection:
         return True
 
     def _unbeaten(self, labels: Sequence[str], beyond: float) -> list[str]:
-        standings, leader = Standings(self._bench.gains()), self._leader()
+        rankings = [(Standings(gains), self._leader_of(gains)) for gains in self._all_gains()]
         return [
-            label for label in labels if self._is_in(label) and not standings.is_beaten(label, leader, beyond)
+            label
+            for label in labels
+            if self._is_in(label)
+            and not all(standings.is_beaten(label, leader, beyond) for standings, leader in rankings)
         ]
 
     def _finalists(self) -> list[str]:
-        standings, leader = Standings(self._bench.gains()), self._leader()
+        standings, leader = Standings(self._gains()), self._leader()
         near = [label for label in self._measured() if not standings.is_beaten(label, leader)]
         return sorted(near, key=lambda label: -standings.gain(label))[:MOST_FINALISTS]
 
     def _winner(self) -> str:
         """Return the leader, or the config with the fewest changes that is as good as it."""
-        standings, leader = Standings(self._bench.gains()), self._leader()
+        standings, leader = Standings(self._gains()), self._leader()
         if leader == BASELINE:
             return leader
         near = [
@@ -210,9 +230,15 @@ class Selection:
 
     def _leader(self) -> str:
         """Return the label with the largest gain; the default only if it keeps the limits."""
-        gains, measured = self._bench.gains(), self._measured()
+        return self._leader_of(self._gains())
+
+    def _leader_of(self, gains: Gains) -> str:
+        measured = self._measured()
         racing = [BASELINE, *measured] if BASELINE in gains or not measured else measured
         return max(racing, key=Standings(gains).gain)
+
+    def _all_gains(self) -> list[Gains]:
+        return [self._bench.gains(at) for at in range(self._bench.objectives)]
 
     def _measured(self) -> list[str]:
         return [label for label, rounds in self._bench.gains().items() if rounds and label != BASELINE]

@@ -19,8 +19,9 @@ from workbench.measurement.interference import Watch
 from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.machine import read_machine
 from workbench.measurement.rounds import StartWorker
-from workbench.records.comparison import ComparisonRecord
+from workbench.records.comparison import ComparisonRecord, Verdict
 from workbench.records.display import config_in_words
+from workbench.records.load_test import LoadTestRecord
 from workbench.records.origin import new_id
 from workbench.records.study import StudyRecord
 from workbench.search.bench import LocalBench
@@ -29,8 +30,10 @@ from workbench.search.optuna_trials import LARGE, Sampler
 from workbench.search.request import StudyRequest
 from workbench.search.selection import Selection, Suggest
 from workbench.search.standings import BASELINE
+from workbench.search.under_load import load_of
 from workbench.worker.launch import Worker, WorkerFolder
 
+CONFIRM_LOADS = 6  # rounds of a load test: an interval needs 3
 MOST_BEYOND = 3  # configs beyond a limit that are timed, to say what the goal would cost
 
 OnMeasured = Callable[[StudyRecord], None]
@@ -62,6 +65,8 @@ def run_study(
                 id=identity,
                 created_utc=created_utc,
                 objective=request.objective,
+                further=request.further,
+                callers=request.callers,
                 goal=request.goal,
                 space=request.space,
                 budget_s=bench.budget_s,
@@ -85,17 +90,34 @@ def run_study(
             )
             bench.start()
             if suggest is None and len(request.space) > LARGE:
-                suggest = Sampler(request.space, request.base, request.seed)
+                suggest = Sampler(request.space, request.base, request.seed, len(request.objectives))
             winner = Selection(request.space, request.base, bench, suggest).run()
             _check_tried(bench)
             confirmations = () if request.earlier is None else request.earlier.confirmations
+            proof, under_load = None, None
             if winner != BASELINE:
                 confirmations = (
                     *_without(confirmations, bench, winner),
                     _confirmed(request, bench, winner, confirmations, surroundings, cancel),
                 )
-            best, ended = _conclusion(request, bench, winner, confirmations)
-            return record_of(bench, confirmations=confirmations, winner=winner, best=best, ended=ended)
+                under_load = _loaded(request, bench, winner, confirmations, surroundings, cancel)
+                proof = verdict_on(
+                    request.objective,
+                    confirmations[-1],
+                    under_load,
+                    bench.sizes(winner),
+                    request.smallest_effect,
+                )
+            best, ended = _conclusion(request, bench, winner, confirmations, proof)
+            return record_of(
+                bench,
+                confirmations=confirmations,
+                winner=winner,
+                best=best,
+                ended=ended,
+                proof=proof,
+                under_load=under_load,
+            )
         except Cancelled as error:
             raise Cancelled(
                 f"{error.problem}; every finished round is kept in the history",
@@ -157,6 +179,28 @@ def _confirmed(
     )
 
 
+def _loaded(
+    request: StudyRequest,
+    bench: LocalBench,
+    winner: str,
+    confirmations: tuple[ComparisonRecord, ...],
+    surroundings: Surroundings,
+    cancel: threading.Event | None,
+) -> LoadTestRecord | None:
+    """Measure the default and the winner under load on fresh rounds, if throughput is the objective."""
+    if request.objective != "throughput" or any(run.failure for run in confirmations[-1].runs):
+        return None
+    bench.report(f"confirming with {request.callers} callers")
+    return load_of(
+        request,
+        (request.base, bench.entries[winner].config),
+        rounds=CONFIRM_LOADS,
+        seed=request.seed + 1 + len(confirmations),
+        cancel=cancel,
+        start_worker=surroundings.start_worker,
+    )
+
+
 def _without(
     confirmations: tuple[ComparisonRecord, ...], bench: LocalBench, winner: str
 ) -> tuple[ComparisonRecord, ...]:
@@ -167,31 +211,34 @@ def _without(
 
 
 def _conclusion(
-    request: StudyRequest, bench: LocalBench, winner: str, confirmations: tuple[ComparisonRecord, ...]
+    request: StudyRequest,
+    bench: LocalBench,
+    winner: str,
+    confirmations: tuple[ComparisonRecord, ...],
+    proof: Verdict | None,
 ) -> tuple[str, str]:
     """Return the label of the answer and why it is the answer."""
     default_is_in = BASELINE in bench.gains()
-    if winner == BASELINE:
+    if winner == BASELINE or proof is None:
         if not default_is_in:
             return BASELINE, f"no config keeps the limits: {bench.entries[BASELINE].reason}"
-        return BASELINE, _unreached(request, bench, 1.0) or "nothing in the space was faster"
+        return BASELINE, _unreached(request, bench, 1.0) or "nothing in the space was better"
     entry = bench.entries[winner]
     record = confirmations[-1]
-    verdict = verdict_on(request.objective, record, bench.sizes(winner), request.smallest_effect)
     broken = broken_limit(request.goal, record.runs[1], entry.file_bytes)
     words = config_in_words(entry.config)
     if record.runs[1].failure is not None:
         return BASELINE, f"{words} failed when it was measured again: {record.runs[1].failure.problem}"
-    if verdict.kind == "outputs differ":
-        return BASELINE, f"{words} was left out at the end: {verdict.reason}"
+    if proof.kind == "outputs differ":
+        return BASELINE, f"{words} was left out at the end: {proof.reason}"
     if broken is not None:
         return BASELINE, f"{words} was left out at the end: {broken}"
     if not default_is_in:
         return winner, f"the default breaks a limit: {bench.entries[BASELINE].reason}"
-    if verdict.kind != "faster":
-        looked = "" if verdict.ratio is None else f" ({verdict.ratio:.3f}× on fresh rounds)"
-        return BASELINE, f"{words} led the race and was not confirmed{looked}: {verdict.reason}"
-    return winner, _unreached(request, bench, verdict.ratio or 1.0) or "confirmed on fresh rounds"
+    if proof.kind != "faster":
+        looked = "" if proof.ratio is None else f" ({proof.ratio:.3f}× on fresh rounds)"
+        return BASELINE, f"{words} led the race and was not confirmed{looked}: {proof.reason}"
+    return winner, _unreached(request, bench, proof.ratio or 1.0) or "confirmed on fresh rounds"
 
 
 def _unreached(request: StudyRequest, bench: LocalBench, reached: float) -> str | None:

@@ -143,7 +143,7 @@ def _studied(order: str, running: _Running) -> StudyRecord:
                 request.inputs,
                 base=request.base,
                 goal=request.goal,
-                objective=request.objective,
+                objectives=request.objectives,
                 pacing_s=request.pacing_s,
                 calibration=request.calibration,
                 cancel=running.cancel,

@@ -56,6 +56,8 @@ class StudyOrder:
     space: Space | None
     base: Config
     objective: Objective
+    further: tuple[Objective, ...]
+    callers: int
     goal: Goal
     budget_s: float
     smallest_effect: float
@@ -82,6 +84,8 @@ def order_of(request: StudyRequest) -> StudyOrder:
         space=request.space if request.space.axes or request.space.starts else None,
         base=request.base,
         objective=request.objective,
+        further=request.further,
+        callers=request.callers,
         goal=request.goal,
         budget_s=float(request.budget_s),
         smallest_effect=request.smallest_effect,
@@ -104,6 +108,8 @@ def request_of(order: StudyOrder, model: Model) -> StudyRequest:
         space=order.space or Space(),
         base=order.base,
         objective=order.objective,
+        further=order.further,
+        callers=order.callers,
         goal=order.goal,
         budget_s=order.budget_s,
         smallest_effect=order.smallest_effect,

@@ -1,0 +1,59 @@
+"""The throughput of candidates with several callers at once: rounds of a load test."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from workbench.config import Config
+from workbench.judge.load_request import LoadRequest, Sessions
+from workbench.judge.load_test import measure_load
+from workbench.measurement.limits import OnProgress
+from workbench.measurement.rounds import StartWorker
+from workbench.records.load_test import LoadPoint, LoadTestRecord
+from workbench.search.request import StudyRequest
+
+SLICE_S = 0.4  # of each config in each round
+
+
+def load_of(
+    request: StudyRequest,
+    configs: Sequence[Config],
+    *,
+    rounds: int,
+    seed: int,
+    on_progress: OnProgress = lambda _: None,
+    cancel: threading.Event | None = None,
+    start_worker: StartWorker,
+) -> LoadTestRecord:
+    """Measure the configs with the callers of the study; the first one is the baseline."""
+    point = LoadPoint(request.callers)
+    asked = LoadRequest(
+        compared=replace(request.comparison(*configs), seed=seed),
+        sessions=(Sessions(),) * len(configs),
+        points=(point,),
+        duration_s=SLICE_S * rounds,
+        rounds=rounds,
+    )
+    return measure_load(asked, on_progress=on_progress, cancel=cancel, start_worker=start_worker)
+
+
+def round_of(
+    request: StudyRequest,
+    configs: Mapping[str, Config],
+    *,
+    seed: int,
+    cancel: threading.Event | None,
+    start_worker: StartWorker,
+) -> dict[str, float]:
+    """Return the answers a second of each config in one round, by label; a config that failed has none."""
+    record = load_of(
+        request, [*configs.values()], rounds=1, seed=seed, cancel=cancel, start_worker=start_worker
+    )
+    return {
+        label: fmean(rates)
+        for label, run in zip(configs, record.runs, strict=True)
+        if (rates := [part.throughput_hz for part in run.slices if part.throughput_hz > 0])
+    }
