@@ -91,7 +91,7 @@ class TunePage:
         if not isinstance(partial, Study):
             return
         if job is None:
-            self._partial = None
+            self._partial = self.shown = None
             self.state.study = partial
         elif partial is not self._partial:
             self._partial = partial
