@@ -22,13 +22,15 @@ def against_the_cpu(bench: Bench) -> Iterator[str]:
 
 
 def levels(bench: Bench) -> Iterator[str]:
-    """Latency and nodes by optimization level."""
+    """Latency, nodes and outputs by optimization level."""
     for name in bench.samples:
         result = wb.levels(
             name, bench.cuda(), budget_s=2 * bench.budget_s, progress=False, keep=False, cancel=bench.cancel
         )
         bench.save(f"levels-{name}", result)
-        yield f"{name}: {result}"
+        differ = [row.level for row in result.record.rows if row.outputs_agree is False]
+        outputs = f"OUTPUTS DIFFER at {', '.join(differ)}" if differ else "outputs agree at every level"
+        yield f"{name}: {result}; {outputs}"
 
 
 def arithmetic(bench: Bench) -> Iterator[str]:
@@ -122,7 +124,8 @@ def memory(bench: Bench) -> Iterator[str]:
             cancel=bench.cancel,
         )  # fmt: skip
     bench.save(f"load-{name}", load)
-    yield f"{sampling}\n{load}"
+    what = "the processor in place of the card" if bench.stand_in else "the card"
+    yield f"{what}: {sampling}\n{load}"
 
 
 def fallback(bench: Bench) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The recorded comparisons open here, whatever machine they were made on."""
+"""The recorded results open here, whatever machine they were made on; a stand-in claims nothing of a GPU."""
 
 import pytest
 
@@ -16,7 +16,27 @@ def test_the_list_of_recordings_is_complete():
     assert all(f"`{name}`" in listed for name in BUNDLES)
 
 
-@pytest.mark.parametrize("name", BUNDLES)
+STAND_INS = [name for name in BUNDLES if name.startswith("stand-in-")]
+MOST_BYTES = 600_000  # of all together: they are in the wheel
+
+
+@pytest.mark.parametrize("name", STAND_INS)
+def test_a_stand_in_opens_is_drawn_and_ran_on_the_cpu(name):
+    result = wb.open(RECORDED / name)
+    assert str(result)
+    assert len(result.to_frame())
+    assert result.still() is not None
+    record = getattr(result, "record", None)
+    runs = getattr(getattr(record, "comparison", None) or record, "runs", ())
+    for provider in {provider for run in runs for provider in run.providers}:
+        assert not any(word in provider.casefold() for word in ("cuda", "tensorrt"))
+
+
+def test_recordings_stay_small():
+    assert sum((RECORDED / name).stat().st_size for name in BUNDLES) < MOST_BYTES
+
+
+@pytest.mark.parametrize("name", sorted(set(BUNDLES) - set(STAND_INS)))
 def test_a_recording_opens_and_is_of_a_sample(name):
     comparison = wb.open(RECORDED / name)
     assert comparison.record.model.name in sample_names()
