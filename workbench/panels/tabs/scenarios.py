@@ -20,18 +20,25 @@ NARROW, WIDE = 5, 15  # characters of an example: up to here a field is short, f
 
 
 class Scenarios:
-    """A line for each kind whose form stands in this tab."""
+    """A line for each kind whose form stands in this tab; a menu chooses the one on the screen."""
 
     def __init__(self, bench: Bench) -> None:
         kinds = [kind for kind in KINDS.offered(TITLE) if kind.form]
         self.lines = {kind.name: FormLine(bench, kind) for kind in kinds}
-        self.widget = W.VBox([line.widget for line in self.lines.values()])
+        options = [(kind.button, kind.name) for kind in kinds]
+        self.menu = W.Dropdown(options=options, tooltip="Which scenario to measure")
+        self.menu.add_class("wbp-scenario")
+        self.place = W.VBox([])
+        self.widget = W.HBox([self.menu, self.place])
         self.widget.add_class("wbp-forms")
+        on_change(self.menu, lambda _: self.refresh())
+        self.refresh()
 
     def refresh(self) -> None:
-        """Name the buttons by what there is."""
-        for line in self.lines.values():
-            line.show()
+        """Show the line of the chosen kind, with its button named by what there is."""
+        line = self.lines[self.menu.value]
+        line.show()
+        self.place.children = [line.widget]
 
 
 class FormLine:
@@ -85,8 +92,8 @@ class FormLine:
 
 SCENARIOS = Tab(
     TITLE,
-    "Sweep measures all configs at several sizes, or at several values of a knob. Load test lets several "
-    "callers run them at once. Decode runs a language model token by token. Matrix adds further models, and "
-    "Versions other versions of ONNX Runtime.",
+    "Choose a scenario above. Sweep measures all configs at several sizes, or at several values of a knob. "
+    "Matrix adds further models, and Versions other versions of ONNX Runtime. Load test lets several callers "
+    "run the configs at once. Decode runs a language model token by token.",
     tools=Scenarios,
 )
