@@ -17,6 +17,7 @@ FAMILIES = (
     "shapes",
     "int8",
     "integers",
+    "calibration",
     "accuracy",
     "model_file",
     "decoders",
