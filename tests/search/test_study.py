@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.study import StudyRecord
 from workbench.results.registry import KINDS
 from workbench.search.request import StudyRequest
-from workbench.search.study import run_study
+from workbench.search.study import _unreached, run_study
 from workbench.worker.protocol import Message
 
 SPACE = wb.Space.of(intra_op_threads=(1, 2, 3), spinning=(False,))
@@ -197,6 +199,18 @@ def test_a_goal_out_of_reach_is_said(tmp_path: Path) -> None:
     record = studied(asked(tmp_path, goal=wb.Goal(min_speedup=3.0)))
     assert record.best_config == wb.Config(intra_op_threads=1)
     assert "the goal of 3.00× is not reached: the best within the limits is 1.6" in record.ended
+
+
+def test_what_a_goal_out_of_reach_would_cost_is_said(tmp_path: Path) -> None:
+    reason = "the accuracy falls by 3.1 points, at most 1.0 asked for"
+    beyond = SimpleNamespace(config=wb.Config(precision=wb.DynamicInt8()), reason=reason)
+    bench: Any = SimpleNamespace(entries={"B": beyond}, time_anyway=lambda _: {"B": math.log(1.6)})
+    request = asked(tmp_path, goal=wb.Goal(min_speedup=1.5, max_accuracy_drop=0.01))
+    assert _unreached(request, bench, 1.07) == (
+        "the goal of 1.50× is not reached: the best within the limits is 1.07×; "
+        f"precision dynamic int8 would reach 1.60×, and {reason}"
+    )
+    assert _unreached(request, bench, 1.5) is None
 
 
 @pytest.mark.real

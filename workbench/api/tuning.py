@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from workbench.models import Inputs, Model
+    from workbench.results.ablation import Ablation
 
 __all__ = ["Goal", "Space", "Study", "TargetStudies", "default_space", "tune", "tune_targets"]
 
@@ -193,10 +194,13 @@ def default_space(
     inputs: Inputs | Any = None,
     pacing_s: float | None = None,
     calibration: Any = None,
+    ablation: Ablation | None = None,
     seed: int = 0,
     cancel: threading.Event | None = None,
 ) -> Space:
     """Return what `tune` would vary: `default_space(model).without("level").including(…)` changes it.
+
+    Passes that `ablation`, a result of `wb.ablate`, found to cost time take part.
 
     >>> import workbench as wb
     >>> wb.default_space.__name__
@@ -211,5 +215,6 @@ def default_space(
         objectives=_several(objective),
         pacing_s=pacing_s,
         calibration=calibration,
+        harmful=() if ablation is None else ablation.record.hurts,
         cancel=cancel,
     )

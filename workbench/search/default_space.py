@@ -32,6 +32,11 @@ LARGE_KERNEL = 9  # convolutions from this size on may be faster without the blo
 MOST_PASSES = 4
 FEW_ROWS = 8
 LARGE_WEIGHTS_BYTES = 128 << 20  # about 4 times a last-level cache
+PARALLEL_CORES = 4
+WIDE = 2.0  # a graph with fewer branches has nothing to run at once, and the parallel mode costs time
+_CONVOLUTIONS = {  # options of a provider that may pay where convolutions dominate
+    "CUDAExecutionProvider": ({"cudnn_conv_algo_search": "HEURISTIC"}, {"prefer_nhwc": True}),
+}
 FIRST_EXTENDED = 2  # the level of fusions; basic ones never cost time
 
 
@@ -44,10 +49,14 @@ def default_space(
     objectives: Sequence[Objective] = ("latency",),
     pacing_s: float | None = None,
     calibration: Any = None,
+    harmful: Sequence[str] = (),
     cancel: threading.Event | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Space:
-    """Return the settings that may pay for this model here. One session is made, nothing is run."""
+    """Return the settings that may pay for this model here. One session is made, nothing is run.
+
+    `harmful` are passes that an ablation found to cost time: each may be switched off.
+    """
     base, goal = base or Config(), goal or Goal()
     on_step("which passes fire")
     observation = observe_prepared(model, base, passes=False, calibration=calibration, cancel=cancel)
@@ -55,12 +64,16 @@ def default_space(
     axes: dict[str, tuple[Config, ...]] = {}
     precisions = tuple(_precisions(model, inputs, goal, machine, calibration))
     axes["precision"] = tuple(Config(precision=precision) for precision in precisions)
-    axes["providers"] = tuple(_providers(machine, on_step))
+    axes["providers"] = tuple(_providers(model, machine, on_step))
+    if axes["providers"]:  # copies between host and device are worth binding; on the CPU it changes nothing
+        axes["io_binding"] = (Config(io_binding=True),)
     axes["intra_op_threads"] = tuple(
         Config(intra_op_threads=count) for count in (1, 2, 4, 8, 16, 32) if count < _cores(machine)
     )
+    if _cores(machine) >= PARALLEL_CORES and _width(model) >= WIDE:
+        axes["execution_mode"] = (Config(execution_mode="parallel"),)
     axes["level"] = () if _is_convolutional(model) else (Config(level="basic"), Config(level="disabled"))
-    for name in _passes(model, observation):
+    for name in dict.fromkeys((*harmful, *_passes(model, observation))):
         axes[f"disabled_passes.{name}"] = (Config(disabled_passes=(name,)),)
     starts: tuple[Config, ...] = ()
     sizes = measured_sizes(model, inputs)
@@ -97,13 +110,14 @@ def _precisions(
         yield WeightOnly(bits=4)
 
 
-def _providers(machine: Machine, on_step: Callable[[str], None]) -> Iterator[Config]:
-    """Yield the providers of a GPU that work here."""
+def _providers(model: Model, machine: Machine, on_step: Callable[[str], None]) -> Iterator[Config]:
+    """Yield the providers of a GPU that work here, with those of their options that may pay."""
     if not machine.gpus:
         return
     on_step("which providers work here")
     for name in working_providers(machine):
-        yield Config(providers=(Provider(name), Provider(CPU)))
+        for options in ({}, *(_CONVOLUTIONS.get(name, ()) if _is_convolutional(model) else ())):
+            yield Config(providers=(Provider(name, options), Provider(CPU)))
 
 
 def working_providers(machine: Machine) -> tuple[str, ...]:
@@ -133,6 +147,16 @@ def _has_large_kernel(model: Model) -> bool:
         for attribute in node.attribute
         if attribute.name == "kernel_shape"
     )
+
+
+def _width(model: Model) -> float:
+    """Return how many nodes could run at once on average: nodes over the longest path."""
+    depth: dict[str, int] = {}
+    nodes = [node for node in model.structure.graph.node if node.op_type != "Constant"]
+    for node in nodes:
+        below = 1 + max((depth.get(name, 0) for name in node.input), default=0)
+        depth.update(dict.fromkeys(node.output, below))
+    return len(nodes) / max(depth.values(), default=1)
 
 
 def _is_convolutional(model: Model) -> bool:
