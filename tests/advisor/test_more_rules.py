@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from onnx import TensorProto, helper
 
+from benchmarks.graphs import explained_of
 from tests.advisor.evidence import evidence, say
 from tests.advisor.test_rules import matrix
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
+from tests.factories.graphs import graph, node
 from tests.factories.profiled_configs import FLOAT, machine
 from workbench.analysis.graph import read_graph
 from workbench.analysis.memory.by_node import MemoryRecord, NodeMemory
@@ -188,6 +190,21 @@ def test_scratch_memory_of_a_node() -> None:
     (finding,) = say("scratch-memory", evidence(nodes, memory=memory(MIB, temporary=40 * MIB)))
     assert finding.gain.saved == 40 * MIB
     assert say("scratch-memory", evidence(nodes, memory=memory(MIB, temporary=5 * MIB))) == []
+
+
+@pytest.mark.parametrize(("mode", "rewrites"), [("reflect", ("reflect-pad-spelled-out",)), ("edge", None)])
+def test_a_reflecting_pad_that_splits_the_graph_is_spelled_out(mode: str, rewrites: Any) -> None:
+    kinds = ["Relu", "Pad"] * 4
+    nodes = [(f"n{i}", kind, (f"n{i - 1}" if i else "x",), 10) for i, kind in enumerate(kinds)]
+    built = matrix(nodes)
+    for made in built.graph.node:
+        if made.op_type == "Pad":
+            made.attribute.append(helper.make_attribute("mode", mode))
+    source = graph(*(node(name, op_type, inputs, name) for name, op_type, inputs, _ in nodes))
+    explained = explained_of(source, source, on_cpu=("Pad",))
+    facts = evidence(nodes, structure=built, config=CUDA, explained=explained)
+    (finding,) = say("many-partitions", facts)
+    assert (finding.fix.config.rewrites if finding.fix.config else None) == rewrites
 
 
 def test_larger_sizes_that_come_later() -> None:

@@ -25,6 +25,7 @@ from workbench.rewrites.casts import remove_cast_pairs
 from workbench.rewrites.convolutions import widen_convolutions
 from workbench.rewrites.inputs import take_weights_out_of_inputs
 from workbench.rewrites.powers import spell_powers_out
+from workbench.rewrites.reflections import spell_reflections_out
 from workbench.rewrites.weights import remove_unused_weights, set_denormals_to_zero, share_duplicated_weights
 from workbench.worker.preparing.rewrite import FUNCTIONS
 
@@ -464,7 +465,8 @@ def test_all_rewrites_of_a_file_and_the_script_that_does_the_same(external: bool
         "loop-to-product applies nowhere, einsum-spelled-out applies nowhere, "
         "gelu-to-one-node applies nowhere, layer-norm-to-one-node applies nowhere, "
         "batch-norm-folded applies nowhere, power-spelled-out applied 1 time, "
-        "conv1d-to-2d applied 2 times, channels-padded applies nowhere, "
+        "conv1d-to-2d applied 2 times, reflect-pad-spelled-out applies nowhere, "
+        "channels-padded applies nowhere, "
         "logits-of-last-position applies nowhere, cast-pairs-removed applies nowhere, "
         "denormals-to-zero applied 2 times, "
         "duplicated-weights-shared applied 1 time, unused-weights-removed applied 2 times"
@@ -483,3 +485,52 @@ def test_a_rewrite_that_applies_nowhere_says_so() -> None:
     prepared = wb.prepare("digits-conv", wb.Config(rewrites=("conv1d-to-2d",)))
     assert prepared.steps[0].did == "conv1d-to-2d applies nowhere"
     assert "no rewrite applies" in prepared.notes[0]
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("pads", "axes", "applied"),
+    [
+        ([0, 0, 1, 2, 0, 0, 2, 1], None, 1),
+        ([0, 0, 0, 3, 0, 0, 0, 0], None, 1),
+        ([0, 0, 4, 0, 0, 0, 4, 0], None, 1),  # all of an axis but its edge
+        ([1, 2], [-2], 1),
+        ([0, 0, 0, 0, 0, 0, 0, 0], None, 0),
+        ([0, 0, -1, 0, 0, 0, 1, 0], None, 0),
+    ],
+)
+def test_reflecting_pads_are_slices_with_equal_outputs(
+    pads: list[int], axes: list[int] | None, applied: int
+) -> None:
+    weights = [numpy_helper.from_array(np.array(pads, np.int64), "pads")]
+    inputs = ["h", "pads"]
+    if axes is not None:
+        weights.append(numpy_helper.from_array(np.array(axes, np.int64), "axes"))
+        inputs += ["", "axes"]
+    nodes = [
+        helper.make_node("Relu", ["x"], ["h"]),
+        helper.make_node("Pad", inputs, ["y"], "pad", mode="reflect"),
+    ]
+    model = model_of(nodes, weights, (1, 2, 5, 6), opset=18)
+    feed = {"x": RANDOM.standard_normal((1, 2, 5, 6)).astype(np.float32)}
+    (before,) = run(model, feed)
+    check_same(model, spell_reflections_out, applied)
+    assert np.array_equal(run(model, feed)[0], before)
+    assert ("Pad" in op_types(model)) is not bool(applied)
+    assert model.graph.node[-1].name == "pad"
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("mode", ["constant", "edge"])
+def test_other_pads_stay(mode: str) -> None:
+    pads = numpy_helper.from_array(np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64), "pads")
+    model = model_of([helper.make_node("Pad", ["x", "pads"], ["y"], mode=mode)], [pads], (1, 2, 5, 6))
+    check_same(model, spell_reflections_out, 0)
+
+
+@pytest.mark.real
+def test_reflecting_pads_of_branches() -> None:
+    pads = numpy_helper.from_array(np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64), "pads")
+    body = [helper.make_node("Pad", ["x", "pads"], ["inside"], mode="reflect")]
+    model = model_of(in_branches(body, (1, 2, 7, 8)), [pads], (1, 2, 5, 6))
+    check_same(model, spell_reflections_out, 2)

@@ -76,6 +76,12 @@ REWRITES = (
         "one-dimensional convolutions become two-dimensional ones of height 1, with a blocked layout",
     ),
     Rewrite(
+        "reflect-pad-spelled-out",
+        "reflections",
+        "spell_reflections_out",
+        "a reflecting Pad becomes slices and a Concat, which providers that compile their parts take",
+    ),
+    Rewrite(
         "channels-padded",
         "channels",
         "pad_channels",

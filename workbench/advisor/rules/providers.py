@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
+from workbench.advisor.rewriting import rewrite_fix
 from workbench.config import Provider
 from workbench.records.findings import FindingRecord, Fix, Gain
 
@@ -101,8 +102,18 @@ def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(node.node for node in placement.nodes if node.provider == CPU),
         "likely",
         Gain("time", None, None, None, None),
-        Fix("export", "rewrite the operators that split it, or use the CPU for all of it"),
+        _joining_fix(evidence, split),
     )
+
+
+def _joining_fix(evidence: Evidence, split: Counter[str]) -> Fix:
+    """Return the rewrite of reflecting pads if these split the graph, else advice for the exporter."""
+    pads = [node for node in evidence.structure.graph.node if node.op_type == "Pad"]
+    if split["Pad"] and any(attribute.s == b"reflect" for node in pads for attribute in node.attribute):
+        return rewrite_fix(
+            evidence, "reflect-pad-spelled-out", "write reflecting pads as slices and a Concat"
+        )
+    return Fix("export", "rewrite the operators that split it, or use the CPU for all of it")
 
 
 @rule(

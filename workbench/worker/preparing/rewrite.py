@@ -17,6 +17,7 @@ from workbench.rewrites.loops import unroll_loops
 from workbench.rewrites.norms import fold_batch_norms, fuse_layer_norms
 from workbench.rewrites.powers import spell_powers_out
 from workbench.rewrites.products import keep_last_logits, spell_einsums_out
+from workbench.rewrites.reflections import spell_reflections_out
 from workbench.rewrites.weights import remove_unused_weights, set_denormals_to_zero, share_duplicated_weights
 from workbench.worker.preparing import files
 
@@ -30,6 +31,7 @@ FUNCTIONS: dict[str, Callable[[onnx.ModelProto], int]] = {
     "batch-norm-folded": fold_batch_norms,
     "power-spelled-out": spell_powers_out,
     "conv1d-to-2d": widen_convolutions,
+    "reflect-pad-spelled-out": spell_reflections_out,
     "channels-padded": pad_channels,
     "logits-of-last-position": keep_last_logits,
     "cast-pairs-removed": remove_cast_pairs,
