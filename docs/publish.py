@@ -1,6 +1,7 @@
 """Run the shipped notebooks and write them with their pictures, for readers without a kernel.
 
 `python -m docs.publish` writes docs/published/, on a machine with no other load.
+`WORKBENCH_BUDGET=short python -m docs.publish course/NAME.ipynb` writes one lesson, with short measurements.
 `python -m docs.publish --to FOLDER --whole NAME.ipynb` runs one notebook and keeps all its outputs.
 """
 
@@ -20,9 +21,12 @@ from PIL import Image
 
 import workbench
 from workbench.cli.lab import surroundings
+from workbench.text import one_line
 
 HERE = Path(__file__).parent
+SHIPPED = HERE.parent / "notebooks"
 MOST_BYTES = 600_000
+LONGEST_ALT = 400  # characters of a picture's alternative text
 COLORS = 64  # figures are flat; a picture shrinks to a third
 WIDGET = "application/vnd.jupyter.widget-view+json"
 LIVE = ("application/vnd.plotly.v1+json", WIDGET)  # needs a kernel or a page with scripts
@@ -38,18 +42,21 @@ def main() -> None:
     parser.add_argument("--whole", action="store_true", help="keep what only a page or a kernel can show")
     arguments = parser.parse_args()
     arguments.to.mkdir(parents=True, exist_ok=True)
-    shipped = HERE.parent / "notebooks"
-    for path in sorted(shipped.rglob("*.ipynb")):
-        name = path.relative_to(shipped).as_posix()
-        if not arguments.names or name in arguments.names:
-            book = run(path)
-            target = arguments.to / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(book if arguments.whole else strip(book), target)
-            size = target.stat().st_size
-            print(f"{target}: {size:,} bytes")
-            if not arguments.whole and size > MOST_BYTES:
-                raise SystemExit(f"{target} is larger than {MOST_BYTES:,} bytes: show less in it")
+    for name in arguments.names or published_names():
+        book = run(SHIPPED / name)
+        target = arguments.to / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(book if arguments.whole else strip(book), target)
+        size = target.stat().st_size
+        print(f"{target}: {size:,} bytes", flush=True)
+        if not arguments.whole and size > MOST_BYTES:
+            raise SystemExit(f"{target} is larger than {MOST_BYTES:,} bytes: show less in it")
+
+
+def published_names() -> list[str]:
+    """Return the notebooks that are published: those for users, and the numbered lessons of the course."""
+    paths = [*SHIPPED.glob("*.ipynb"), *SHIPPED.glob("course/[0-9]*.ipynb")]
+    return sorted(path.relative_to(SHIPPED).as_posix() for path in paths)
 
 
 def run(path: Path) -> nbformat.NotebookNode:
@@ -84,7 +91,13 @@ def _stripped(output: Any) -> Any | None:
         data.pop(kind, None)
     if PNG in data:
         data[PNG] = _small(data[PNG])
+        output.metadata.setdefault(PNG, {})["alt"] = alternative_text(data.get("text/plain", ""))
     return output if data else None
+
+
+def alternative_text(words: str) -> str:
+    """Return what a picture says in words, in one line, for readers who do not see it."""
+    return one_line(words.strip("<>"), LONGEST_ALT)
 
 
 def _small(picture: str) -> str:

@@ -47,3 +47,8 @@ def sections(book: nbformat.NotebookNode) -> dict[str, list[nbformat.NotebookNod
         elif cell.cell_type == "code":
             found.setdefault(title, []).append(cell)
     return found
+
+
+def pictures(book: nbformat.NotebookNode) -> int:
+    """How many pictures its outputs hold."""
+    return sum("image/png" in out.get("data", {}) for cell in book.cells for out in cell.get("outputs", []))

@@ -1,16 +1,22 @@
-"""A lesson's guess in the real JupyterLab: typed, and kept by a click."""
+"""The course in the real JupyterLab: from the launcher to a lesson, its guesses and its exercises."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Show
+from tests.browser.harness.axe import faults
+from tests.browser.harness.book import Book, open_book
+from tests.browser.harness.chromium import Pages
+from tests.browser.harness.lab import Lab
+from workbench.cli.lessons import lesson_of
 
 pytestmark = pytest.mark.browser
 
+OUTPUT = ".jp-OutputArea-output"
 GUESS = """
 from workbench import course
 guess = course.predict("How far apart?", name="browser.noise", unit="%")
@@ -21,9 +27,83 @@ guess
 def test_a_guess_is_kept_by_a_click(show: Show, tmp_path: Path) -> None:
     home = f"import os; os.environ['WORKBENCH_HOME'] = {str(tmp_path)!r}"
     book = show(home, GUESS)
-    output = book.page.locator(".jp-OutputArea-output")
+    output = book.page.locator(OUTPUT)
     expect(output.get_by_text("No guess yet.")).to_be_visible()
     output.locator("input[type=number]").fill("4.5")
     output.get_by_role("button", name="Keep my guess").click()
     expect(output.get_by_text("Kept: 4.5 %.")).to_be_visible()
     assert "4.5" in (tmp_path / "data" / "course.json").read_text()
+
+
+def test_the_launcher_leads_to_the_first_lesson(lab: Lab, pages: Pages) -> None:
+    book = open_book(pages.open(), lab, lab.write("launcher.ipynb", "1"))
+    book.command("launcher:create")
+    card = book.page.locator(".jp-LauncherCard", has_text="Course")
+    expect(card).to_be_visible()
+    card.click()
+    contents = book.page.locator(".jp-MarkdownViewer")
+    expect(contents.locator("h1")).to_have_text("The course")
+    pages.picture(book.page, "course")
+    contents.get_by_role("link", name="What a number is worth").click()
+    expect(lesson(book.page).locator("h1")).to_contain_text("1. What a number is worth")
+    Book(book.page, lab, lesson_of("1").file).wait_for_kernel()
+    close(lab, pages)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "guess", "unit"), [("1", "3", "%"), ("7", None, None), ("8", "1", "providers")]
+)
+def test_a_lesson_reads_well_and_keeps_a_guess(
+    lab: Lab, pages: Pages, number: str, guess: str | None, unit: str | None
+) -> None:
+    book = open_book(pages.open(), lab, lesson_of(number).file)
+    expect(lesson(book.page).locator("h1")).to_contain_text(f"{number}. ")
+    book.wait_for_kernel()
+    for cell in range(2):  # the parameters, the first guess
+        run_cell(book, cell)
+    output = book.output(1)
+    expect(output.get_by_text("No guess yet.")).to_be_visible()
+    if guess is not None:
+        output.locator("input[type=number]").fill(guess)
+    output.get_by_role("button", name="Keep my guess").click()
+    expect(output.get_by_text(f"Kept: {guess} {unit}." if guess else "Kept: faster.")).to_be_visible()
+    assert faults(book.page, ".jp-NotebookPanel .jp-OutputArea") == []
+    notebook = book.page.locator(".jp-NotebookPanel .jp-Notebook")
+    width, content = notebook.evaluate("one => [one.clientWidth, one.scrollWidth]")
+    assert content <= width, "the lesson is wider than its panel"
+    pages.picture(book.page, f"lesson-{number}")
+    close(lab, pages)
+
+
+@pytest.mark.slow
+def test_the_exercise_of_lesson_1_is_answered_checked_and_counted(lab: Lab, pages: Pages) -> None:
+    book = open_book(pages.open(), lab, lesson_of("1").file)
+    book.wait_for_kernel()
+    cells = [cell for cell in lab.read(book.name).cells if cell.cell_type == "code"]
+    index = {cell.id: number for number, cell in enumerate(cells)}
+    for name in ("parameters", "a-data", "a", "a-solution"):
+        run_cell(book, index[name])
+    expect(book.output(index["a"])).to_contain_text("No answer yet.")
+    expect(book.output(index["a-solution"])).to_contain_text("Passed.")
+    close(lab, pages)
+
+
+def close(lab: Lab, pages: Pages) -> None:
+    """Close the page before its kernel ends: no page shall tell of a lost one."""
+    pages.close()
+    lab.stop_kernels()
+
+
+def lesson(page: Page) -> Locator:
+    return page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+
+
+def run_cell(book: Book, number: int) -> None:
+    """Run one code cell, as Shift+Enter does, and wait for its number."""
+    cell = book.cell(number)
+    cell.scroll_into_view_if_needed()
+    cell.locator(".jp-InputPrompt").click()
+    book.command("notebook:run-cell")
+    expect(cell.locator(".jp-InputPrompt")).to_contain_text("[")
+    book.wait_for_kernel()

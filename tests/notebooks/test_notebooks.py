@@ -12,8 +12,7 @@ import nbformat
 import pytest
 
 from docs.publish import MOST_BYTES, strip
-from tests.executed import LESSONS, NAMES, ROOT, TEMPLATE, Executed, sections
-from workbench.cli.notebooks import shipped_folder
+from tests.executed import LESSONS, NAMES, TEMPLATE, Executed, pictures, sections
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -97,16 +96,3 @@ def test_an_exercise_of_a_lesson_waits_for_its_answer(name: str, executed: Execu
     for cell in exercises:
         assert cell.source.startswith("answer = None")
         assert cell.outputs[-1].data["text/plain"].startswith("No answer yet.")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_published_is_what_is_shipped(name: str) -> None:
-    shipped = nbformat.read(shipped_folder() / name, as_version=4)
-    published = nbformat.read(ROOT / "docs" / "published" / name, as_version=4)
-    again = "publish it again: python -m docs.publish"
-    assert [cell.source for cell in published.cells] == [cell.source for cell in shipped.cells], again
-    assert pictures(published) >= 3
-
-
-def pictures(book: nbformat.NotebookNode) -> int:
-    return sum("image/png" in out.get("data", {}) for cell in book.cells for out in cell.get("outputs", []))
