@@ -15,6 +15,7 @@ from pathlib import Path
 
 import workbench as wb
 from workbench.errors import WorkbenchError
+from workbench.records.comparison import Verdict
 
 CALLERS = (1, 4, 16)
 SERVED = ("digits-conv", "mobilenetv2")
@@ -53,6 +54,15 @@ async def infer(request: Request):
     outputs = dict(zip([tensor.name for tensor in deployment.outputs], values))
     content, headers = write_response(deployment.name, "1", asked, outputs, deployment.outputs)
     return Response(content, headers=headers)
+
+
+def in_words(verdict: Verdict) -> str:
+    """Return the ratio with its interval, as far as they are known."""
+    if verdict.ratio is None:
+        return "-"
+    if verdict.low is None or verdict.high is None:
+        return f"{verdict.ratio:.2f}"
+    return f"{verdict.ratio:.2f} ({verdict.low:.2f} to {verdict.high:.2f})"
 
 
 if __name__ == "__main__":
@@ -137,12 +147,16 @@ def engines(budget_s: float, runtime: str | None) -> None:
             print(f"| {name} | all | - | {error.problem} |", flush=True)
             continue
         for label, verdict in zip(candidates, result.verdicts, strict=True):
-            ratio = (
-                "-"
-                if verdict.ratio is None
-                else f"{verdict.ratio:.2f} ({verdict.low:.2f} to {verdict.high:.2f})"
-            )
-            print(f"| {name} | {label} | {ratio} | {verdict.kind} |", flush=True)
+            print(f"| {name} | {label} | {in_words(verdict)} | {verdict.kind} |", flush=True)
+
+
+def in_words(verdict: Verdict) -> str:
+    """Return the ratio with its interval, as far as they are known."""
+    if verdict.ratio is None:
+        return "-"
+    if verdict.low is None or verdict.high is None:
+        return f"{verdict.ratio:.2f}"
+    return f"{verdict.ratio:.2f} ({verdict.low:.2f} to {verdict.high:.2f})"
 
 
 if __name__ == "__main__":

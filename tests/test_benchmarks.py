@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from benchmarks import honesty
+from tests.factories.comparisons import ordinary
 
 _PARENT = """
 from benchmarks.burners import OnOffLoad
@@ -94,3 +96,12 @@ def test_the_table_of_the_sweep_has_both_ways() -> None:
 
     rows = [Row("one sweep", 12, 50.0, 20.0, 11), Row("comparisons", 12, 60.0, 20.0, 11)]
     assert table(rows, 0.5).splitlines()[4] == "| one sweep | 12 | 50.0 s | 20.0 s | 11 |"
+
+
+def test_a_ratio_without_an_interval_is_printed_alone() -> None:
+    from benchmarks.serving import in_words
+
+    verdict = ordinary().verdicts[0]
+    assert in_words(replace(verdict, ratio=1.5, low=1.25, high=1.75)) == "1.50 (1.25 to 1.75)"
+    assert in_words(replace(verdict, ratio=1.5, low=None, high=None)) == "1.50"
+    assert in_words(replace(verdict, ratio=None, low=None, high=None)) == "-"

@@ -42,3 +42,22 @@ class Participant:
     warmup_s: tuple[float, ...] = ()
     steady: bool = False
     blocks: list[Block] = field(default_factory=list)
+
+    def finish(self, number: int, end: dict[str, Any]) -> None:
+        """Put the record of this round into the outcome; `end` is the worker's last answer."""
+        self.outcome.providers = tuple(end["providers"])
+        self.outcome.record = ProcessRecord(
+            round=number,
+            spawn_s=self.spawn_s,
+            import_s=self.import_s,
+            load_s=self.loaded["load_s"],
+            first_run_s=self.first_run_s,
+            warmup_s=self.warmup_s,
+            steady=self.steady,
+            blocks=tuple(self.blocks),
+            rss_start_bytes=self.loaded["rss_start_bytes"],
+            rss_loaded_bytes=self.loaded["rss_loaded_bytes"],
+            rss_bytes=end["rss_bytes"],
+            peak_rss_bytes=end["peak_rss_bytes"],
+            feeds=self.feeds,
+        )

@@ -20,7 +20,7 @@ from workbench.measurement.candidate import Candidate
 from workbench.measurement.disturbance import reasons
 from workbench.measurement.limits import Limits
 from workbench.measurement.participant import Outcome, Participant
-from workbench.records.run import Block, Failure, ProcessRecord, Stage
+from workbench.records.run import Block, Failure, Stage
 from workbench.worker import log
 from workbench.worker.launch import Worker
 from workbench.worker.protocol import Message
@@ -273,23 +273,7 @@ class Round:
         )
 
     def _finish(self, participant: Participant) -> None:
-        end = self._ask(participant, "usage", "run").body
-        participant.outcome.providers = tuple(end["providers"])
-        participant.outcome.record = ProcessRecord(
-            round=self._number,
-            spawn_s=participant.spawn_s,
-            import_s=participant.import_s,
-            load_s=participant.loaded["load_s"],
-            first_run_s=participant.first_run_s,
-            warmup_s=participant.warmup_s,
-            steady=participant.steady,
-            blocks=tuple(participant.blocks),
-            rss_start_bytes=participant.loaded["rss_start_bytes"],
-            rss_loaded_bytes=participant.loaded["rss_loaded_bytes"],
-            rss_bytes=end["rss_bytes"],
-            peak_rss_bytes=end["peak_rss_bytes"],
-            feeds=participant.feeds,
-        )
+        participant.finish(self._number, self._ask(participant, "usage", "run").body)
 
 
 def _seconds(payload: bytes) -> tuple[float, ...]:

@@ -259,12 +259,8 @@ class LocalBench:
         elif label == BASELINE:
             self._tally.admit(label)
         elif label in self._tally:
-            sides = Sides(
-                self.sizes(label),
-                (self.entries[BASELINE].rates, entry.rates),
-                entry.accuracy.change,
-                entry.accuracy.error,
-            )
+            rates = self.entries[BASELINE].rates, entry.rates
+            sides = Sides(self.sizes(label), rates, entry.accuracy.change, entry.accuracy.error)
             self._tally.take(label, self.evidence.run(BASELINE, "all"), run, sides)
 
     def sizes(self, label: str) -> tuple[int, int]:
@@ -293,13 +289,12 @@ class LocalBench:
         check_same_machine(earlier.selection.machine, self._surroundings.machine)
         self.entries = entries_of(earlier.candidates)
         self.rounds = last_round(earlier.selection)
-        evidence = Evidence(
+        self.evidence = Evidence(
             replace(self._comparison, earlier=earlier.selection),
             measured_before(earlier.selection, self._request.model.path, self._feeds),
         )
-        self.evidence = evidence
         for entry in self.entries.values():
             if entry.state == "measured":
                 self._tally.admit(entry.label)
                 self._judge(entry)
-        return evidence
+        return self.evidence
