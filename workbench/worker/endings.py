@@ -97,7 +97,7 @@ def crashed(stage: str, code: int, printed: str, python: str) -> WorkerError:
         )
     problem = f"the worker process ended during {stage} ({_ending(code)}){last_lines}"
     if stage == "start":
-        return WorkerError(problem, _start_fix(last, python))
+        return _not_started(last, python, problem)
     return WorkerError(
         problem,
         "ORT or a provider crashed: leave out the option that B adds, update ONNX Runtime, "
@@ -105,19 +105,23 @@ def crashed(stage: str, code: int, printed: str, python: str) -> WorkerError:
     )
 
 
-def _start_fix(last: str, python: str) -> str:
-    """Return the fix for a failed start: the interpreter or its packages are at fault, never the config."""
+def _not_started(last: str, python: str, problem: str) -> WorkerError:
+    """Return the error of a failed start: the interpreter or its packages are at fault, never the config."""
     missing = re.search(r"^ModuleNotFoundError: No module named '(\w+)", last, re.MULTILINE)
     if missing:
-        return f"{python} lacks {missing[1]}: install it there with `{python} -m pip install {missing[1]}`"
-    if "compiled using NumPy 1" in last or "numpy.core.multiarray failed to import" in last:
-        return (
-            f"the ONNX Runtime of {python} is older than its NumPy: install another one there with "
-            f"`{python} -m pip install 'numpy<2'`"
+        return WorkerError(
+            f"the environment of {python} lacks {missing[1]}, so no session can be made in it",
+            f"install it there with `{python} -m pip install {missing[1]}`",
         )
-    return (
+    if "compiled using NumPy 1" in last or "numpy.core.multiarray failed to import" in last:
+        return WorkerError(
+            f"the ONNX Runtime of {python} is older than its NumPy, so it cannot be imported",
+            f"install another NumPy there with `{python} -m pip install 'numpy<2'`",
+        )
+    return WorkerError(
+        problem,
         f"{python} must be Python 3.11 or newer and import onnxruntime and numpy: "
-        f'try `{python} -c "import onnxruntime"`, and repair what it names'
+        f'try `{python} -c "import onnxruntime"`, and repair what it names',
     )
 
 
