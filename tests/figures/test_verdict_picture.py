@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from tests.amount import amount
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary
 from tests.records.strategies import comparisons
+from workbench.config import Config, PreparedModel
 from workbench.figures.density import density
 from workbench.figures.numbers import NumbersRow, numbers_table
 from workbench.figures.verdict_picture import RatioAxis, Tile, VerdictPicture, verdict_picture
@@ -92,6 +93,16 @@ def test_every_ratio_has_a_place_on_its_axis(ratio: float) -> None:
     assert 0 <= axis.place(ratio) <= 1
     assert list(axis.ticks) == sorted(axis.ticks)
     assert 1.0 in axis.ticks
+
+
+def test_two_nets_are_compared_by_time_alone_and_the_tile_says_so() -> None:
+    record = ordinary()
+    other = Config(precision=PreparedModel("other.onnx", compare_outputs=False))
+    runs = (record.runs[0], replace(record.runs[1], config=other))
+    record = replace(record, runs=runs, agreement=())
+    tile = verdict_picture(record, record.verdict).tiles[-1]
+    assert tile == Tile("outputs", "timing only", "another net, as asked")
+    assert "timing only" in verdict_html(record)
 
 
 def test_numbers_are_a_row_a_config_with_three_digits() -> None:

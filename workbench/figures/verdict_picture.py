@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from workbench.figures.scale import scale_of
+from workbench.judge.other_file import is_other_net
 from workbench.judge.percentiles import NEEDED
 from workbench.judge.wording import NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE, notable_memory, ratio_digits
 
@@ -83,7 +84,9 @@ def verdict_picture(record: ComparisonRecord, verdict: Verdict) -> VerdictPictur
             *_times(baseline, candidate, effect),
             _memory(baseline, candidate),
             _load(baseline, candidate),
-            _outputs(agreement),
+            Tile("outputs", "timing only", "another net, as asked")
+            if is_other_net(candidate.config.precision)
+            else _outputs(agreement),
         ),
     )
 
