@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 
 from workbench import course
+from workbench.cli.notebooks import shipped_folder
 from workbench.course.article import NOT_RECORDED, article_claims, article_tables
 from workbench.errors import ConfigError
 
@@ -75,3 +77,17 @@ def test_all_claims_of_a_lesson_stand_in_one_table() -> None:
     assert owns[article_claims()["exhaustive-search"].claim] == "not measured: needs gpu"
     with pytest.raises(ConfigError, match="has no claims 'conv-bn'"):
         course.compare_with_article("lesson-4", {"conv-bn": 1})
+
+
+def test_every_claim_and_every_table_of_the_article_stands_in_a_lesson() -> None:
+    paths = {int(path.name.partition("_")[0]): path for path in shipped_folder().glob("course/[0-9]*.ipynb")}
+    code = {
+        number: "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+        for number, path in paths.items()
+    }
+    assert len(article_claims()) == 157
+    for lesson in {claim.lesson for claim in article_claims().values()}:
+        assert f'compare_with_article("lesson-{lesson}"' in code[lesson]
+    assert len(article_tables()) == 11
+    whole = "\n".join(code.values())
+    assert not [name for name in article_tables() if f'"{name}' not in whole]
