@@ -136,15 +136,13 @@ class _Decoding(TaskRounds[DecodingRecord]):
     def take(self, answer: TaskAnswer) -> None:
         """Keep the times of a pass and the tokens that it picked."""
         label, body = answer.task.label, answer.body
-        steps = array("q")
-        steps.frombytes(answer.payload)
         self._picked[label] = tuple(body["picked"])
         self._cache_bytes[label] = body["cache_bytes"] if self._request.names.caches else None
         self.gathered[label].parts.append(
             DecodePass(
                 round=answer.round,
                 order=answer.order,
-                step_s=tuple(max(0, step) / 1e9 for step in steps),
+                step_s=tuple(max(0, step) / 1e9 for step in array("q", answer.payload)),
                 cpu_s=body["cpu_ns"] / 1e9,
                 others_cpu_s=answer.others_cpu_s,
                 disturbed=answer.disturbed,

@@ -174,6 +174,4 @@ class _LoadMeasuring(TaskRounds[LoadTestRecord]):
 
 
 def _seconds(payload: bytes) -> tuple[float, ...]:
-    nanoseconds = array("q")
-    nanoseconds.frombytes(payload)
-    return tuple(max(0, sample) / 1e9 for sample in nanoseconds)
+    return tuple(max(0, sample) / 1e9 for sample in array("q", payload))

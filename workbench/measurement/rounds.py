@@ -186,10 +186,8 @@ class Round:
             clean += self._cycle(cycle) or not self._setup.waits_for_clean
             cycles += 1
             spent_s = self._clock() - began
-            sampling_s = self._setup.sampling_s
-            if spent_s >= sampling_s and clean >= MIN_CYCLES:
-                return
-            if spent_s >= PATIENCE * sampling_s and cycles >= MIN_CYCLES:
+            enough = clean if spent_s < PATIENCE * self._setup.sampling_s else cycles
+            if spent_s >= self._setup.sampling_s and enough >= MIN_CYCLES:
                 return
 
     def _cycle(self, cycle: Sequence[Participant]) -> bool:
@@ -259,7 +257,6 @@ class Round:
     def _run_block(self, participant: Participant) -> Message:
         run_s = median(participant.warmup_s[len(participant.warmup_s) // 2 :])
         short = run_s <= LEAD_IN_S and self._setup.pacing_s is None
-        lead_in = short and not self._continues
         return self._ask(
             participant,
             "block",
@@ -269,7 +266,7 @@ class Round:
             max_runs=MAX_RUNS_A_BLOCK,
             pacing_s=self._setup.pacing_s,
             slow_down=participant.candidate.slow_down,
-            lead_in=int(lead_in),
+            lead_in=int(short and not self._continues),
         )
 
     def _finish(self, participant: Participant) -> None:
@@ -277,9 +274,7 @@ class Round:
 
 
 def _seconds(payload: bytes) -> tuple[float, ...]:
-    nanoseconds = array("q")
-    nanoseconds.frombytes(payload)
-    return tuple(sample / 1e9 for sample in nanoseconds)
+    return tuple(sample / 1e9 for sample in array("q", payload))
 
 
 def _most_threads(counts: Iterable[int | None]) -> int | None:
