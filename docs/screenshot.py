@@ -1,7 +1,7 @@
 """Make docs/workbench.png, the workbench with a fresh comparison, and docs/panels/TAB.png, one picture a tab.
 
 `python -m docs.screenshot` measures on this machine, which should have no other load.
-`python -m docs.screenshot BUNDLE` shows a saved comparison. Needs the `test` extra and Chromium.
+`python -m docs.screenshot BUNDLE` shows a saved comparison of a sample, and makes here what it lacks. Needs the `test` extra and Chromium.
 """
 
 from __future__ import annotations
@@ -34,21 +34,31 @@ bench = wb.Workbench()
 bench.load("bert-base", wait=True)
 bench.b = wb.Config(level="all", precision=wb.DynamicInt8())
 bench.compare(wait=True)
-for kind in ("explanation", "profile", "memory", "cold start", "accuracy", "findings", "roofline"):
+for kind in {kinds!r}:
     bench.run(kind, wait=True)
-bench.run("thread scaling", wait=True)
 bench
 """
 SAVED = """
 import workbench as wb
 bench = wb.Workbench()
-bench.show(wb.open({path!r}))
+opened = wb.open({path!r})
+bench.load(opened.record.model.name, wait=True)
+bench.a, bench.b = (run.config for run in opened.runs)
+opened.attach(bench.state.model)
+bench.state.show_comparison(opened, bench.state.request().subject)
+for kind in {kinds!r}:
+    if not bench.state.has_part(kind):
+        bench.run(kind, wait=True)
 bench
 """
+KINDS = (
+    "explanation", "profile", "memory", "cold start", "accuracy", "findings", "roofline", "thread scaling",
+)  # fmt: skip
 
 
 def main(arguments: list[str]) -> None:
-    source = SAVED.format(path=str(Path(arguments[0]).resolve())) if arguments else MEASURED
+    path = str(Path(arguments[0]).resolve()) if arguments else ""
+    source = (SAVED if path else MEASURED).format(path=path, kinds=KINDS)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_HOME"] = str(Path(folder, "home"))  # an empty history, no names of this user
         with started_lab(Path(folder, "lab")) as lab, started_browser() as browser:

@@ -10,7 +10,9 @@ from playwright.sync_api import Page, expect
 
 import workbench as wb
 from tests.browser.conftest import Show
+from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
+from tests.browser.harness.panels import tab
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 
@@ -72,6 +74,10 @@ def test_words_of_figures_in_the_panels(show: Show, pages: Pages, bundle: Path, 
         expect(page.locator(".wbp-page:visible .main-svg text").first).to_be_visible()
         readable(page, ".wbp-page")
         pages.picture(page, f"contrast-{theme}-{name}")
+    tab(page, "fusions")
+    expect(page.locator(".wbp-page:visible .wbt-picked").first).to_be_visible()
+    pages.picture(page, f"contrast-{theme}-fusions")
+    assert faults(page, ".wbp-page") == [], "the picked row, too"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
