@@ -1,7 +1,8 @@
 """Make docs/workbench.png, the workbench with a fresh comparison, and docs/panels/TAB.png, one picture a tab.
 
 `python -m docs.screenshot` measures on this machine, which should have no other load.
-`python -m docs.screenshot BUNDLE` shows a saved comparison of a sample, and makes here what it lacks. Needs the `test` extra and Chromium.
+`python -m docs.screenshot BUNDLE` shows a saved comparison of a sample, and makes here what it lacks.
+Needs the `test` extra and Chromium.
 """
 
 from __future__ import annotations
