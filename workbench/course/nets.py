@@ -143,9 +143,9 @@ def _norm(graph: _Graph, path: str, source: str) -> str:
 
 
 def _gelu(graph: _Graph, path: str, x: str, half_first: bool) -> str:
-    root, one, half = (graph.constant(name, value) for name, value in _GELU)
+    root, unit, half = (graph.constant(name, value) for name, value in _GELU)
     scaled = graph.add("Div", f"{path}/gelu/Div", x, root)
-    shifted = graph.add("Add", f"{path}/gelu/Add", graph.add("Erf", f"{path}/gelu/Erf", scaled), one)
+    shifted = graph.add("Add", f"{path}/gelu/Add", graph.add("Erf", f"{path}/gelu/Erf", scaled), unit)
     first, second = (half, x) if half_first else (x, half)
     product = graph.add("Mul", f"{path}/gelu/Mul", shifted, first)
     return graph.add("Mul", f"{path}/gelu/Mul_1", product, second)
