@@ -40,6 +40,22 @@ def test_openvino_reads_the_prepared_file() -> None:
     assert result.runs[1].preparation is not None
 
 
+def test_a_table_of_models_and_engines_is_one_call() -> None:
+    """As the article's table of ONNX Runtime against PyTorch, with the engine that is installed here."""
+    table = wb.matrix(
+        ["digits-conv", "char-gpt"],
+        [wb.Config(), wb.Engine("openvino")],
+        budget_s=2,
+        progress=False,
+        keep=False,
+    )
+    rows = table.to_frame()
+    assert rows["model"].tolist() == ["digits-conv"] * 2 + ["char-gpt"] * 2
+    assert rows["config"].tolist()[:2] == ["ORT defaults", "engine OpenVINO"]
+    assert rows["median_ms"].notna().all()
+    assert rows["failure"].isna().all()
+
+
 def test_the_engine_as_baseline() -> None:
     result = wb.compare(
         "digits-conv", wb.Engine("openvino"), wb.Config(), budget_s=1, progress=False, keep=False
