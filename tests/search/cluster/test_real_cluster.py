@@ -50,7 +50,7 @@ def test_a_study_survives_the_death_of_its_worker(tmp_path: Path, client: Any) -
             (pid,) = client.run(os.getpid).values()
             os.kill(pid, signal.SIGKILL)
 
-    study = wb.tune(model, SPACE, budget_s=40.0, client=client, progress=kill_once)
+    study = wb.tune(model, SPACE, budget_s=60.0, client=client, progress=kill_once)
     assert killed.is_set()
     assert study.record.count("measured", "same") == study.record.count("measured", "same", "failed")
     assert study.record.id == before[0].id
@@ -89,7 +89,7 @@ def test_a_scheduler_that_goes_away_leaves_the_rounds_in_the_history(tmp_path: P
                     scheduler.kill()
 
             with pytest.raises(wb.ClusterError, match="went away"):
-                wb.tune(model, SPACE, budget_s=30.0, client=client, progress=kill)
+                wb.tune(model, SPACE, budget_s=300.0, client=client, progress=kill)
     finally:
         for process in (scheduler, worker):
             process.kill()

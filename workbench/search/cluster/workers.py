@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +25,7 @@ MEASURING = "measuring"  # the resource of workers that measure: one thing at a 
 RETURN_S = 30.0  # that a restarted worker has to come back
 POLL_S = 0.25
 CONNECT_S = 15.0
+CLOSED = (OSError, TimeoutError, RuntimeError, ValueError, CancelledError)  # what Dask raises when it closes
 WATCH_S = 1.0
 T = TypeVar("T")
 Fits = Callable[["ClusterWorker"], bool]
@@ -148,7 +150,7 @@ class Cluster:
         self._check_running()
         try:
             infos: dict[str, Any] = self._client.scheduler_info()["workers"]
-        except (OSError, TimeoutError) as error:
+        except CLOSED as error:
             raise self._gone() from error
         return infos
 
@@ -177,7 +179,7 @@ class Cluster:
                 f"the worker {address} cannot import the workbench: {error}",
                 "install the same version there: pip install 'ort-workbench[cluster]'",
             ) from error
-        except (OSError, TimeoutError, KeyError) as error:
+        except (*CLOSED, KeyError) as error:
             if address not in self._infos():
                 raise WorkerLost(address) from error
             raise ClusterError(
