@@ -90,8 +90,9 @@ def more_action(comparison: Comparison, subject: Subject | None, code: str) -> A
 def make_parts(kind: ResultKind, request: Request, job: Job) -> dict[str, Any]:
     """Make the results of a kind, by part name such as "levels/B"; the comparison, if any, keeps them."""
     comparison = request.comparison
-    if comparison is not None and kind.examine is not None and lacks(comparison, kind.name):
-        comparison.examine(kind.name, cancel=job.cancel, on_step=job.step)
+    again = kind.name == "findings"  # of what else was made since, such as a cold start
+    if comparison is not None and kind.examine is not None and (again or lacks(comparison, kind.name)):
+        comparison.examine(kind.name, again=again, cancel=job.cancel, on_step=job.step)
         return {}
     options, doing = options_of(kind, request, job), kind.step or kind.name
     parts = {}

@@ -103,12 +103,14 @@ class Comparison(ResultWithParts):
     def examine(
         self,
         *kinds: str,
+        again: bool = False,
         cancel: threading.Event | None = None,
         on_step: Callable[[str], None] | None = None,
     ) -> Self:
         """Make what is missing for each run: explanation, profile, cold start, memory, roofline; or all.
 
         What was made is kept with the result, and in its entry of the history. A run that failed has none.
+        `again` makes these kinds anew, of what else is known by now.
         """
         chosen = check_kinds(kinds)
         if self._model is None:
@@ -116,17 +118,18 @@ class Comparison(ResultWithParts):
             raise missing_model(problem, "examine(…)")
 
         def keep(part: Part) -> None:
-            self.parts = (*self.parts, part)
+            self.parts = (*(other for other in self.parts if other.name != part.name), part)
 
         inputs = self._inputs or inputs_again(self._model, self.record)
         examiner = Examiner(self._model, inputs, self._calibration, keep, cancel, on_step, self.record)
-        before = len(self.parts)
+        before = self.parts
         try:
             for run in self.runs:
                 if run.failure is None:
-                    examiner.examine(run, chosen, self.parts)
+                    held = [part for part in self.parts if not (again and part.kind in chosen)]
+                    examiner.examine(run, chosen, held)
         finally:
-            if len(self.parts) > before:
+            if self.parts is not before:
                 self._update_history()
         return self
 
