@@ -160,11 +160,11 @@ def replayed(rows: list[dict[str, Any]], title: str, runs: int, space: Space) ->
 def report(rows: list[dict[str, Any]]) -> str:
     """Return regret, false promotions and gain over all studies."""
     if not rows:
-        return "nothing was measured"
+        return "no study was measured"
     regrets = sorted(row["regret"] for row in rows)
     false = sum(row["gain"] < 0 for row in rows)
     return (
-        f"{len(rows)} tries: regret at most 2 % in {sum(r <= 0.02 for r in regrets) / len(rows):.0%}, "
+        f"{len(rows)} studies: regret at most 2 % in {sum(r <= 0.02 for r in regrets) / len(rows):.0%}, "
         f"90 % of them at most {regrets[math.ceil(0.9 * len(rows)) - 1]:.1%}; "
         f"{false / len(rows):.1%} false promotions; gain {math.exp(fmean(row['gain'] for row in rows)):.2f}×"
     )
