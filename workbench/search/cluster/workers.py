@@ -27,6 +27,7 @@ POLL_S = 0.25
 CONNECT_S = 15.0
 CLOSED = (OSError, TimeoutError, RuntimeError, ValueError, CancelledError)  # what Dask raises when it closes
 WATCH_S = 1.0
+SETTLE_S = 5.0  # after a broken connection, until Dask knows whether the worker or the scheduler is gone
 T = TypeVar("T")
 Fits = Callable[["ClusterWorker"], bool]
 
@@ -180,8 +181,11 @@ class Cluster:
                 "install the same version there: pip install 'ort-workbench[cluster]'",
             ) from error
         except (*CLOSED, KeyError) as error:
-            if address not in self._infos():
-                raise WorkerLost(address) from error
+            until_s = time.monotonic() + SETTLE_S
+            while time.monotonic() < until_s:
+                if address not in self._infos():
+                    raise WorkerLost(address) from error
+                time.sleep(POLL_S)
             raise ClusterError(
                 f"the worker {address} does not answer: {error}", "look at its log; then tune again"
             ) from error
