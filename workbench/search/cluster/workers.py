@@ -62,15 +62,15 @@ class Cluster:
             for address, info in self._infos().items()
             if info.get("resources", {}).get(MEASURING, 0) >= 1
         }
-        found = []
+        measuring = []
         for address, info in infos.items():
             if address not in self._described:
                 try:
                     self._described[address] = self._description(address, info)
                 except WorkerLost:
                     continue
-            found.append(self._described[address])
-        return found
+            measuring.append(self._described[address])
+        return measuring
 
     def check_target(self, target: str | None) -> None:
         """Refuse a target that no worker of the cluster is."""
