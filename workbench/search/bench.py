@@ -15,7 +15,7 @@ from workbench.judge.continuing import check_same_file, check_same_machine, last
 from workbench.judge.evidence import Evidence
 from workbench.judge.measuring import MEMORY_PER_MODEL_BYTE, MEMORY_SHARE, SAMPLING_S, Surroundings
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.limits import Limits, OnProgress, Progress
+from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.rounds import Round, Setup
 from workbench.records.run import label_of
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
@@ -95,11 +95,10 @@ class LocalBench:
         run = self.evidence.run(BASELINE)
         patience_s = PATIENCE * max(run.load_s or 0.0, run.first_run_s or 0.0)
         limits = self._request.limits
-        self._limits = Limits(
-            start_s=limits.start_s,
+        self._limits = replace(
+            limits,
             load_s=min(limits.load_s, max(LEAST_PATIENCE_S, patience_s)),
             run_s=min(limits.run_s, max(LEAST_PATIENCE_S, patience_s)),
-            memory_bytes=limits.memory_bytes,
         )
 
     def admit(self, config: Config, stage: Stage) -> str | None:
@@ -124,8 +123,7 @@ class LocalBench:
         machine = self._surroundings.machine
         limit = machine.memory_limit_bytes or machine.memory_bytes
         needed = (len(labels) + 1) * MEMORY_PER_MODEL_BYTE * self._request.model.file_bytes
-        groups = [list(labels)] if needed <= MEMORY_SHARE * limit else [[label] for label in labels]
-        for group in groups:
+        for group in [list(labels)] if needed <= MEMORY_SHARE * limit else [[label] for label in labels]:
             self._round(group)
 
     @property
@@ -256,8 +254,7 @@ class LocalBench:
             self._out(entry, "outputs differ", f"{differing[0].output}: {differing[0].reason}")
             return
         run = self.evidence.run(label, "all")
-        broken = broken_limit(self._request.goal, run, entry.file_bytes)
-        if broken is not None:
+        if (broken := broken_limit(self._request.goal, run, entry.file_bytes)) is not None:
             self._out(entry, "limit", broken)
         elif label == BASELINE:
             self._tally.admit(label)
