@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 import pytest
@@ -16,7 +17,14 @@ from workbench.advisor.look import look
 from workbench.advisor.registry import FAMILIES, rules
 from workbench.config import Config
 from workbench.errors import BundleError
-from workbench.records.findings import FindingRecord, FindingsRecord, NotLooked, check_findings
+from workbench.records.findings import (
+    FindingRecord,
+    FindingsRecord,
+    Gain,
+    NotLooked,
+    Subject,
+    check_findings,
+)
 from workbench.results.registry import KINDS
 
 NODES = [
@@ -31,6 +39,18 @@ def test_the_largest_gain_stands_first_and_every_rule_is_accounted_for() -> None
     assert [finding.id for finding in record.findings][:2] == ["skip-layer-norm-slow", "einsum"]
     assert {*record.looked, *(entry.id for entry in record.not_looked)} == {rule.id for rule in rules()}
     assert {"slow-load", "denormal-weights"} <= {entry.id for entry in record.not_looked}
+
+
+@pytest.mark.parametrize("subject", get_args(Subject))
+def test_a_finding_on_any_subject_has_its_place(subject: Subject) -> None:
+    (first, *_) = look(evidence(NODES)).findings
+    about = replace(first, id="about", gain=Gain(subject, None, None, None, None))
+
+    def finds(_: Evidence) -> Iterator[FindingRecord]:
+        yield from (about, first)
+
+    ranked = look(evidence(NODES), [replace(next(iter(rules())), needs=(), look=finds)]).findings
+    assert {finding.id for finding in ranked} == {"about", first.id}
 
 
 def test_a_rule_that_fails_is_a_line_with_its_cause() -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,20 @@ def test_workers_of_one_server_run_models(tmp_path: Path, servers: ForkServers) 
         parents = {psutil.Process(pid).ppid() for pid in pids}
         assert len(parents) == 1
         assert os.getpid() not in parents
+
+
+def test_a_kernel_with_many_open_files_still_starts_workers(tmp_path: Path, servers: ForkServers) -> None:
+    """`select` refuses files from number 1,024 on."""
+    import resource  # not on Windows
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2_000)), hard))
+    with ExitStack() as stack:
+        for _ in range(1_100):
+            stack.enter_context(Path(os.devnull).open("rb"))
+        with servers.start(tmp_path, name="A") as worker:
+            assert worker.hello(timeout_s=60)["import_s"] > 0
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_crash_is_named_and_the_server_goes_on(tmp_path: Path, servers: ForkServers) -> None:

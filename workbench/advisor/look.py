@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.advisor.evidence import Evidence
 from workbench.advisor.registry import Rule, rules
-from workbench.records.findings import FAILED, LACKING, FindingRecord, FindingsRecord, NotLooked
+from workbench.records.findings import FAILED, LACKING, FindingRecord, FindingsRecord, NotLooked, Subject
 
 NEEDED = {  # facts in the words of a user
     "explained": "explanation",
@@ -28,6 +28,13 @@ NEEDED = {  # facts in the words of a user
     "gpu": "GPU",
 }
 CONFIDENCE = ("sure", "likely", "maybe")
+WEIGHTS: dict[Subject, float] = {  # of a share, so that the gains of all subjects stand in one list
+    "time": 1.0,
+    "correctness": 2.0,
+    "accuracy": 1.0,
+    "memory": 0.3,
+    "load": 0.2,
+}
 
 
 def look(evidence: Evidence, chosen: Sequence[Rule] | None = None) -> FindingsRecord:
@@ -60,7 +67,7 @@ def look(evidence: Evidence, chosen: Sequence[Rule] | None = None) -> FindingsRe
 def rank(finding: FindingRecord) -> tuple[bool, float, int, str]:
     """Return the sort key: correctness first, then the predicted share, then confidence."""
     share = 1.0 if finding.gain.subject == "correctness" else finding.gain.share or 0.0
-    weight = {"time": 1.0, "correctness": 2.0, "memory": 0.3, "load": 0.2}[finding.gain.subject]
+    weight = WEIGHTS[finding.gain.subject]
     return (finding.is_small, -share * weight, CONFIDENCE.index(finding.confidence), finding.id)
 
 

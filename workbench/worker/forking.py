@@ -115,7 +115,7 @@ class ForkServer:
         while time.monotonic() < deadline:
             if cancel is not None and cancel.is_set():
                 raise Cancelled("stopped on request", "start it again when you want the answer")
-            if select.select([self._channel], [], [], _POLL_S)[0]:
+            if _is_readable(self._channel, _POLL_S):
                 answer = self._answer()
                 return answer is not None and answer.get("can_fork") is True
         return False
@@ -181,13 +181,13 @@ class ForkedProcess:
 
     def poll(self) -> int | None:
         """Return the exit code, or None while the process lives."""
-        if self._code is None and select.select([self._ended], [], [], 0)[0]:
+        if self._code is None and _is_readable(self._ended, 0):
             self._reap()
         return self._code
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end; raise TimeoutExpired if the process still lives then."""
-        if self._code is None and not select.select([self._ended], [], [], timeout)[0]:
+        if self._code is None and not _is_readable(self._ended, timeout):
             raise subprocess.TimeoutExpired(f"worker {self.pid}", timeout or 0.0)
         return self._reap()
 
@@ -200,3 +200,10 @@ class ForkedProcess:
             self._code = self._server.exit_code(self.pid)
             os.close(self._ended)
         return self._code
+
+
+def _is_readable(file: int | socket.socket, timeout_s: float | None) -> bool:
+    """Wait for data or an end; unlike `select`, this works in a kernel with more than 1,024 open files."""
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(None if timeout_s is None else 1000 * timeout_s))
