@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from tests.factories import comparisons, results
 from workbench import course
-from workbench.course.transformer_checks import accepted_ms
+from workbench.course.transformer_checks import accepted_ms, line_ms
 from workbench.judge.percentiles import Estimate
 from workbench.records.comparison import Kind
 from workbench.results.comparison import Comparison
@@ -64,6 +64,11 @@ def test_a_foreseen_latency_is_near_the_measured_one() -> None:
     assert "takes more" in text(right_ms / 3)
     assert "measured nothing" in text(right_ms, size=32)
     assert "no number" in text("2 ms")
+
+
+def test_a_line_through_two_sizes_foresees_a_third() -> None:
+    assert line_ms({32: 0.010, 64: 0.018, 128: 0.5}, 128) == pytest.approx(34.0)
+    assert line_ms({64: 0.018, 128: 0.5}, 128) is None
 
 
 def test_a_latency_without_an_interval_is_known_to_a_factor_of_two() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ATTENTIONS = ("Attention", "MultiHeadAttention")
 CLOSE = 0.25  # of the ends of the measured interval
+ROUNDED = 0.02  # of a value on the line
 ROUGHLY = 2.0  # times the latency, where it has no interval
 NOT_SETTLED = "not settled"
 BASELINE = "A"
@@ -64,7 +65,11 @@ def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
 
 
 def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str | None:
-    """Check a latency in milliseconds that was foreseen for a size, within 25 % of its interval."""
+    """Check a latency in milliseconds that was foreseen for a size, within 25 % of its interval.
+
+    Sizes are measured one after the other, and other programs come and go meanwhile: what follows from the
+    two sizes before is right even if the third was disturbed.
+    """
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return "The answer is no number of milliseconds."
     rows = [row for row in sweep.record.rows() if row.label == BASELINE]
@@ -73,7 +78,9 @@ def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str 
     if value is None:
         return f"The sweep measured nothing at {axis} {size}."
     low_ms, high_ms = accepted_ms(measured[size], value)
-    if low_ms <= answer <= high_ms:
+    foreseen_ms = line_ms({point: row.value for point, row in measured.items() if row.value}, size)
+    follows = foreseen_ms is not None and abs(answer - foreseen_ms) <= ROUNDED * abs(foreseen_ms)
+    if low_ms <= answer <= high_ms or follows:
         return None
     return f"Foreseen {answer:.3g} ms; a run takes {'less' if answer > high_ms else 'more'}."
 
@@ -83,6 +90,16 @@ def accepted_ms(estimate: Estimate, value: float) -> tuple[float, float]:
     if estimate.low is None or estimate.high is None:
         return 1e3 * value / ROUGHLY, 1e3 * value * ROUGHLY
     return 1e3 * estimate.low * (1 - CLOSE), 1e3 * estimate.high * (1 + CLOSE)
+
+
+def line_ms(values_s: dict[int, float], size: int) -> float | None:
+    """Return the latency at a size on the line through the two largest sizes before it."""
+    before = sorted(point for point in values_s if point < size)[-2:]
+    if len(before) < 2:
+        return None
+    first, second = before
+    slope = (values_s[second] - values_s[first]) / (second - first)
+    return 1e3 * (values_s[second] + slope * (size - second))
 
 
 def _overlap(first: Any, second: Any) -> bool:
