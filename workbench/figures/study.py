@@ -72,7 +72,7 @@ def study_figure(record: StudyRecord) -> go.Figure:
             error_y={**_BARS, "array": [high for _, high in spans], "arrayminus": [low for low, _ in spans]},
             mode="markers+text",
             name=look.name,
-            text=[f"{point.label}{', knee' if point.is_knee else ''}" for point in drawn],
+            text=[plain(point.label) + (", knee" if point.is_knee else "") for point in drawn],
             textposition="top center",
             marker={
                 "color": look.color,
