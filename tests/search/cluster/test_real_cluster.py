@@ -42,11 +42,13 @@ def client() -> Iterator[Any]:
 def test_a_study_survives_the_death_of_its_worker(tmp_path: Path, client: Any) -> None:
     model, killed = tiny.save(tiny.mlp(), tmp_path), threading.Event()
     before: list[Any] = []
+    earlier = set(wb.history().to_frame()["id"])  # what other tests kept
 
     def kill_once(_: Any) -> None:
-        if not killed.is_set() and len(kept := wb.history().to_frame()):
+        kept = set(wb.history().to_frame()["id"]) - earlier
+        if kept and not killed.is_set():
             killed.set()
-            before.append(wb.history().open(kept["id"].iloc[0]).record)
+            before.append(wb.history().open(kept.pop()).record)
             (pid,) = client.run(os.getpid).values()
             os.kill(pid, signal.SIGKILL)
 
