@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 import workbench as wb
 from tests.browser.harness.panels import TABS, tab
@@ -29,10 +29,14 @@ bench.state.study = wb.open({study!r})
 bench"""
 KEPT = ("levels", "ablation", "accuracy", "thread scaling", "findings", "sweep")  # beside what is examined
 DATA = "canvas, .main-svg .subplot, .main-svg .sankey, .wbt tbody, .wbp-finding, .wbp-fusion"
-FROM_TOP = """data => {
-  const top = data.closest('.wbp-page').getBoundingClientRect().top;
-  return data.getBoundingClientRect().top - top;
-}"""
+FROM_TOP = """selector => {
+  for (const data of document.querySelectorAll(selector)) {
+    const page = data.closest('.wbp-page');
+    if (page && data.getClientRects().length && data.checkVisibility({visibilityProperty: true}))
+      return {pixels: data.getBoundingClientRect().top - page.getBoundingClientRect().top};
+  }
+  return null;
+}"""  # found and measured in one step: a view that is drawn again between two steps has no page
 
 
 def record_of(way: str) -> ComparisonRecord:
@@ -59,9 +63,7 @@ def source_of(folder: Path, way: str) -> str:
 def first_data(page: Page, name: str) -> float:
     """Turn to a tab; return the pixels between its top and its first data."""
     tab(page, name)
-    first = page.locator(".wbp-page:visible").locator(DATA).first
-    expect(first).to_be_visible()
-    pixels: float = first.evaluate(FROM_TOP)
+    pixels: float = page.wait_for_function(FROM_TOP, arg=DATA).json_value()["pixels"]
     return pixels
 
 
