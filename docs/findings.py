@@ -13,7 +13,9 @@ HEAD = """# Findings
 whether time, memory or accuracy is lost, and what would fix it. `finding.try_fix()` measures one fix against
 the config as it is; `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and
 keep what was measured better. A rule that needs a fact nobody made (a cold start, a thread scan) is listed as
-such, never passed over in silence.
+such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a config loses in
+accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`, `--max-accuracy-drop 1%`);
+`calibration=` (`--calibration DATA`) names the data of static int8.
 
 A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. *Sure* means
 that the structure proves it, *likely* that a share of the profile and a measured factor say so, *maybe* that

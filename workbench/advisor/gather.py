@@ -13,6 +13,7 @@ from workbench.analysis.ablation import AblationRecord
 from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.analysis.explanation import Explained, explain
+from workbench.analysis.fidelity.accuracy import accuracy
 from workbench.analysis.fidelity.debugging import debug
 from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.analysis.profile.running import Execution, profile_execution
@@ -54,6 +55,7 @@ class Known:
     accuracy: AccuracyRecord | None = None
     run: Run | None = None
     comparison: ComparisonRecord | None = None  # that the run is of
+    label: str = "A"  # of the config in the accuracy, where no run says it
     runnable: Runnable | None = None
     pacing_s: float | None = None
 
@@ -100,7 +102,7 @@ def gather(
         on_step("layer errors")
         layer_errors = _layer_errors(model, config, calibration, cancel)
     joined = in_the_names_of(explained, profile)
-    run, comparison = known.run, known.comparison
+    run = known.run
     sizes = tuple(_sizes(model, feed) for feed in inputs.feeds)
     return Evidence(
         model_name=model.name,
@@ -126,8 +128,23 @@ def gather(
         feed_sizes=sizes,
         random_inputs=inputs.seed is not None,
         pacing_s=known.pacing_s,
-        **_compared(run, comparison),
+        **_compared(known),
     )
+
+
+def known_accuracy(
+    model: Model,
+    config: Config,
+    data: Any,
+    *,
+    calibration: Any = None,
+    cancel: threading.Event | None = None,
+) -> Known:
+    """Evaluate the config on examples, beside the same one without its precision if it has one."""
+    plain = config.replace(precision=None)
+    configs = (config,) if plain == config else (plain, config)
+    record = accuracy(model, configs, data=data, calibration=calibration, cancel=cancel)
+    return Known(accuracy=record, label=record.labels[-1])
 
 
 def measured_sizes(model: Model, inputs: Inputs) -> tuple[tuple[str, int], ...]:
@@ -157,10 +174,11 @@ def _layer_errors(
         return None
 
 
-def _compared(run: Run | None, comparison: ComparisonRecord | None) -> dict[str, Any]:
-    """Return what a comparison says of one of its runs."""
+def _compared(known: Known) -> dict[str, Any]:
+    """Return the label of the config, and what the comparison says of its run."""
+    run, comparison = known.run, known.comparison
     if run is None or comparison is None:
-        return {}
+        return {"label": known.label}
     return {
         "label": run.label,
         "baseline": comparison.runs[0].config,

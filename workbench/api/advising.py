@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.advisor.gather import gather
+from workbench.advisor.gather import gather, known_accuracy
 from workbench.advisor.look import look
 from workbench.advisor.tried import with_tried
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measurement.limits import Progress
+from workbench.models.examples import examples
 from workbench.models.loading import load
+from workbench.preparation.calibration import source_of
 from workbench.preparation.replayed import replayed
 from workbench.records.findings import FindingRecord
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
@@ -33,6 +36,7 @@ def findings(
     config: Config | None = None,
     *,
     inputs: Inputs | Any = None,
+    data: Any = None,
     seed: int = 0,
     calibration: Any = None,
     cancel: threading.Event | None = None,
@@ -43,13 +47,23 @@ def findings(
     The model is explained, profiled for a moment and its weights are read once; nothing is measured against
     anything yet: `finding.try_fix()` does that, and `wb.improve` for all of them.
 
+    `data`: labelled examples, as `wb.accuracy` takes them, for the findings about accuracy.
+
     >>> import workbench as wb
     >>> wb.findings.__name__
     'findings'
     """
     loaded, chosen, calibration = load(model), config or Config(), replayed(calibration)
+    data = replayed(data)
+    _check_examples(loaded, data, calibration)
     fed = loaded.inputs(inputs, seed=seed)
-    evidence = gather(loaded, chosen, fed, calibration=calibration, cancel=cancel, on_step=on_step)
+    known = None
+    if data is not None:
+        on_step("accuracy")
+        known = known_accuracy(loaded, chosen, data, calibration=calibration, cancel=cancel)
+    evidence = gather(
+        loaded, chosen, fed, known=known, calibration=calibration, cancel=cancel, on_step=on_step
+    )
     about = origin_of(loaded, chosen, fed, cancel=cancel)
     record, _ = with_tried(look(evidence), loaded.fingerprint(cancel), evidence.machine.cpu)
     return Findings.made({"A": record}, about, Subject(loaded, fed, calibration))
@@ -81,6 +95,8 @@ def improve(
     'improve'
     """
     loaded, start, calibration = load(model), config or Config(), replayed(calibration)
+    data = replayed(data)
+    _check_examples(loaded, data, calibration)
     fed = loaded.inputs(inputs, seed=seed)
     until = time.monotonic() + (BUDGET_S if budget_s is None else budget_s)
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
@@ -124,6 +140,14 @@ def improve(
     if keep:
         improvement.keep()
     return improvement
+
+
+def _check_examples(model: Model, data: Any, calibration: Any) -> None:
+    """Refuse a file of labelled examples or of calibration data that cannot be read."""
+    if isinstance(data, str | Path):
+        examples(model, data)
+    if isinstance(calibration, str | Path):
+        source_of(model, calibration, 1)
 
 
 def _next(

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from workbench.cli.comparing import percent
-from workbench.cli.subject import add_subject, save, subject_of
+from workbench.cli.subject import add_calibration, add_data, add_subject, save, shows_progress, subject_of
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -17,6 +17,8 @@ def add_to(commands: Commands) -> None:
     """Add both commands and their options."""
     findings = commands.add_parser("findings", help="say what costs time or memory, and what would fix it")
     add_subject(findings)
+    add_data(findings)
+    add_calibration(findings)
     findings.set_defaults(run=run_findings)
     improve = commands.add_parser("improve", help="try the fixes one after the other and keep what helps")
     add_subject(improve)
@@ -24,6 +26,8 @@ def add_to(commands: Commands) -> None:
     improve.add_argument(
         "--max-accuracy-drop", type=percent, metavar="SHARE", help="try int8 too, with at most this loss"
     )
+    add_data(improve)
+    add_calibration(improve)
     improve.add_argument("--quiet", action="store_true", help="no progress bar")
     improve.set_defaults(run=run_improve)
 
@@ -33,7 +37,9 @@ def run_findings(arguments: argparse.Namespace) -> int:
     from workbench.api.advising import findings
 
     model, config, inputs = subject_of(arguments)
-    result = findings(model, config, inputs=inputs)
+    result = findings(
+        model, config, inputs=inputs, data=arguments.data, calibration=arguments.calibration
+    )
     print(result)
     return save(result, arguments)
 
@@ -48,8 +54,11 @@ def run_improve(arguments: argparse.Namespace) -> int:
         config,
         arguments.budget,
         max_accuracy_drop=arguments.max_accuracy_drop,
+        data=arguments.data,
         inputs=inputs,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        seed=arguments.seed,
+        calibration=arguments.calibration,
+        progress=shows_progress(arguments),
         on_step=lambda step: print(step, file=sys.stderr),
     )
     print(result)

@@ -33,6 +33,11 @@ def add_calibration(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_data(command: argparse.ArgumentParser) -> None:
+    """Add the option that names labelled examples."""
+    command.add_argument("--data", metavar="FILE", help="labelled examples (.npz) for the accuracy")
+
+
 def add_accuracy(command: argparse.ArgumentParser) -> None:
     """Add the option that measures the accuracy of the configs too."""
     command.add_argument(

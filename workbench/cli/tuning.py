@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from workbench.cli.comparing import percent
-from workbench.cli.subject import add_subject, save, subject_of
+from workbench.cli.subject import add_data, add_subject, save, subject_of
 from workbench.records.goal import OBJECTIVES
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def add_to(commands: Commands) -> None:
     tune.add_argument(
         "--min-speedup", type=float, metavar="TIMES", help="say what keeps it from this speed-up"
     )
-    tune.add_argument("--data", metavar="FILE", help="labelled examples (.npz) for the accuracy")
+    add_data(tune)
     tune.add_argument("--without", action="append", default=[], metavar="SETTING", help="do not vary it")
     tune.add_argument("--cluster", metavar="ADDRESS", help="search on a machine of this Dask scheduler")
     tune.add_argument(
