@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks import findings
+from benchmarks.flaws import speed
 from benchmarks.flaws.checking import exact_row, look_at, recall_row
 from benchmarks.flaws.report import report
+from workbench.advisor.weights import scan_weights
+from workbench.models.loading import load
 
 KINDS = {flaw.kind: flaw for flaw in findings.FLAWS}
 FEW = (
@@ -46,13 +49,14 @@ def test_the_report_counts_what_was_found() -> None:
 def test_tries_that_are_in_the_file_are_not_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = {"part": "speed", "name": "1,000 nodes", "number": 0, "scan_s": 0.5, "rules_s": 0.1}
+    row = {"part": "speed", "name": "1,000 nodes", "number": 0, "scan_s": 0.5, "rules_s": 0.1,
+           "peak_bytes": 90_000_000}  # fmt: skip
     monkeypatch.setattr(findings, "speed_rows", lambda _: [row])
     output = tmp_path / "rows.jsonl"
     for _ in range(2):
         findings.main(["--parts", "speed", "-o", str(output)])
     assert findings.rows_of(output) == [row]
-    assert "| 1,000 nodes | 0.50 s | 0.10 s |" in capsys.readouterr().out
+    assert "| 1,000 nodes | 0.50 s | 0.10 s | 0.60 s | 90 MB |  |" in capsys.readouterr().out
 
 
 @pytest.mark.real
@@ -75,3 +79,21 @@ def test_a_sound_model_has_at_most_one_likely_finding(family: str, tmp_path: Pat
     record = look_at(findings.SOUND[family](0), tmp_path / "sound.onnx").record
     assert [finding.id for finding in record.large if finding.confidence == "sure"] == []
     assert sum(finding.confidence == "likely" for finding in record.large) <= 1
+
+
+@pytest.mark.real
+def test_the_large_model_is_written_in_pieces_and_scanned_with_the_memory_of_both_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed, "NODES", 4)
+    for name, value in {"WEIGHTS": 3, "ROWS": 64, "COLUMNS": 32, "ROWS_AT_ONCE": 16}.items():
+        monkeypatch.setattr(speed, name, value)
+    rows = list(speed.speed_rows(tmp_path))
+    size_bytes = 3 * 64 * 32 * 4
+    assert (tmp_path / "weights.bin").stat().st_size == size_bytes
+    names = [f"{size_bytes / 1e9:g} GB of {kind} weights" for kind in ("different", "equal")]
+    assert [row["name"] for row in rows] == ["4 nodes", *names]
+    assert all(row["peak_bytes"] > 0 for row in rows)
+    scans = [scan_weights(load(tmp_path / f"{kind}.onnx")) for kind in ("different", "equal")]
+    assert [len({weight.sha1 for weight in scan.weights}) for scan in scans] == [1, 1]
+    assert [weight.sha1 is None for scan in scans for weight in scan.weights] == 3 * [True] + 3 * [False]

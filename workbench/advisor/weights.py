@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +51,7 @@ class WeightScan:
 
     weights: tuple[Weight, ...]
     denormal_slowdown: float | None = None  # of a product on this processor; None: there are no denormals
+    peak_bytes: int | None = field(default=None, compare=False)  # of the worker, mapped files counted
 
     @cached_property
     def by_name(self) -> Mapping[str, Weight]:
@@ -66,7 +67,8 @@ class WeightScan:
 def scan_weights(model: Model, *, cancel: threading.Event | None = None) -> WeightScan:
     """Read every weight once, in a worker with bounded memory."""
     body = call_job("weight_scan", {"model": str(model.path)}, timeout_s=TIMEOUT_S, cancel=cancel)
-    return WeightScan(tuple(_weight(row) for row in body["weights"]), body["denormal_slowdown"])
+    weights = tuple(_weight(row) for row in body["weights"])
+    return WeightScan(weights, body["denormal_slowdown"], body["peak_bytes"])
 
 
 def _weight(row: Mapping[str, Any]) -> Weight:

@@ -12,6 +12,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
+from workbench.worker.usage import peak_rss_bytes
+
 TILE_ELEMENTS = 1 << 18  # of float32 1 MiB: all statistics of a tile are made while a core's cache holds it
 TRANSPOSED_ELEMENTS = 4 << 20
 DENORMAL_TRIES = 20  # the fastest counts
@@ -41,7 +43,11 @@ def run(model: str) -> dict[str, Any]:
                 lambda place: np.asarray(_array(tensors[place], path.parent)),
             )
     denormal = any(row["denormals"] for row in rows)
-    return {"weights": rows, "denormal_slowdown": _denormal_slowdown() if denormal else None}
+    return {
+        "weights": rows,
+        "denormal_slowdown": _denormal_slowdown() if denormal else None,
+        "peak_bytes": peak_rss_bytes(),
+    }
 
 
 def _denormal_slowdown() -> float:
