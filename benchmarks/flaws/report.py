@@ -90,14 +90,19 @@ def speed(rows: Rows) -> str:
 
 def gain(rows: Rows) -> str:
     """Return predicted beside measured speed-ups."""
-    lines = ["| flaw | predicted | measured (95 %) | within 1.5 |", "|---|---|---|---|"]
+    lines = ["| flaw | confidence | predicted | measured (95 %) | within 1.5 |", "|---|---|---|---|---|"]
     judged = [row for row in rows if row["measured"] is not None]
     for row in judged:
         measured = f"{row['measured']:.2f} ({_number(row['low'])} to {_number(row['high'])})"
         within = "yes" if _is_near(row) else "no"
-        lines.append(f"| {row['name']} {row['number']} | {row['predicted']:.2f} | {measured} | {within} |")
+        first = f"{row['name']} {row['number']} | {row['confidence']} | {row['predicted']:.2f}"
+        lines.append(f"| {first} | {measured} | {within} |")
     near = sum(map(_is_near, judged))
     lines.append(f"\nPredictions within a factor of {FACTOR}: {_share(near, len(judged))} (goal 80 %).")
+    for levels in (("sure", "likely"), ("maybe",)):
+        own = [row for row in judged if row["confidence"] in levels]
+        near = sum(map(_is_near, own))
+        lines.append(f"- {' and '.join(levels)}: {_share(near, len(own))}")
     return "\n".join(lines)
 
 

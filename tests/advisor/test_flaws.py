@@ -37,8 +37,8 @@ def test_the_report_counts_what_was_found() -> None:
         for number in (0, 1)
     ]  # fmt: skip
     rows += [{"part": "exact", "name": "a flaw", "number": 0, "sqnr_db": 70.0, "bit_equal": False}]
-    rows += [{"part": "gain", "name": "a flaw", "number": 0, "predicted": 1.2, "measured": 2.0, "low": None,
-              "high": None}]  # fmt: skip
+    rows += [{"part": "gain", "name": "a flaw", "number": 0, "confidence": "maybe", "predicted": 1.2,
+              "measured": 2.0, "low": None, "high": None}]  # fmt: skip
     text = report(rows)
     assert "| a flaw | einsum | 2, 1 of 2 | likely |" in text
     assert "Recall: 1 of 2 (50.0 %)" in text

@@ -17,6 +17,7 @@ from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.analysis.passes.missed import Missed
 from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
 from workbench.analysis.threads.scaling import ThreadScalingRecord
+from workbench.analysis.threads.sharing import Sharing
 from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.fidelity import AccuracyRecord
@@ -56,6 +57,7 @@ class Evidence:
     cold: ColdStartRecord | None = None
     memory: MemoryRecord | None = None
     scaling: ThreadScalingRecord | None = None
+    sharing: Sharing | None = None  # of each node's work among threads, in the profile
     log: tuple[LogLine, ...] | None = None
     preparation: Preparation | None = None
     layers: LayerErrorsRecord | None = None

@@ -20,6 +20,7 @@ from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.slower.profiled_config import profiled_config
 from workbench.analysis.threads.scaling import ThreadScalingRecord
+from workbench.analysis.threads.sharing import sharing_of
 from workbench.config import Config
 from workbench.errors import Cancelled, WorkbenchError
 from workbench.measurement.machine import read_machine
@@ -117,6 +118,7 @@ def gather(
         cold=known.cold,
         memory=known.memory,
         scaling=known.scaling,
+        sharing=sharing_of(joined),
         log=_log(logged) if run is None else run.log,
         preparation=runnable.prepared.record,
         layers=layer_errors,
