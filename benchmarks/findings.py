@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.flaws import in_configs, in_files, in_operators
+from benchmarks.flaws import in_arithmetic, in_configs, in_files, in_operators, in_sessions
 from benchmarks.flaws.checking import Looked, exact_row, look_at, recall_row
 from benchmarks.flaws.flaw import MODELS, SOUND_TEXT, Flaw, Planted
 from benchmarks.flaws.measuring import gain_row, improve_row
@@ -27,7 +27,30 @@ from benchmarks.flaws.nets import images, products, texts
 from benchmarks.flaws.report import report
 from benchmarks.flaws.speed import speed_rows
 
-FLAWS = (*in_operators.FLAWS, *in_files.FLAWS, *in_configs.FLAWS)
+FLAWS = tuple(
+    flaw
+    for module in (in_operators, in_files, in_configs, in_arithmetic, in_sessions)
+    for flaw in module.FLAWS
+)
+GPU = "needs a GPU, or a second provider"
+OTHER_CPU = "needs a processor without VNNI, or whose kernels keep layers with signed activations in float"
+TIMES = "follows from times that other programs change; tests have it by hand"
+UNPLANTED = {  # rules that no flaw shows on this machine's CPU, with the reason
+    **dict.fromkeys(
+        ("attention-not-fused", "tensor-core-layout", "launch-bound", "copies-between-devices",
+         "many-partitions", "copies-of-inputs", "convolution-search", "engine-built-at-each-start",
+         "provider-loses-to-cpu", "ort-left-nodes-on-the-cpu"), GPU,
+    ),
+    **dict.fromkeys(("saturating-int8", "int8-without-instructions", "signed-activations"), OTHER_CPU),
+    **dict.fromkeys(
+        ("pass-costs-time", "threads-past-the-knee", "spinning-while-idle", "slow-first-run"), TIMES
+    ),
+    "arena-holds-memory": "needs requests of many sizes over time",
+    "prepacking-doubles-weights": "ORT frees what it packed; seen on one model only",
+    "scratch-memory": "a node frees its scratch memory before ORT's profile counts it",
+    "ort-could-not-pin-threads": "needs a container that forbids some of the cores",
+    "ort-warned": "any warning that no other rule knows: none is certain to come",
+}  # fmt: skip
 SOUND: dict[str, Callable[[int], Planted]] = {
     "images": lambda number: Planted(images(number).model()),
     "texts": lambda number: Planted(texts(number).model(), config=SOUND_TEXT),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from benchmarks.flaws.facts import known_facts
 from benchmarks.flaws.flaw import Flaw, Planted
 from workbench.advisor.evidence import Evidence
 from workbench.advisor.gather import gather
@@ -51,8 +52,9 @@ def look_at(planted: Planted, path: Path) -> Looked:
     """Save the model and ask every rule."""
     onnx.save(planted.model, path)
     model = load(path)
-    inputs = model.inputs(seed=0)
-    evidence = gather(model, planted.config, inputs, calibration=planted.calibration)
+    inputs = model.inputs(planted.inputs, seed=0)
+    known = known_facts(planted, model, inputs)
+    evidence = gather(model, planted.config, inputs, known=known, calibration=planted.calibration)
     return Looked(planted, model, inputs, evidence, look(evidence))
 
 

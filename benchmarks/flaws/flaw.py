@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import onnx
 
 from benchmarks.flaws.nets import Net
 from workbench.config import Config
 
+Fact = Literal["cold start", "memory", "comparison"]
 DEFAULTS = Config()
 MODELS = 3  # that each flaw is planted into
 SOUND_TEXT = Config(disabled_passes=("SkipLayerNormFusion",))  # see the finding skip-layer-norm-slow
@@ -24,7 +26,10 @@ class Planted:
     config: Config = DEFAULTS
     sound: onnx.ModelProto | None = None  # what the flaw was planted into, where it computes the same
     sound_config: Config = DEFAULTS
-    calibration: str | None = None
+    calibration: Any = None
+    inputs: Any = None  # feeds; None: random ones
+    data: Any = None  # labelled examples
+    facts: tuple[Fact, ...] = ()  # that only a measurement gives
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ def speed(rows: Rows) -> str:
         cells += ["" if size is None else f"{size / 1e6:,.0f} MB" for size in sizes]
         lines.append(f"| {' | '.join(cells)} |")
     lines.append(
-        "\nGoals: both under 1 s for 1,000 nodes and under 10 s for 2 GB, memory bounded (pages of the mapped "
-        "file count, which the system can take back). The large file was written 10 MB at a time."
+        "\nGoals: both under 1 s for 1,000 nodes and under 10 s for 2 GB, memory bounded (pages of the file "
+        "that are mapped count, which the system can take back). The large file was written 10 MB at a time."
     )
     return "\n".join(lines)
 

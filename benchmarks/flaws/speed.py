@@ -92,7 +92,7 @@ def large_model(*, share: bool) -> onnx.ModelProto:
 
 
 def _of_weights(path: Path) -> dict[str, Any]:
-    """Return the seconds of the scan, and of every rule that needs no run, with the peaks of both processes."""
+    """Return the seconds of the scan and of every rule that needs no run, with the peak of both processes."""
     model = load(path)
     scan_s, scan = _timed(lambda: scan_weights(model))
     evidence = Evidence(

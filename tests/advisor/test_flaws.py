@@ -10,6 +10,7 @@ from benchmarks import findings
 from benchmarks.flaws import speed
 from benchmarks.flaws.checking import exact_row, look_at, recall_row
 from benchmarks.flaws.report import report
+from workbench.advisor.registry import rules
 from workbench.advisor.weights import scan_weights
 from workbench.models.loading import load
 
@@ -23,11 +24,18 @@ FEW = (
         "layer norm spelled out",
     ),
     *("batch norm and a second reader", "weights among the inputs", "more threads than cores"),
+    *("labels that int8 misses", "an outlier in an activation", "constants in float16"),
 )
 
 
 def test_there_are_thirty_kinds_of_flaw_and_each_has_another_name() -> None:
     assert len(KINDS) == len(findings.FLAWS) >= 30
+
+
+def test_every_rule_has_a_flaw_or_the_reason_why_not() -> None:
+    planted = {flaw.finding for flaw in findings.FLAWS}
+    assert planted & findings.UNPLANTED.keys() == set()
+    assert planted | findings.UNPLANTED.keys() == {rule.id for rule in rules()}
 
 
 def test_the_report_counts_what_was_found() -> None:

@@ -1,0 +1,180 @@
+"""Flaws of the arithmetic: int8 and float16 that lose accuracy, integers without their fast kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import numpy_helper
+
+from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted
+from benchmarks.flaws.in_configs import RANDOM
+from benchmarks.flaws.nets import Array, Net, images, products, texts
+from workbench.config import Config, DynamicInt8, Float16, Precision, StaticInt8, WeightOnly
+
+SPIKE = 1_000.0  # among values of about 1
+EXAMPLES = 200  # with labels
+FEW = (20, 40, 60)  # calibration examples
+STATIC = Config(precision=StaticInt8(samples=4))
+ROWS_OF_WEIGHTS = 1_024
+LARGE = ((4_096, 4), (2_048, 16), (4_096, 5))  # the side of each weight, and how many: 256 MiB or more
+
+
+def wide_channel(number: int) -> Planted:
+    """One column of a weight is a hundred times as large as the others, which share its scale."""
+    net = products(number)
+    model = net.model()
+    tensor = model.graph.initializer[number]
+    weight = numpy_helper.to_array(tensor).copy()
+    weight[:, 3] *= 100
+    tensor.raw_data = weight.tobytes()
+    return Planted(model, (f"product{number}",), Config(precision=DynamicInt8()))
+
+
+def seven_bits(number: int) -> Planted:
+    precision = (DynamicInt8, StaticInt8, DynamicInt8)[number](reduce_range=True)
+    net = (products, images, texts)[number](number)
+    return Planted(net.model(), config=SOUND_TEXT.replace(precision=precision), calibration=RANDOM)
+
+
+def spike(number: int) -> Planted:
+    """One element of an activation is a thousand times as large as the others; the node that adds it."""
+    net = _spiked(number)
+    return Planted(net.model(), tuple(net.planted), STATIC, calibration=RANDOM)
+
+
+def sensitive(number: int) -> Planted:
+    """The same; the convolution that reads the activation."""
+    return Planted(_spiked(number).model(), (f"conv{number + 1}",), STATIC, calibration=RANDOM)
+
+
+def _spiked(number: int) -> Net:
+    def after(net: Net, layer: int, result: str) -> str:
+        if layer != number:
+            return result
+        side, width = int(net.shape[-1]), int(net.weights[0].dims[0])
+        outlier = np.zeros((1, width, side, side))
+        outlier[0, 1, 2, 3] = SPIKE
+        return net.plant("Add", result, net.constant("spike", outlier))
+
+    return images(number, after)
+
+
+def random_calibration(number: int) -> Planted:
+    return Planted(images(number).model(), config=STATIC, calibration=RANDOM)
+
+
+def few_examples(number: int) -> Planted:
+    net = images(number)
+    pictures = net.random.standard_normal((FEW[number], *net.shape[1:])).astype(np.float32)
+    return Planted(net.model(), config=Config(precision=StaticInt8()), calibration={"x": pictures})
+
+
+def accuracy_lost(number: int) -> Planted:
+    """The float model is always right; in int8 the large weights of a dead feature leave others none."""
+    net, weight = _dead_feature(number)
+    features = net.random.standard_normal((EXAMPLES, net.shape[1])).astype(np.float32)
+    labels = (features[:, 1:] @ weight[1:]).argmax(axis=1)
+    data = {"x": features, "labels": labels}
+    return Planted(net.model(), config=_int8(number), calibration=RANDOM, data=data)
+
+
+def far_outputs(number: int) -> Planted:
+    net, _ = _dead_feature(number)
+    return Planted(net.model(), config=_int8(number), calibration=RANDOM, facts=("comparison",))
+
+
+def _dead_feature(number: int) -> tuple[Net, Array]:
+    features, classes = ((64, 10), (128, 12), (256, 10))[number]
+    net = Net([1, features], seed=number)
+    weight = net.random.standard_normal((features, classes)).astype(np.float32)
+    weight[0] = SPIKE
+    mask = np.ones(features)
+    mask[0] = 0
+    net.add("MatMul", net.add("Mul", "x", net.constant("mask", mask)), net.constant("w", weight), name="head")
+    return net, weight
+
+
+def _int8(number: int) -> Config:
+    choices: tuple[Precision, ...] = (DynamicInt8(), StaticInt8(samples=16), DynamicInt8(per_channel=True))
+    return Config(precision=choices[number])
+
+
+def beyond_float16(number: int) -> Planted:
+    model = images(number).model()
+    tensor = model.graph.initializer[number]
+    weight = numpy_helper.to_array(tensor).copy()
+    weight[0, 0, 0, 0] = 100 * SPIKE
+    tensor.raw_data = weight.tobytes()
+    return Planted(model, (f"conv{number}",), Config(precision=Float16()))
+
+
+def hidden_bias(number: int) -> Planted:
+    """A file that was quantized before its Identity nodes were removed."""
+    width, side, depth = ((16, 24, 3), (32, 16, 4), (24, 20, 3))[number]
+    net = Net([1, width, side, side], seed=number)
+    scale, zero = net.constant("scale", 0.05), net.constant("zero", 128, np.uint8)
+    last = "x"
+    for layer in range(depth):
+        quantized = net.add("QuantizeLinear", last, scale, zero)
+        integers = net.random.integers(-127, 128, (width, width, 3, 3))
+        weight = net.add("DequantizeLinear", net.constant(f"w{layer}", integers, np.int8), scale)
+        bias = net.add("Identity", net.constant(f"b{layer}", net.random.standard_normal(width)))
+        source = net.add("DequantizeLinear", quantized, scale, zero)
+        made = net.plant("Conv", source, weight, bias, name=f"conv{layer}", pads=[1, 1, 1, 1])
+        last = net.add("Relu", made)
+    return Planted(net.model(), tuple(net.planted))
+
+
+def few_integers(number: int) -> Planted:
+    """The products of activations outweigh the one with a weight, and only that one becomes an integer."""
+    length, width, depth = ((256, 64, 3), (320, 48, 2), (384, 64, 2))[number]
+    net = Net([1, length, width], seed=number)
+    last = "x"
+    for layer in range(depth):
+        made = net.add("MatMul", last, net.weight(f"w{layer}", width, width), name=f"product{layer}")
+        keys = net.add("Transpose", made, perm=[0, 2, 1])
+        shares = net.add("Softmax", net.plant("MatMul", made, keys, name=f"scores{layer}"), axis=-1)
+        last = net.plant("MatMul", shares, made, name=f"mixed{layer}")
+    return Planted(net.model(), tuple(net.planted), Config(precision=DynamicInt8()))
+
+
+def sixteen_bits(number: int) -> Planted:
+    activation = ("uint16", "int16", "uint16")[number]
+    config = Config(precision=StaticInt8(samples=4, activation=activation))
+    return Planted(images(number).model(), config=config, calibration=RANDOM)
+
+
+def blocks_in_float(number: int) -> Planted:
+    precision = WeightOnly(bits=(4, 8, 4)[number], accuracy_level="float32")
+    return Planted(products(number).model(), config=Config(precision=precision))
+
+
+def weights_of_a_few_rows(number: int) -> Planted:
+    """Each run reads 256 MiB of weights for one row."""
+    side, depth = LARGE[number]
+    net = Net([1, side], seed=number)
+    block = net.random.standard_normal((ROWS_OF_WEIGHTS, side)).astype(np.float32) / np.float32(side**0.5)
+    weight = np.tile(block, (side // ROWS_OF_WEIGHTS, 1))
+    last = "x"
+    for layer in range(depth):
+        weight[0, 0] = layer + 1  # no two are equal
+        last = net.plant("MatMul", last, net.constant(f"w{layer}", weight), name=f"product{layer}")
+        last = net.add("Tanh", last)
+    return Planted(net.model(), tuple(net.planted))
+
+
+FLAWS = (
+    Flaw("one scale for a wide channel", "one-scale-for-wide-channels", wide_channel),
+    Flaw("seven bits on VNNI", "seven-bits-for-nothing", seven_bits),
+    Flaw("an outlier in an activation", "outliers-set-the-range", spike),
+    Flaw("a layer that reads an outlier", "sensitive-layer", sensitive),
+    Flaw("calibration on random data", "random-calibration", random_calibration),
+    Flaw("calibration on few examples", "few-calibration-examples", few_examples),
+    Flaw("labels that int8 misses", "accuracy-lost", accuracy_lost),
+    Flaw("outputs that int8 loses", "outputs-far-from-float", far_outputs),
+    Flaw("a weight beyond float16", "weights-beyond-float16", beyond_float16),
+    Flaw("biases behind Identity", "bias-behind-identity", hidden_bias),
+    Flaw("int8 of a few products", "few-integer-kernels", few_integers),
+    Flaw("activations of 16 bits", "sixteen-bit-activations", sixteen_bits),
+    Flaw("blocks that compute in float", "blocks-computed-in-float", blocks_in_float),
+    Flaw("256 MiB of weights for a row", "weight-only-opportunity", weights_of_a_few_rows),
+)
