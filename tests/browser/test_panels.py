@@ -151,7 +151,7 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
         expect(page.locator(".wbp-page:visible .wbp-pills button").first).to_be_visible()
     button(page, "Find improvements").click()
     tab(page, "findings")
-    expect(page.locator(".wbp-findings-head:visible").first).to_contain_text("rules looked")
+    expect(page.locator(".wbp-findings:visible")).to_contain_text("rules looked")
     for name in TABS:
         tab(page, name)
         expect(page.locator(".wbp-page:visible")).not_to_be_empty()

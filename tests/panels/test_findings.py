@@ -77,7 +77,8 @@ def test_large_findings_get_a_card_in_their_order_and_the_rest_is_folded(bench: 
     listed = holding(bench, replace(record, findings=(LARGE, second, *record.small)))
     assert [card.finding for card in listed.cards] == [LARGE, second]
     text = words(listed)
-    assert "2 findings worth a try" in text
+    assert "<b>B · 2 findings</b>" in text
+    assert text.count("could not") == 1, "which rules looked stands below the cards"
     assert "<summary>1 small thing, each predicted below" in text
     assert "<summary>2 rules looked, 1 could not (&lt;img" in text
     assert "✓ Fine: all is well" in text

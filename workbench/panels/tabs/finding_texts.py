@@ -16,6 +16,7 @@ EFFECTS = {
     "accuracy": "accuracy",
     "correctness": "correctness",
 }
+RANKED = "ranked by the gain to expect; each fix is checked and measured before it is kept"
 SMALL = "each predicted below 3 % of a run, 10 % of the memory or 20 % of the load"
 
 
@@ -26,7 +27,8 @@ def gain_html(finding: FindingRecord, run_s: float | None) -> str:
     subject = finding.gain.subject
     known = finding.gain.saved is not None or subject in ("accuracy", "correctness")
     effect = EFFECTS[subject] if known else "to be measured"
-    return f'<div class="wbp-gain">{text(gain_text(finding))}</div><div>{text(effect)}</div>{below}'
+    number = "" if finding.gain.saved is None else " wbp-number"
+    return f'<div class="wbp-gain{number}">{text(gain_text(finding))}</div><div>{text(effect)}</div>{below}'
 
 
 def gain_text(finding: FindingRecord) -> str:
@@ -75,12 +77,14 @@ def outcome_html(result: FixResult) -> str:
 
 
 def head_html(label: str, record: FindingsRecord) -> str:
-    """Return the headline of one config's findings."""
-    config = text(config_in_words(record.config))
-    words = record.headline if record.large else f"{NOTHING}: {record.looked_text}"
+    """Return the number of one config's findings, or that there are none and which rules looked."""
+    config = config_in_words(record.config)
+    words, note = f"{NOTHING}: {record.looked_text}", config
+    if record.large:
+        words, note = counted(len(record.large), "finding"), f"{config} · {RANKED}"
     return (
         f'<div class="wbp-findings-head"><b>{text(label)} · {text(words)}</b>'
-        f'<div class="wbp-note">{config}</div></div>'
+        f'<div class="wbp-note">{text(note)}</div></div>'
     )
 
 
