@@ -78,7 +78,7 @@ def values_decide(number: int) -> Planted:
 
 def folded_at_each_load(number: int) -> Planted:
     """Every weight is computed from another one by nodes that ORT folds whenever it loads the file."""
-    width, depth, steps = ((512, 3, 8), (640, 2, 10), (512, 4, 8))[number]
+    width, depth, steps = ((512, 3, 30), (640, 2, 40), (512, 4, 24))[number]
     net = Net([1, width], seed=number)
     last = "x"
     for layer in range(depth):

@@ -90,6 +90,7 @@ def test_a_sound_model_has_at_most_one_likely_finding(family: str, tmp_path: Pat
 
 
 @pytest.mark.real
+@pytest.mark.slow
 def test_the_large_model_is_written_in_pieces_and_scanned_with_the_memory_of_both_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
