@@ -45,7 +45,6 @@ UNPLANTED = {  # rules that no flaw shows on this machine's CPU, with the reason
     **dict.fromkeys(
         ("pass-costs-time", "threads-past-the-knee", "spinning-while-idle", "slow-first-run"), TIMES
     ),
-    "arena-holds-memory": "needs requests of many sizes over time",
     "prepacking-doubles-weights": "ORT frees what it packed; seen on one model only",
     "scratch-memory": "a node frees its scratch memory before ORT's profile counts it",
     "ort-could-not-pin-threads": "needs a container that forbids some of the cores",
