@@ -13,8 +13,8 @@ HEAD = """# Findings
 whether time, memory or accuracy is lost, and what would fix it. `finding.try_fix()` measures one fix against
 the config as it is; `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and
 keep what was measured better. A rule that needs a fact nobody made (a cold start, a thread scan) is listed as
-such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a config loses in
-accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`, `--max-accuracy-drop 1%`);
+such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a config loses
+in accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`, `--max-accuracy-drop 1%`);
 `calibration=` (`--calibration DATA`) names the data of static int8.
 
 A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. *Sure* means
@@ -55,8 +55,8 @@ so these are ratios of a few disturbed rounds without intervals. To be repeated 
 | denormal weights | 1.00, 1.00, 1.00 | 0.93, 0.88, 0.81 | 3 of 3 |
 
 In all 27 of 33 (82 %; the goal is 80 %). The two flaws of threads depend on what else runs: since then their
-rules count only nodes that share their work, take their factors from quiet measurements, say *maybe*, and give
-intervals from nothing to the largest measured. The factors of
+rules count only nodes that share their work, take their factors from quiet measurements, say *maybe*, and
+give intervals from nothing to the largest measured. The factors of
 Loop and of denormal weights were changed after a first run of this (4.7 against 8.8 to 13; 14 against 1.0 to
 1.3, since this processor multiplies denormal numbers at full speed, which the scan of the weights now
 measures), and measured again.

@@ -45,9 +45,7 @@ def test_only_nodes_that_share_their_work_gain() -> None:
     facts = evidence(NODES, config=config, sharing=sharing(helpers=3, wait_s=0.003))
     (finding,) = say("too-many-threads", facts)
     saved_s = 0.0006 * (1 - 1 / 1.7)
-    assert finding.gain == approximately(
-        Gain("time", saved_s, 0.0, 0.0006 * (1 - 1 / 6.4), saved_s / 0.001)
-    )
+    assert finding.gain == approximately(Gain("time", saved_s, 0.0, 0.0006 * (1 - 1 / 6.4), saved_s / 0.001))
     assert finding.evidence[1:] == (
         "nodes that share their work take 60 % of a run",
         "the calling thread waits for others for 30 %",

@@ -37,9 +37,7 @@ def run_findings(arguments: argparse.Namespace) -> int:
     from workbench.api.advising import findings
 
     model, config, inputs = subject_of(arguments)
-    result = findings(
-        model, config, inputs=inputs, data=arguments.data, calibration=arguments.calibration
-    )
+    result = findings(model, config, inputs=inputs, data=arguments.data, calibration=arguments.calibration)
     print(result)
     return save(result, arguments)
 

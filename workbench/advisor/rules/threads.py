@@ -96,7 +96,7 @@ def _uncertain(evidence: Evidence, part_s: float, slower: float, most: float) ->
     "parallel-chain",
     recognised="execution mode parallel on a graph whose branches are fewer than 2 wide on average",
     advice="use the sequential mode",
-    source="on two quiet cores 1.6 times slower with a thread in each pool, 2.6 (2.0 to 3.5) to 2.9 with more; "
+    source="on two quiet cores 1.6 times slower with one thread a pool, 2.6 (2.0 to 3.5) to 2.9 with more; "
     "19 and 28 times on a busy machine",
 )
 def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
