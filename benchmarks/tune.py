@@ -1,13 +1,16 @@
 """How good the choice of `wb.tune` is: regret, false promotions and gain against an exhaustive search.
 
-    python -m benchmarks.tune [--models NAME …] [--tries N] [--budget S] [--file ROWS.jsonl]
-    python -m benchmarks.tune --worlds [--tries N]
+    python -m benchmarks.tune [--models NAME …] [--tries N] [--budget S] [--exhaustive-budget S]
+                              [--max-accuracy-drop SHARE] [--max-error SHARE] [--file ROWS.jsonl]
+    python -m benchmarks.tune --report [--file ROWS.jsonl]     the summary of the rows, nothing is measured
+    python -m benchmarks.tune --worlds [--tries N]             simulated: recorded effects as truths
 
-The first form measures on this machine: every config of the default space in interleaved rounds, three times
-as long as a study takes, then the studies. Rows go to the file, and a second call goes on where the first one
-was stopped. Two usual ways to search are replayed on the recorded runs of that exhaustive search, one process
-a config: Optuna's TPE with the mean of 50 runs, and the best mean of 20 runs, as Olive measures. `--worlds`
-simulates: recorded effects as truths, and the same two ways beside our studies.
+For each model: every config of the default space in interleaved rounds (the exhaustive search), then the
+studies, then the leading configs and all that were chosen once more on fresh rounds, from which regret and
+gain follow. Rows go to the file as soon as they are measured, and a second call goes on where the first one
+was stopped. With the defaults, eight models take about 45 minutes: 180 s of exhaustive search a model, three
+studies of 30 s, and up to a minute of fresh rounds. Two usual ways to search are replayed on the recorded
+processes of the exhaustive search (`benchmarks.usual_searches`).
 """
 
 from __future__ import annotations
@@ -17,28 +20,34 @@ import json
 import math
 import os
 import random
-from collections.abc import Callable, Iterator, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import workbench as wb
+from benchmarks.tune_summary import Rows, replays, summary
+from benchmarks.usual_searches import RUNS, search
 from tests.search.worlds import TRUTHS, Outcome, Truth, study
 from workbench.config import Config
+from workbench.course.nets import encoder
+from workbench.judge.acceptance import Budget, accuracy_checks
+from workbench.models import Inputs, Model
 from workbench.records.space import Space
-from workbench.search.optuna_trials import Sampler
 
 MODELS = (
-    *("digits-conv", "digits-vit", "char-gpt", "mobilenetv2", "efficientnet-b0", "llama-small"),
-    *("distilbert", "bert-base-dynamo"),
+    *("encoder", "digits-conv", "digits-vit", "char-gpt", "mobilenetv2", "efficientnet-b0"),
+    *("llama-small", "distilbert"),
 )
+GENERATED = {"encoder": encoder}
+SHORT = {"distilbert": 32, "bert-base": 32, "bert-base-dynamo": 32}  # tokens: a study has time for some rounds
+EXHAUSTIVE = 6.0  # times the budget of a study
 GROUP = 8  # configs that race in one comparison of the exhaustive search
-TPE = "TPE, 50 runs"
-USUAL = {TPE: 50, "best mean of 20 runs": 20}
-TRIALS = 40
-REFUSED = -20.0  # the log speed of a config whose outputs differ
-REPLAYS = 25  # of each usual way
+LEADING = 6  # configs that are measured once more, beside those that a study chose
+AGAIN = 2.0  # times the budget of a study
 DRIFT = 0.05  # log scatter between moments: what measurements one after the other do not share
 RUN_SCATTER = 0.15  # log scatter of a single run within its process
 
@@ -46,128 +55,163 @@ RUN_SCATTER = 0.15  # log scatter of a single run within its process
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--worlds", action="store_true", help="simulate instead of measuring")
+    parser.add_argument("--report", action="store_true", help="measure nothing: the summary of the rows")
     parser.add_argument("--models", nargs="*", default=MODELS)
-    parser.add_argument("--tries", type=int, default=3)
-    parser.add_argument("--budget", type=float, default=120.0)
-    parser.add_argument("--max-accuracy-drop", type=float, help="let int8 take part")
+    parser.add_argument("--tries", type=int, default=3, help="studies a model")
+    parser.add_argument("--budget", type=float, default=30.0, help="seconds a study")
+    parser.add_argument(
+        "--exhaustive-budget",
+        type=float,
+        help=f"seconds of each exhaustive search; {EXHAUSTIVE:.0f} times a study",
+    )
+    parser.add_argument("--max-accuracy-drop", type=float, help="let int8 take part, on labelled examples")
+    parser.add_argument("--max-error", type=float, help="let int8 take part, by the error of its outputs")
+    parser.add_argument("--replays", type=int, default=10, help="of each usual way a model")
     parser.add_argument("--file", type=Path, default=Path("tune.jsonl"))
     options = parser.parse_args()
     if options.worlds:
         simulate(max(options.tries, 50))
         return
-    rows = (
-        [json.loads(line) for line in options.file.read_text().splitlines()] if options.file.exists() else []
-    )
-    for name in options.models:
-        for row in measure(name, options, [row for row in rows if row["model"] == name]):
-            rows.append(row)
-            with options.file.open("a") as file:
-                file.write(json.dumps(row) + "\n")
-    print(summary(rows, options.models, wb.Goal(max_accuracy_drop=options.max_accuracy_drop)))
+    goal = wb.Goal(max_accuracy_drop=options.max_accuracy_drop, max_error=options.max_error)
+    lines = options.file.read_text().splitlines() if options.file.exists() else []
+    rows = [row for line in lines if (row := json.loads(line)).get("goal") == repr(goal)]
+    for name in () if options.report else options.models:
+        try:
+            for row in measure(name, goal, options, [row for row in rows if row["model"] == name]):
+                rows.append({**row, "model": name, "goal": repr(goal)})
+                with options.file.open("a") as file:
+                    file.write(json.dumps(rows[-1]) + "\n")
+        except wb.WorkbenchError as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            continue
+        print(summary([row for row in rows if row["model"] == name], options.budget), flush=True)
+    rows = [row for row in rows if row["model"] in options.models]
+    print("\n" + summary(rows, options.budget), flush=True)
+    spaces = {name: space_of(name, goal)[2] for name in dict.fromkeys(row["model"] for row in rows)}
+    for title in RUNS:
+        print(replays(rows, title, spaces, key, options.replays), flush=True)
 
 
-def measure(name: str, options: argparse.Namespace, known: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one model that are missing: the truth of its space, then one row a study."""
-    model = wb.load(name)
-    goal = wb.Goal(max_accuracy_drop=options.max_accuracy_drop)
-    space = wb.default_space(model, limits=goal)
-    truths = {row["config"]: row["gain"] for row in known if row["kind"] == "truth"}
-    missing = [config for config in space.configs() if config != Config() and repr(config) not in truths]
-    seconds = 3 * options.budget * GROUP / max(1, len(space))
+def measure(name: str, goal: wb.Goal, options: argparse.Namespace, known: Rows) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one model that are missing."""
+    model, inputs, space = space_of(name, goal)
+    rows = list(known)
+    exhaustive_s = options.exhaustive_budget or EXHAUSTIVE * options.budget
+    for row in exhaustive(model, inputs, space, goal, exhaustive_s, known):
+        rows.append(row)
+        yield row
+    studied = [row for row in known if row["kind"] == "study" and row["budget_s"] == options.budget]
+    for seed in range(len(studied), options.tries):
+        row = studied_row(model, inputs, space, goal, options.budget, seed)
+        rows.append(row)
+        yield row
+    yield from again(model, inputs, space, AGAIN * options.budget, rows)
+
+
+def space_of(name: str, goal: wb.Goal) -> tuple[Model, Inputs, Space]:
+    """Return the model, its inputs and its default space; sizes stay free, or the space would double."""
+    made = GENERATED[name]() if name in GENERATED else name
+    model = wb.load(made)
+    inputs = model.inputs(sequence=SHORT[name]) if name in SHORT else model.inputs()
+    space = wb.default_space(model, inputs=inputs, limits=goal)
+    fixes_sizes = any(axis.name == "free_dimensions" for axis in space.axes)
+    return model, inputs, space.without("free_dimensions") if fixes_sizes else space
+
+
+def key(config: Config) -> str:
+    """Return the text of a config as ONNX Runtime takes it: the order of passes is of no matter, and below
+    the level of fusions none of them runs anyway."""
+    below = config.level in ("basic", "disabled")
+    return repr(config.replace(disabled_passes=() if below else tuple(sorted(config.disabled_passes))))
+
+
+def exhaustive(
+    model: Model, inputs: Inputs, space: Space, goal: wb.Goal, budget_s: float, known: Rows
+) -> Iterator[dict[str, Any]]:
+    """Yield the gain of every config of the space, and the means that people would have seen."""
+    configs = {key(config): config for config in space.configs()}
+    configs.pop(key(Config()))
+    refused = refused_precisions(model, goal, space)
+    measured = {row["config"] for row in known if row["kind"] == "truth"}
+    missing = [text for text, config in configs.items() if text not in measured]
+    for text in missing:
+        if configs[text].precision in refused:
+            yield {"kind": "truth", "config": text, "gain": None, "rounds": 0, "means_s": {}, "changes": []}
+    missing = [text for text in missing if configs[text].precision not in refused]
+    timed = sum(config.precision not in refused for config in configs.values())
     for start in range(0, len(missing), GROUP):
         group = missing[start : start + GROUP]
-        compared = wb.compare(model, Config(), *group, budget_s=seconds, progress=False, keep=False)
-        yield {"kind": "default", "model": name, "means_s": means(compared.runs[0])}
-        for config, verdict, run in zip(group, compared.verdicts, compared.runs[1:], strict=True):
-            usable = verdict.kind != "outputs differ" and verdict.ratio
-            gain = truths[repr(config)] = math.log(verdict.ratio) if usable else -math.inf
-            row = {"kind": "truth", "model": name, "config": repr(config), "gain": gain}
-            yield {**row, "means_s": means(run), "load": os.getloadavg()[0]}
-    truths[repr(Config())] = 0.0
-    again = {row["config"]: row["gain"] for row in known if row["kind"] == "again"}
-    if not again:  # the best of many looks better than it is: measure the first ones once more
-        every = {repr(config): config for config in space.configs()}
-        leading = sorted(truths, key=lambda text: -truths[text])[:GROUP]
-        first = [every[text] for text in leading if every[text] != Config()]
+        began = time.perf_counter()
         compared = wb.compare(
-            model, Config(), *first, budget_s=3 * options.budget, progress=False, keep=False
-        )
-        for config, verdict in zip(first, compared.verdicts, strict=True):
-            gain = again[repr(config)] = math.log(verdict.ratio or 1.0)
-            yield {"kind": "again", "model": name, "config": repr(config), "gain": gain}
-    truths |= again
-    best = max([0.0, *again.values()])
-    for seed in range(len([row for row in known if row["kind"] == "study"]), options.tries):
-        found = wb.tune(
-            model, space, limits=goal, budget_s=options.budget, seed=seed, progress=False, keep=False
-        )
-        gain = truths.get(repr(found.best), -math.inf)
-        yield {
-            "kind": "study", "model": name, "try": seed, "best": repr(found.best), "gain": gain,
-            "regret": max(0.0, math.expm1(best - gain)), "elapsed_s": found.record.elapsed_s,
-            "load": os.getloadavg()[0], "date": datetime.now(UTC).date().isoformat(),
-        }  # fmt: skip
+            model, Config(), *(configs[text] for text in group), inputs=inputs, progress=False, keep=False,
+            budget_s=budget_s * len(group) / timed,
+        )  # fmt: skip
+        elapsed_s, load = time.perf_counter() - began, os.getloadavg()[0]
+        yield {"kind": "default", "means_s": means(compared.runs[0]), "elapsed_s": elapsed_s, "load": load}
+        for text, verdict, run in zip(group, compared.verdicts, compared.runs[1:], strict=True):
+            usable = verdict.kind != "outputs differ" and verdict.ratio is not None
+            yield {
+                "kind": "truth", "config": text, "gain": math.log(verdict.ratio) if usable else None,
+                "rounds": len(run.processes), "means_s": means(run),
+                "changes": sorted(configs[text].changed()),
+            }  # fmt: skip
+
+
+def refused_precisions(model: Model, goal: wb.Goal, space: Space) -> set[Any]:
+    """Return the precisions of the space that break a limit on the outputs."""
+    refused = set()
+    for config in (option for axis in space.axes for option in axis.options):
+        if config.precision is not None:
+            record = wb.accuracy(model, Config(), config, progress=False, keep=False).record
+            budget = Budget(max_error=goal.max_error, max_drop=goal.max_accuracy_drop)
+            if any(check.passed is not True for check in accuracy_checks(record, "B", budget)):
+                refused.add(config.precision)
+    return refused
+
+
+def studied_row(
+    model: Model, inputs: Inputs, space: Space, goal: wb.Goal, budget_s: float, seed: int
+) -> dict[str, Any]:
+    """Run one study; return what it chose, and how long it measured each candidate."""
+    began = time.perf_counter()
+    found = wb.tune(
+        model, space, limits=goal, budget_s=budget_s, inputs=inputs, seed=seed, progress=False, keep=False
+    )
+    rounds = [candidate.rounds for candidate in found.record.candidates[1:] if candidate.rounds]
+    return {
+        "kind": "study", "try": seed, "best": key(found.best), "ended": found.record.ended,
+        "budget_s": budget_s, "elapsed_s": time.perf_counter() - began,
+        "rounds": fmean(rounds) if rounds else 0.0, "load": os.getloadavg()[0],
+        "date": datetime.now(UTC).date().isoformat(),
+    }  # fmt: skip
+
+
+def again(
+    model: Model, inputs: Inputs, space: Space, budget_s: float, rows: Rows
+) -> Iterator[dict[str, Any]]:
+    """Yield the gains of the leading and the chosen configs on fresh rounds: the best of many looks better
+    than it is."""
+    gains = {row["config"]: row["gain"] for row in rows if row["kind"] == "truth" and row["gain"] is not None}
+    leading = sorted(gains, key=lambda text: -gains[text])[:LEADING]
+    chosen = [row["best"] for row in rows if row["kind"] == "study" and row["best"] != key(Config())]
+    measured = {row["config"] for row in rows if row["kind"] == "again"}
+    missing = [text for text in dict.fromkeys((*leading, *chosen)) if text not in measured]
+    configs = {key(config): config for config in space.configs()}
+    if not missing:
+        return
+    compared = wb.compare(
+        model, Config(), *(configs[text] for text in missing), inputs=inputs, budget_s=budget_s, seed=1,
+        progress=False, keep=False,
+    )  # fmt: skip
+    for text, verdict in zip(missing, compared.verdicts, strict=True):
+        gain = None if verdict.ratio is None else math.log(verdict.ratio)
+        yield {"kind": "again", "config": text, "gain": gain, "verdict": verdict.kind}
 
 
 def means(run: Any) -> dict[str, list[float]]:
     """Return the mean of the first runs of each process, for each number of runs that people take."""
     samples_s = [[s for block in process.blocks for s in block.samples_s] for process in run.processes]
-    return {str(runs): [fmean(part[:runs]) for part in samples_s if part] for runs in USUAL.values()}
-
-
-def summary(rows: list[dict[str, Any]], models: Sequence[str], goal: wb.Goal) -> str:
-    """Return a line a model and one for all, then the usual ways replayed on the same runs."""
-    lines, spaces = [], {name: wb.default_space(name, limits=goal) for name in models}
-    studies = [row for row in rows if row["kind"] == "study" and row["model"] in models]
-    for name in dict.fromkeys(row["model"] for row in studies):
-        lines.append(f"{name}: {report([row for row in studies if row['model'] == name])}")
-    lines.append(f"all: {report(studies)}")
-    if studies:
-        loads = sorted(row["load"] for row in studies)
-        lines.append(f"load {loads[0]:.1f} to {loads[-1]:.1f}, {studies[-1]['date']}")
-    for title, runs in USUAL.items():
-        replays = [
-            row
-            for name in dict.fromkeys(row["model"] for row in studies)
-            for row in replayed([row for row in rows if row["model"] == name], title, runs, spaces[name])
-        ]
-        lines.append(f"{title}, replayed: {report(replays)}")
-    return "\n".join(lines)
-
-
-def replayed(rows: list[dict[str, Any]], title: str, runs: int, space: Space) -> Iterator[dict[str, Any]]:
-    """Yield the outcomes of a usual way on one model: each config is measured once, in one process."""
-    truths = {row["config"]: row["gain"] for row in rows if row["kind"] == "truth"}
-    means_s = {row["config"]: row["means_s"][str(runs)] for row in rows if row["kind"] == "truth"}
-    default = repr(Config())
-    means_s[default] = [s for row in rows if row["kind"] == "default" for s in row["means_s"][str(runs)]]
-    truths[default] = 0.0
-    truths |= {row["config"]: row["gain"] for row in rows if row["kind"] == "again"}
-    best = max(0.0, *(row["gain"] for row in rows if row["kind"] == "again"))
-    for seed in range(REPLAYS):
-        rng = random.Random(seed)
-        once = {text: -math.log(rng.choice(values)) for text, values in means_s.items() if values}
-
-        def measured(config: Config, once: dict[str, float] = once) -> float:
-            text = repr(config)
-            return once[text] if truths.get(text, -math.inf) > -math.inf and text in once else REFUSED
-
-        search = tpe if title == TPE else at_random
-        gain = truths[repr(search(space, measured, seed, min(TRIALS, len(once))))]
-        yield {"kind": title, "gain": gain, "regret": max(0.0, math.expm1(best - gain))}
-
-
-def report(rows: list[dict[str, Any]]) -> str:
-    """Return regret, false promotions and gain over all studies."""
-    if not rows:
-        return "no study was measured"
-    regrets = sorted(row["regret"] for row in rows)
-    false = sum(row["gain"] < 0 for row in rows)
-    return (
-        f"{len(rows)} studies: regret at most 2 % in {sum(r <= 0.02 for r in regrets) / len(rows):.0%}, "
-        f"90 % of them at most {regrets[math.ceil(0.9 * len(rows)) - 1]:.1%}; "
-        f"{false / len(rows):.1%} false promotions; gain {math.exp(fmean(row['gain'] for row in rows)):.2f}×"
-    )
+    return {str(runs): [fmean(part[:runs]) for part in samples_s if part] for runs in RUNS.values()}
 
 
 def simulate(tries: int) -> None:
@@ -177,9 +221,9 @@ def simulate(tries: int) -> None:
         for scatter in (0.01, 0.04):
             ours = [study(space, truth, scatter=scatter, budget_s=120.0, seed=seed) for seed in range(tries)]
             print(f"{name}, {scatter:.0%}: wb.tune {rates(ours)}")
-            for title, search, runs in ((TPE, tpe, 50), ("best mean of 20 runs", at_random, 20)):
+            for title, runs in RUNS.items():
                 chosen = [
-                    search(space, noisy(truth, scatter, runs, random.Random(seed)), seed)
+                    search(title, space, noisy(truth, scatter, runs, random.Random(seed)), seed)
                     for seed in range(max(10, tries // 5))
                 ]
                 outcomes = [Outcome(c, truth(c) / best - 1, 1 / truth(c), 0.0, 0.0) for c in chosen]
@@ -203,24 +247,6 @@ def noisy(truth: Truth, scatter: float, runs: int, rng: random.Random) -> Callab
         return -math.log(truth(config)) + moment + process + run
 
     return measured
-
-
-def tpe(space: Space, measured: Callable[[Config], float], seed: int, trials: int = TRIALS) -> Config:
-    """Return what plain TPE finds: the config with the best single measurement."""
-    sampler, configs = Sampler(space, Config(), seed), {"A": Config()}
-    gains = {"A": {1: measured(Config())}}
-    while len(configs) < trials:
-        for config in sampler(configs, [gains], 4):
-            label = f"L{len(configs)}"
-            configs[label], gains[label] = config, {1: measured(config)}
-    return configs[max(gains, key=lambda label: gains[label][1])]
-
-
-def at_random(space: Space, measured: Callable[[Config], float], seed: int, trials: int = TRIALS) -> Config:
-    """Return the config with the best mean among some that were drawn."""
-    every = [config for config in space.configs() if config != Config()]
-    drawn = [Config(), *random.Random(seed).sample(every, min(trials, len(every)))]
-    return max(drawn, key=measured)
 
 
 if __name__ == "__main__":

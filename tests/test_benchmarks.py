@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,8 +14,10 @@ from typing import Any
 import psutil
 import pytest
 
-from benchmarks import honesty
+from benchmarks import honesty, tune_summary
 from tests.factories.comparisons import ordinary
+from workbench.config import Config
+from workbench.records.space import Space
 
 _PARENT = """
 from benchmarks.burners import OnOffLoad
@@ -83,12 +86,71 @@ def test_every_script_can_be_imported(script: str) -> None:
 
 
 def test_rates_of_studies_are_of_all_rows() -> None:
-    from benchmarks import tune
-
     rows = [{"regret": 0.0, "gain": 0.7}] * 9 + [{"regret": 0.5, "gain": -0.1}]
-    text = tune.report(rows)
+    text = tune_summary.report(rows)
     assert "10 studies: regret at most 2 % in 90%, 90 % of them at most 0.0%; 10.0% false promotions" in text
-    assert tune.report([]) == "no study was measured"
+    assert tune_summary.report([]) == "no study was measured"
+
+
+def tuned_rows() -> list[dict[str, Any]]:
+    """Return the rows of a model: a good config, a bad one, and two studies that chose one of them each."""
+    good, bad = "Config(disabled_passes=('GeluFusionL2',))", "Config(intra_op_threads=1)"
+    common = {"model": "encoder", "goal": "Goal()"}
+    study = {"kind": "study", "budget_s": 30.0, "elapsed_s": 30.0, "rounds": 2.0, "load": 0.1, "date": "today"}
+    means_s = {"50": [0.001], "20": [0.001]}
+    rows: list[dict[str, Any]] = [
+        {"kind": "default", "elapsed_s": 180.0, "means_s": {"50": [0.002], "20": [0.002]}},
+        {
+            **{"kind": "truth", "config": good, "gain": 0.9, "rounds": 6, "means_s": means_s},
+            "changes": ["disabled_passes"],
+        },
+        {
+            **{"kind": "truth", "config": bad, "gain": -0.5, "rounds": 6, "means_s": means_s},
+            "changes": ["intra_op_threads"],
+        },
+        {**study, "best": good},
+        {**study, "best": bad},
+        {**study, "best": bad, "budget_s": 60.0},
+        {"kind": "again", "config": good, "gain": 0.7},
+        {"kind": "again", "config": bad, "gain": -0.1},
+    ]
+    return [{**row, **common} for row in rows]
+
+
+def test_the_regret_of_a_study_is_that_on_fresh_rounds() -> None:
+    chosen, false = tune_summary.outcomes_of(tuned_rows(), 30.0)
+    assert chosen == {"gain": 0.7, "regret": 0.0, "share": pytest.approx(1 / 6)}
+    assert false["gain"] == -0.1
+    assert false["regret"] == pytest.approx(math.expm1(0.8))
+    assert tune_summary.outcomes_of([row for row in tuned_rows() if row["kind"] != "again"], 30.0) == []
+
+
+def test_the_summary_names_the_gain_where_a_fusion_costs_time() -> None:
+    rows = tuned_rows()
+    text = tune_summary.summary([*rows, *({**row, "model": "mobilenetv2"} for row in rows)], 30.0)
+    assert "exhaustive: 2 configs in 180 s, 6.0 rounds each, 3.0 times a study's" in text
+    assert "all: 4 studies: regret at most 2 % in 50%" in text
+    assert "time of a study / exhaustive 0.17 (at most 0.17)" in text
+    assert f"transformers in which a fusion costs time (encoder): gain {math.exp(0.3):.2f}×" in text
+
+
+def test_configs_that_are_the_same_below_the_fusions_are_measured_once() -> None:
+    from benchmarks.tune import key
+
+    passes = ("GeluFusionL2", "BiasGeluFusion")
+    assert key(Config(level="basic", disabled_passes=passes)) == repr(Config(level="basic"))
+    assert key(Config(disabled_passes=passes)) == key(Config(disabled_passes=passes[::-1]))
+    assert key(Config(disabled_passes=passes)) != key(Config(disabled_passes=passes[:1]))
+
+
+def test_a_usual_way_is_replayed_on_recorded_processes() -> None:
+    from benchmarks.tune import key
+    from benchmarks.usual_searches import RUNS
+
+    space = Space.of(disabled_passes=["GeluFusionL2"], intra_op_threads=(1,))
+    for title in RUNS:
+        text = tune_summary.replays(tuned_rows(), title, {"encoder": space}, key, 2)
+        assert text.startswith(f"{title}, replayed: 2 studies: regret at most 2 % in ")
 
 
 def test_the_table_of_the_sweep_has_both_ways() -> None:

@@ -6,6 +6,7 @@ import math
 import re
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -81,6 +82,16 @@ def test_the_best_config_is_found_and_confirmed_on_fresh_rounds(tmp_path: Path) 
     assert record.confirmation is not None
     assert record.confirmation.protocol.seed != record.selection.protocol.seed
     assert re.search(r"× faster \(9[59] % CI ", record.headline)
+
+
+def test_the_workers_of_a_study_are_those_of_one_fork_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = PlanWorld()
+    servers = SimpleNamespace(start=world.start)
+    monkeypatch.setattr("workbench.search.study.ForkServers", lambda _: nullcontext(servers))
+    record = run_study(asked(tmp_path), clock=world.clock)
+    assert len(world.workers) > len(record.candidates)
 
 
 def test_a_failing_config_is_a_row_with_its_error(tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ from workbench.search.request import StudyRequest
 from workbench.search.selection import Selection, Suggest
 from workbench.search.standings import BASELINE
 from workbench.search.under_load import load_of
-from workbench.worker.launch import Worker, WorkerFolder
+from workbench.worker.forking import ForkServers
+from workbench.worker.launch import WorkerFolder
 
 CONFIRM_LOADS = 6  # rounds of a load test: an interval needs 3
 MOST_BEYOND = 3  # configs beyond a limit that are timed, to say what the goal would cost
@@ -47,7 +48,7 @@ def run_study(
     cancel: threading.Event | None = None,
     suggest: Suggest | None = None,
     clock: Callable[[], float] = time.perf_counter,
-    start_worker: StartWorker = Worker,
+    start_worker: StartWorker | None = None,
 ) -> StudyRecord:
     """Search the space. `on_measured` gets the record so far after each round, so that a kill loses none."""
     request.check()
@@ -56,8 +57,8 @@ def run_study(
     created_utc = (
         created.isoformat(timespec="seconds") if request.earlier is None else request.earlier.created_utc
     )
-    with WorkerFolder() as folder:
-        surroundings = Surroundings(read_machine(), folder, Watch(), clock, start_worker)
+    with WorkerFolder() as folder, ForkServers(cancel) as servers:
+        surroundings = Surroundings(read_machine(), folder, Watch(), clock, start_worker or servers.start)
 
         def record_of(bench: LocalBench, **changes: object) -> StudyRecord:
             earlier = request.earlier
