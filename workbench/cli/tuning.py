@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.comparing import percent
 from workbench.cli.subject import add_data, add_subject, save, subject_of
 from workbench.records.goal import OBJECTIVES
+from workbench.text import path_text
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -37,6 +40,7 @@ def add_to(commands: Commands) -> None:
     tune.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory that it may take")
     tune.add_argument("--max-load", type=float, metavar="S", help="seconds that loading may take")
     tune.add_argument("--max-p99", type=float, metavar="MS", help="99th percentile of the latency")
+    tune.add_argument("--max-file", type=float, metavar="MIB", help="size that its model file may have")
     tune.add_argument(
         "--min-speedup", type=float, metavar="TIMES", help="say what keeps it from this speed-up"
     )
@@ -46,6 +50,9 @@ def add_to(commands: Commands) -> None:
     tune.add_argument(
         "--target", action="append", default=[], metavar="TAG", help="with --cluster: a study on each target"
     )
+    tune.add_argument("--tls-ca", metavar="PEM", help="authority that the certificates of the cluster are of")
+    tune.add_argument("--tls-cert", metavar="PEM", help="certificate of yours for the cluster")
+    tune.add_argument("--tls-key", metavar="PEM", help="its key, if it is in a file of its own")
     tune.add_argument("--quiet", action="store_true", help="no progress bar")
     tune.set_defaults(run=run)
 
@@ -55,20 +62,23 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.api.tuning import default_space, tune, tune_targets
     from workbench.errors import ConfigError
     from workbench.records.goal import Goal
-    from workbench.search.cluster.workers import connected
+    from workbench.search.cluster.connection import TlsFiles, connected
 
     model, config, inputs = subject_of(arguments)
-    memory, p99 = arguments.max_memory, arguments.max_p99
+    memory, p99, file = arguments.max_memory, arguments.max_p99, arguments.max_file
     goal = Goal(
         max_accuracy_drop=arguments.max_accuracy_drop,
         max_error=arguments.max_error,
         max_memory_bytes=None if memory is None else round(memory * 2**20),
         max_load_s=arguments.max_load,
         max_p99_s=None if p99 is None else p99 / 1e3,
+        max_file_bytes=None if file is None else round(file * 2**20),
         min_speedup=arguments.min_speedup,
     )
-    if arguments.target and arguments.cluster is None:
-        raise ConfigError("--target needs a cluster", "give the address of its scheduler: --cluster ADDRESS")
+    tls = TlsFiles(arguments.tls_ca, arguments.tls_cert, arguments.tls_key)
+    if arguments.cluster is None and (arguments.target or tls != TlsFiles()):
+        needs = "--target needs" if arguments.target else "--tls-ca, --tls-cert and --tls-key need"
+        raise ConfigError(f"{needs} a cluster", "give the address of its scheduler: --cluster ADDRESS")
     space, objectives = None, arguments.objective or ["latency"]
     if arguments.without or arguments.cluster is None:
         space = default_space(model, base=config, objective=objectives, limits=goal, inputs=inputs)
@@ -87,12 +97,22 @@ def run(arguments: argparse.Namespace) -> int:
     }
     if arguments.cluster is None:
         return _printed(tune(model, **asked), arguments)
-    with connected(arguments.cluster) as client:
+    with connected(arguments.cluster, tls=tls) as client:
         if not arguments.target:
             return _printed(tune(model, client=client, **asked), arguments)
         studies = tune_targets(model, arguments.target, client, **asked)
     print(studies)
+    for target, study in studies.items():
+        _save_beside(study, target, arguments)
     return 1 if studies.errors else 0
+
+
+def _save_beside(study: Study, target: str, arguments: argparse.Namespace) -> None:
+    """Save the study of a target as FILE-TARGET, if a file was named."""
+    if arguments.output:
+        path, word = Path(arguments.output), re.sub(r"\W+", "-", target)
+        saved = study.save(path.with_name(f"{path.stem}-{word}{path.suffix}"))
+        print(f"saved {path_text(saved)}", file=sys.stderr)
 
 
 def _printed(study: Study, arguments: argparse.Namespace) -> int:

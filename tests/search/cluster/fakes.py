@@ -5,9 +5,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from workbench.search.cluster import on_worker
+import pytest
+
+import workbench as wb
+from tests.factories.results import study
+from workbench.records.machine import Machine
+from workbench.records.study import StudyRecord
+from workbench.search.cluster import on_worker, workers
+from workbench.search.cluster.on_worker import WorkerDescription
+from workbench.search.cluster.order import pack
+
+RECORD = study()
+HERE = RECORD.selection.machine
+OTHER = replace(HERE, cpu="another processor")
+Run = Callable[..., StudyRecord]
 
 
 class FakeFuture:
@@ -74,3 +89,28 @@ class FakeClient:
         if address in self.infos:
             threading.Thread(target=work, daemon=True).start()
         return future
+
+
+def client_of(**machines: Machine) -> FakeClient:
+    """Return the client of a cluster with a worker of each name, each on a host of its own."""
+    return FakeClient(
+        {name: {"host": name, "resources": {"measuring": 1.0, f"tag-{name}": 1.0}} for name in machines},
+        {
+            name: pack(WorkerDescription(machine, ("AVX2",), wb.__version__))
+            for name, machine in machines.items()
+        },
+    )
+
+
+def quicken(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Take fake clients for real ones, wait for nothing, and keep everything in this folder."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(home))
+    monkeypatch.setattr(workers, "check_client", lambda client: client)
+    monkeypatch.setattr(workers, "RETURN_S", 0.2)
+    monkeypatch.setattr(workers, "POLL_S", 0.01)
+    monkeypatch.setattr("workbench.search.cluster.client.POLL_S", 0.01)
+
+
+def running(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    """Let workers run this in place of a study."""
+    monkeypatch.setattr(on_worker, "run_study", run)

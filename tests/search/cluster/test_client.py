@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,43 +11,21 @@ from typing import Any, cast
 import pytest
 
 import workbench as wb
-from tests.factories.results import study
 from tests.models import tiny
-from tests.search.cluster.fakes import FakeClient
-from workbench.records.machine import Machine
+from tests.search.cluster.fakes import HERE, OTHER, RECORD, FakeClient, client_of, quicken, running
 from workbench.records.study import StudyRecord
 from workbench.results.target_studies import search_targets
-from workbench.search.cluster import on_worker, workers
+from workbench.search.cluster import on_worker
 from workbench.search.cluster.client import run_on_cluster
 from workbench.search.cluster.on_worker import WorkerDescription
 from workbench.search.cluster.order import pack
 from workbench.search.cluster.workers import Cluster
 from workbench.search.request import StudyRequest
 
-RECORD = study()
-HERE = RECORD.selection.machine
-OTHER = replace(HERE, cpu="another processor")
-Run = Callable[..., StudyRecord]
-
 
 @pytest.fixture(autouse=True)
 def _quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(workers, "check_client", lambda client: client)
-    monkeypatch.setattr(workers, "RETURN_S", 0.2)
-    monkeypatch.setattr(workers, "POLL_S", 0.01)
-    monkeypatch.setattr("workbench.search.cluster.client.POLL_S", 0.01)
-
-
-def client_of(**machines: Machine) -> FakeClient:
-    """Return the client of a cluster with a worker of each name, each on a host of its own."""
-    return FakeClient(
-        {name: {"host": name, "resources": {"measuring": 1.0, f"tag-{name}": 1.0}} for name in machines},
-        {
-            name: pack(WorkerDescription(machine, ("AVX2",), wb.__version__))
-            for name, machine in machines.items()
-        },
-    )
+    quicken(monkeypatch, tmp_path / "home")
 
 
 def cluster_of(client: FakeClient) -> Cluster:
@@ -58,11 +35,6 @@ def cluster_of(client: FakeClient) -> Cluster:
 def asked(folder: Path, **changes: Any) -> StudyRequest:
     model = wb.load(tiny.save(tiny.mlp(), folder))
     return StudyRequest(model=model, inputs=model.inputs(), space=wb.Space.of(level=("basic",)), **changes)
-
-
-def running(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    """Let workers run this in place of a study."""
-    monkeypatch.setattr(on_worker, "run_study", run)
 
 
 def test_a_study_runs_on_a_worker_and_every_round_comes_back(
@@ -187,6 +159,34 @@ def test_a_study_is_cancelled_on_its_worker_too(tmp_path: Path, monkeypatch: pyt
         run_on_cluster(asked(tmp_path), cluster_of(client), on_measured=lambda _: cancel.set(), cancel=cancel)
     assert RECORD.id in caught.value.fix
     assert stopped.wait(30)
+
+
+def test_a_round_that_ended_before_the_cancel_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = replace(RECORD, elapsed_s=RECORD.elapsed_s + 1.0)
+    came, ended, cancel = threading.Event(), threading.Event(), threading.Event()
+    kept: list[StudyRecord] = []
+
+    def run(_: StudyRequest, *, on_measured: Any, cancel: threading.Event, **__: Any) -> StudyRecord:
+        on_measured(RECORD)
+        assert came.wait(30)
+        on_measured(second)
+        ended.set()
+        assert cancel.wait(30)
+        return second
+
+    def keep(record: StudyRecord) -> None:
+        kept.append(record)
+        if len(kept) == 1:
+            came.set()
+            assert ended.wait(30)
+            cancel.set()
+
+    running(monkeypatch, run)
+    with pytest.raises(wb.Cancelled):
+        run_on_cluster(asked(tmp_path), cluster_of(client_of(one=HERE)), on_measured=keep, cancel=cancel)
+    assert kept == [RECORD, second]
 
 
 def test_the_error_of_a_worker_is_raised_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,6 +124,8 @@ class _Following:
                 self._look()
             return self._ended(future)
         except Cancelled as error:
+            with suppress(WorkerLost, ClusterError):
+                self._look()  # a round may have ended since the last look
             raise self._stopped(error) from error
         finally:
             if not future.done():

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench._version import __version__
 from workbench.background import check_cancel, in_background
-from workbench.errors import ClusterError, ConfigError, WorkbenchError
+from workbench.errors import ClusterError, WorkbenchError
 from workbench.records.machine import Machine
 from workbench.search.cluster import on_worker
+from workbench.search.cluster.connection import check_client
 from workbench.search.cluster.order import unpack
 from workbench.text import listed, quoted
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 MEASURING = "measuring"  # the resource of workers that measure: one thing at a time
 RETURN_S = 30.0  # that a restarted worker has to come back
 POLL_S = 0.25
-CONNECT_S = 15.0
 CLOSED = (OSError, TimeoutError, RuntimeError, ValueError, CancelledError)  # what Dask raises when it closes
 WATCH_S = 1.0
 SETTLE_S = 5.0  # after a broken connection, until Dask knows whether the worker or the scheduler is gone
@@ -213,39 +213,3 @@ class Cluster:
             "every finished round is in the history; when the cluster is back, open the study there and go "
             "on: study.attach(model).continue_(client=…)",
         )
-
-
-@contextmanager
-def connected(address: str) -> Iterator[Client]:
-    """Connect to a scheduler; Dask's own configuration has the certificates of `tls://` addresses."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise _without_dask("--cluster") from error
-    try:
-        client: Client = Client(address, timeout=CONNECT_S)  # type: ignore[no-untyped-call]
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(
-            f"there is no Dask scheduler at {quoted(address)}: {error}",
-            "start one, dask scheduler, and give the address that it prints: tcp://HOST:8786",
-        ) from error
-    with client:
-        yield client
-
-
-def check_client(client: Any) -> Client:
-    """Return the client; refuse what is none, and one that is asynchronous."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise _without_dask("client=") from error
-    if not isinstance(client, Client) or client.asynchronous:
-        raise ConfigError(
-            f"client={quoted(client)} is no client of a Dask cluster",
-            'connect one: client=distributed.Client("tcp://scheduler:8786")',
-        )
-    return client
-
-
-def _without_dask(name: str) -> ConfigError:
-    return ConfigError(f"{name} needs Dask, which is not installed", "pip install 'ort-workbench[cluster]'")
