@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from tests.models import tiny
 from tests.search.cluster.fakes import HERE, OTHER, RECORD, client_of, quicken, running
 from workbench.cli import main
 from workbench.records.goal import Goal
+from workbench.records.origin import new_id
 from workbench.search.cluster import connection, on_worker
 from workbench.search.cluster.connection import TlsFiles
 from workbench.search.request import StudyRequest
@@ -73,7 +76,8 @@ def test_each_target_has_its_line_and_its_file(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    running(monkeypatch, lambda *_, **__: RECORD)
+    records = iter([RECORD, replace(RECORD, id=new_id(datetime.now(UTC)))])  # the history has one of each id
+    running(monkeypatch, lambda *_, **__: next(records))
     monkeypatch.setattr(on_worker, "default_space", lambda *_, **__: wb.Space.of(level=("basic",)))
     targets = ["--target", "tag-one", "--target", "tag-two"]
     output = ["-o", str(tmp_path / "study.ortbench")]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import dask
 import distributed
 import pytest
 
 import workbench as wb
 from tests.models import tiny
+from workbench.cli import main
+from workbench.search.cluster.connection import connected
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -101,3 +107,62 @@ def test_a_scheduler_that_goes_away_leaves_the_rounds_in_the_history(tmp_path: P
     kept = wb.history().open(identity)
     assert isinstance(kept, wb.Study)
     assert kept.record.selection.runs[0].processes
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> dict[str, str]:
+    """The options of a certificate that is its own authority, as Dask's programs and ours take them."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl, which makes the certificates, is not installed")
+    key, cert = str(tmp_path / "key.pem"), str(tmp_path / "cert.pem")
+    made = [*("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"), "-subj", "/CN=test"]
+    subprocess.run([*made, "-keyout", key, "-out", cert], check=True, capture_output=True)
+    return {"ca": cert, "cert": cert, "key": key}
+
+
+def address_in(file: Path, scheduler: subprocess.Popen[bytes]) -> str:
+    """Wait until the scheduler has written its file; return the address in it."""
+    while scheduler.poll() is None:
+        with suppress(OSError, ValueError):  # not there, or half written
+            return str(json.loads(file.read_text())["address"])
+        threading.Event().wait(0.1)
+    pytest.fail("the scheduler ended")
+
+
+def test_the_command_tunes_on_a_cluster_with_tls(
+    tmp_path: Path, certificate: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, file = tiny.save(tiny.mlp(), tmp_path), tmp_path / "scheduler.json"
+    theirs = ["--tls-ca-file", certificate["ca"]]
+    theirs += [*("--tls-cert", certificate["cert"]), *("--tls-key", certificate["key"])]
+    options = ["--scheduler-file", str(file), "--host", "127.0.0.1", "--no-dashboard", *theirs]
+    program = [sys.executable, "-m"]
+    scheduler = subprocess.Popen(
+        [*program, "distributed.cli.dask_scheduler", "--port", "0", *options], start_new_session=True
+    )
+    worker = subprocess.Popen(
+        [
+            *(*program, "distributed.cli.dask_worker", *options),
+            *("--nthreads", "1", "--no-nanny", "--resources", "measuring=1 edge=1"),
+        ],
+        start_new_session=True,
+    )
+    try:
+        address = address_in(file, scheduler)
+        assert address.startswith("tls://")
+        configured = {
+            "distributed.comm.tls.ca-file": certificate["ca"],
+            "distributed.comm.tls.client.cert": certificate["cert"],
+            "distributed.comm.tls.client.key": certificate["key"],
+        }
+        with dask.config.set(configured), connected(address, timeout_s=60.0) as client:
+            client.wait_for_workers(1, timeout=60)
+        ours = ["--tls-ca", certificate["ca"], "--tls-cert", certificate["cert"]]
+        ours += ["--tls-key", certificate["key"]]
+        asked = ["--cluster", address, *ours, "--target", "edge", "--budget", "6"]
+        assert main(["tune", str(model), *asked]) == 0
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+    assert "edge: " in capsys.readouterr().out
