@@ -11,6 +11,7 @@ import workbench as wb
 from tests.factories.results import study
 from workbench.panels import tuning
 from workbench.panels.jobs import wait_for
+from workbench.panels.tabs.figure import PLOTLY
 from workbench.panels.tabs.tune import TunePage
 from workbench.panels.tuning import TuneChoice, tune_code
 from workbench.records.goal import Goal
@@ -44,7 +45,7 @@ def test_start_searches_what_is_checked_from_a(bench: wb.Workbench, monkeypatch:
     page = TunePage(bench)
     bench.state.space = SPACE
     page.checks["level"].value = False
-    page.accuracy.value, page.memory.value = "1", "64"
+    page.goal.accuracy.value, page.goal.memory.value = "1", "64"
     page.buttons["Start"].click()
     if (job := bench.jobs.running) is not None:
         wait_for(job)
@@ -107,10 +108,10 @@ def test_the_candidates_and_the_front_so_far_are_shown_while_it_runs(
 
 def test_two_objectives_are_asked_for_together(bench: wb.Workbench) -> None:
     page = TunePage(bench)
-    assert page.callers.layout.display == "none"
-    page.second.value = "throughput"
-    assert page.callers.layout.display == ""
-    page.callers.value = 8
+    assert page.goal.callers.layout.display == "none"
+    page.goal.second.value = "throughput"
+    assert page.goal.callers.layout.display == ""
+    page.goal.callers.value = 8
     code = tune_code(bench.request(), page.choice)
     assert 'objective=["latency", "throughput"]' in code
     assert "callers=8" in code
@@ -118,7 +119,7 @@ def test_two_objectives_are_asked_for_together(bench: wb.Workbench) -> None:
 
 def test_what_is_no_number_is_said_beside_it(bench: wb.Workbench) -> None:
     page = TunePage(bench)
-    page.memory.value = "much"
+    page.goal.memory.value = "much"
     page.buttons["What may vary"].click()
     assert "is no number" in page.status.value
     assert bench.state.job is None
@@ -129,6 +130,7 @@ def test_another_model_forgets_the_study(bench: wb.Workbench) -> None:
     bench.state.space, bench.state.study = SPACE, wb.Study(study())
     bench.state.model = None
     assert (bench.state.space, bench.state.study) == (None, None)
+    assert bench.state.targets is None
 
 
 def test_the_code_does_the_same(bench: wb.Workbench) -> None:
@@ -142,3 +144,54 @@ def test_the_code_does_the_same(bench: wb.Workbench) -> None:
     assert "limits = wb.Goal(max_accuracy_drop=0.01)" in code
     assert "base = wb.Config(memory_pattern=False)" in code
     assert '.without("level")' in code
+
+
+def test_every_limit_has_a_field(bench: wb.Workbench) -> None:
+    page = TunePage(bench)
+    fields = page.goal
+    for field, number in (
+        *((fields.accuracy, "1"), (fields.error, "5"), (fields.memory, "64"), (fields.p99, "4")),
+        *((fields.load, "2.5"), (fields.file, "8"), (fields.speedup, "1.5")),
+    ):
+        field.value = number
+    goal = page.choice.goal
+    assert goal == Goal(
+        max_accuracy_drop=0.01, max_error=0.05, max_memory_bytes=64 << 20, max_load_s=2.5, max_p99_s=0.004,
+        max_file_bytes=8 << 20, min_speedup=1.5,
+    )  # fmt: skip
+    assert None not in [getattr(goal, name) for name in Goal.__dataclass_fields__]
+
+
+def test_the_further_limits_and_the_cluster_are_folded(bench: wb.Workbench) -> None:
+    page = TunePage(bench)
+    for display in ("none", None, "none"):
+        assert page.fold.layout.display == display
+        page.buttons["More limits, cluster"].click()
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "4 ms"])
+def test_a_limit_that_is_no_number_is_refused(bench: wb.Workbench, number: str) -> None:
+    page = TunePage(bench)
+    page.goal.p99.value = number
+    page.buttons["Start"].click()
+    assert "is no number" in page.status.value
+    assert bench.state.job is None
+
+
+def test_a_point_that_is_clicked_picks_its_row(bench: wb.Workbench) -> None:
+    page = TunePage(bench)
+    page.show()
+    bench.state.study = wb.Study(study())
+    _, figure, row, table = page.answer.children
+    plot = figure.children[1].outputs[0]["data"][PLOTLY]
+    points = {name for trace in plot["data"] if trace.get("meta") == "candidates" for name in trace["ids"]}
+    assert points == {"A", "B"}
+    assert plot["layout"]["clickmode"] == "event+select"
+    bench.page.bridge._answer(None, {"pick": "A"}, None)
+    assert table.picked == ["A"]
+    assert row.children[-1].value.startswith("A: ")
+    row.children[1].click()
+    assert bench.b == study().candidate("A").config
+    page.hide()
+    bench.page.bridge._answer(None, {"pick": "B"}, None)
+    assert table.picked == ["A"], "out of sight"

@@ -80,6 +80,8 @@ def study_figure(record: StudyRecord) -> go.Figure:
                 "size": [15 if point.is_knee else 10 for point in drawn],
             },
             customdata=[[plain(_words(point))] for point in drawn],
+            ids=[plain(point.label) for point in drawn],
+            meta="candidates",
             hovertemplate="%{customdata[0]}<extra></extra>",
         )
     edge = sorted((point for point in points if point.on_front), key=lambda point: point.first.ratio)

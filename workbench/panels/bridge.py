@@ -1,4 +1,4 @@
-"""What only the page can do: insert a cell into the notebook, save a file, fill the clipboard."""
+"""What only the page can do: insert a cell into the notebook, save a file, fill the clipboard, hear clicks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Bridge(anywidget.AnyWidget):
         super().__init__()
         self._waiting: dict[int, Answered] = {}
         self._count = 0
+        self.on_pick: Callable[[str], None] = lambda _: None  # gets the name of a point that was clicked
         self.on_msg(self._answer)
 
     def insert_cell(self, root: str, source: str, outputs: list[dict[str, Any]], then: Answered) -> None:
@@ -40,7 +41,10 @@ class Bridge(anywidget.AnyWidget):
         self.send({"id": self._count, **content}, buffers)
 
     def _answer(self, _: Any, content: Mapping[str, Any], __: Any) -> None:
-        """Hand over the first answer; two pages may show the panels."""
+        """Hand over a point that was clicked, or the first answer; two pages may show the panels."""
+        if isinstance(content.get("pick"), str):
+            self.on_pick(content["pick"])
+            return
         then = self._waiting.pop(content.get("id", 0), None)
         if then is not None:
             then(None if content.get("ok") else str(content.get("failed", "no reason given"))[:500])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,13 +11,15 @@ from workbench.api.tuning import default_space, tune
 from workbench.config import Config
 from workbench.config.literals import call, literal, text_literal
 from workbench.panels.actions import Action
+from workbench.panels.cluster_tuning import ClusterChoice, search_cluster
 from workbench.panels.code import config_code, inputs_lines, model_line
 from workbench.panels.jobs import Job
-from workbench.panels.request import Request
+from workbench.panels.request import SMALLEST_EFFECT, Request
 from workbench.panels.state import BenchState
 from workbench.records.goal import Goal, Objective
 from workbench.records.space import Space
 from workbench.results.study import Study
+from workbench.results.target_studies import TargetStudies
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class TuneChoice:
     left_out: tuple[str, ...] = ()
     second: Objective | None = None  # the other axis of the front
     callers: int = 4
+    cluster: ClusterChoice = field(default_factory=ClusterChoice)
 
     @property
     def objectives(self) -> Objective | tuple[Objective, ...]:
@@ -72,27 +76,28 @@ def find_space(choice: TuneChoice, request: Request, job: Job) -> Space:
     )
 
 
-def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) -> Study:
-    """Search the best config from A."""
-    varied = space or find_space(choice, request, job)
-    subject = request.subject
-    return tune(
-        subject.model,
-        varied.without(*choice.left_out),
-        choice.objectives,
-        choice.goal,
-        choice.budget_s,
-        base=subject.a,
-        inputs=subject.inputs(),
-        calibration=subject.calibration or None,
-        smallest_effect=request.smallest_effect,
-        pacing_s=request.pacing_s,
-        seed=subject.seed,
-        progress=job.tell,
-        cancel=job.cancel,
-        callers=choice.callers,
-        on_round=job.keep,
-    )
+def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) -> Study | TargetStudies:
+    """Search the best config from A, here or on the cluster that was chosen."""
+    subject, cluster = request.subject, choice.cluster
+    if cluster.address and not choice.left_out:
+        varied = None  # each machine makes its own space
+    else:
+        varied = (space or find_space(choice, request, job)).without(*choice.left_out)
+    arguments = (subject.model, varied, choice.objectives, choice.goal, choice.budget_s)
+    options: dict[str, Any] = {
+        "base": subject.a,
+        "inputs": subject.inputs(),
+        "calibration": subject.calibration or None,
+        "smallest_effect": request.smallest_effect,
+        "pacing_s": request.pacing_s,
+        "seed": subject.seed,
+        "progress": job.tell,
+        "cancel": job.cancel,
+        "callers": choice.callers,
+    }
+    if cluster.address:
+        return search_cluster(cluster, job, *arguments, **options)
+    return tune(*arguments, on_round=job.keep, **options)
 
 
 def keep_space(state: BenchState, _: Request, space: Space) -> None:
@@ -101,10 +106,12 @@ def keep_space(state: BenchState, _: Request, space: Space) -> None:
         state.run_error, state.space = None, space
 
 
-def keep_study(state: BenchState, _: Request, study: Study) -> None:
-    """Show the study in the tab."""
+def keep_study(state: BenchState, _: Request, made: Study | TargetStudies) -> None:
+    """Show the study in the tab; of several targets, that of the first."""
+    targets = made if isinstance(made, TargetStudies) else None
+    study = made if targets is None else next(iter(targets.values()))
     with state.hold_trait_notifications():
-        state.run_error, state.study, state.space = None, study, state.space
+        state.run_error, state.targets, state.study = None, targets, study
 
 
 def tune_code(request: Request, choice: TuneChoice) -> str:
@@ -126,7 +133,12 @@ def tune_code(request: Request, choice: TuneChoice) -> str:
         same["objective"] = literal(choice.objectives)
     if request.pacing_s is not None:
         same["pacing_s"] = literal(request.pacing_s)
-    arguments: dict[str, Any] = {**same, "budget_s": literal(choice.budget_s)}
+    arguments: dict[str, Any] = {**same}
+    if request.smallest_effect != SMALLEST_EFFECT:
+        arguments["smallest_effect"] = literal(request.smallest_effect)
+    if subject.seed:
+        arguments["seed"] = literal(subject.seed)
+    arguments["budget_s"] = literal(choice.budget_s)
     if "throughput" in (choice.objective, choice.second):
         arguments["callers"] = literal(choice.callers)
     if choice.left_out:
@@ -134,5 +146,17 @@ def tune_code(request: Request, choice: TuneChoice) -> str:
         rest = "".join(f", {name}={value}" for name, value in same.items())
         lines.append(f"space = wb.default_space(model{rest}).without({names})")
         arguments["space"] = "space"
+    imports = ["import workbench as wb"]
+    if choice.cluster.address:
+        imports.append("from distributed import Client")
+        lines.append(f"client = Client({text_literal(choice.cluster.address)})")
+    return "\n".join([*imports, "", *lines, "", *_calling(choice.cluster, arguments)])
+
+
+def _calling(cluster: ClusterChoice, arguments: Mapping[str, str]) -> list[str]:
+    """Return the line that searches, and the name of what it returns."""
     named = "".join(f", {name}={value}" for name, value in arguments.items())
-    return "\n".join(["import workbench as wb", "", *lines, "", f"study = wb.tune(model{named})", "study"])
+    if cluster.targets:
+        return [f"studies = wb.tune_targets(model, {literal(cluster.targets)}, client{named})", "studies"]
+    where = ", client=client" if cluster.address else ""
+    return [f"study = wb.tune(model{named}{where})", "study"]

@@ -1,5 +1,6 @@
-// What only the page can do: put a cell into the notebook, save a file, fill the clipboard.
-// Python sends {id, kind, …} with a custom message; the answer is {id, ok} or {id, failed: "why"}.
+// What only the page can do: put a cell into the notebook, save a file, fill the clipboard, hear clicks in plots.
+// Python sends {id, kind, …} with a custom message; the answer is {id, ok} or {id, failed: "why"}. A click on a
+// point sends {pick: "its name"}.
 
 function place(context, root) {
   const cells = context.model.toJSON().cells;
@@ -97,13 +98,29 @@ function fitFigures(panels) {
   }
 }
 
-function render({ el }) {
+// A point that names a candidate can be picked, as its row of the table can. A plot that is made anew in the
+// same element has new events.
+const hearing = new WeakMap();
+
+function hearPicks(panels, model) {
+  for (const plot of panels.querySelectorAll(".js-plotly-plot")) {
+    if (!plot.on || (hearing.has(plot) && hearing.get(plot) === plot._ev)) continue;
+    hearing.set(plot, plot._ev);
+    plot.on("plotly_click", ({ points }) => {
+      const point = points.find(({ data }) => data.meta === "candidates");
+      if (point) model.send({ pick: point.data.ids[point.pointNumber] });
+    });
+  }
+}
+
+function render({ model, el }) {
   const guard = () => {
     const panels = el.closest(".wbp");
     if (!panels) return requestAnimationFrame(guard); // not in the page yet
     const tidy = () => {
       nameControls(panels);
       fitFigures(panels);
+      hearPicks(panels, model);
     };
     new MutationObserver(tidy).observe(panels, { childList: true, subtree: true });
     tidy();

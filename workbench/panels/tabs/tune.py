@@ -8,16 +8,21 @@ import ipywidgets as W
 
 from workbench.config import Config
 from workbench.errors import WorkbenchError
+from workbench.figures.words import plain
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, button, buttons_of
+from workbench.panels.changes import on_change
+from workbench.panels.guard import shown_in
 from workbench.panels.markup import note_html, text
 from workbench.panels.table import Table
 from workbench.panels.tabs.figure import titled_figure
+from workbench.panels.tabs.tune_cluster import ClusterFields
+from workbench.panels.tabs.tune_goal import GoalFields
 from workbench.panels.tuning import TuneChoice, space_action, tune_action, tune_code
-from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal
+from workbench.records.display import config_in_words
 from workbench.records.study import StudyRecord
 from workbench.results.study import Study
-from workbench.text import counted
+from workbench.text import counted, one_line
 
 EMPTY = (
     "Tune searches the best config for a goal, starting from A: every change alone, the good ones together, "
@@ -25,7 +30,7 @@ EMPTY = (
     "only with a limit on accuracy or error. Cancel keeps every finished round in the history."
 )
 COLUMNS = ["label", "config", "ratio", "low", "high", "rounds", "peak_rss_bytes", "load_s", "state", "reason"]
-NONE = "nothing"  # no second objective
+OF_TARGETS = ["target", "cpu", "cores", "best", "ratio", "low", "high", "ended"]
 
 
 class TunePage:
@@ -33,43 +38,32 @@ class TunePage:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        single = [name for name in OBJECTIVES if name not in OF_OUTPUTS]
-        self.objective = W.Dropdown(options=single, description="improve")
-        self.second = W.Dropdown(options=[NONE, *OBJECTIVES], description="beside")
-        self.callers = W.BoundedIntText(4, min=1, max=MOST_CALLERS, description="callers")
-        self.accuracy = W.Text(description="accuracy drop", placeholder="% at most")
-        self.error = W.Text(description="error", placeholder="% at most")
-        self.memory = W.Text(description="memory", placeholder="MiB at most")
-        self.budget = W.BoundedFloatText(120.0, min=10.0, max=7200.0, description="seconds")
+        self.goal, self.cluster = GoalFields(), ClusterFields(bench)
         self.status, self.size, self.axes, self.answer = W.HTML(), W.HTML(), W.VBox([]), W.VBox([])
         specs: tuple[Spec, ...] = (
             ("What may vary", "Find what may pay for this model here", self._look),
             ("Start", "Search the best config, starting from A", self._start),
             ("Copy as Python", "The code that does the same", self._copy),
+            ("More limits, cluster", "Limits of time and size; machines of a cluster", self._unfold),
         )
         self.buttons = buttons_of(specs, self.status)
-        goal = W.HBox(
-            [
-                *(self.objective, self.second, self.callers),
-                *(self.accuracy, self.error, self.memory, self.budget),
-            ]
-        )
         row = W.HBox([*self.buttons.values(), self.size])
-        for line in (goal, row):
-            line.add_class("wbp-tools")
+        row.add_class("wbp-tools")
+        self.fold = W.VBox([self.goal.further, self.cluster.widget])
+        self.fold.layout.display = "none"
         self.checks: dict[str, W.Checkbox] = {}
         self.table: Table | None = None
         self.shown: Study | None = None  # the study whose rows and figure are in the page
         self.is_visible = False
         self._partial: Study | None = None  # of the running search
-        self.widget = W.VBox([goal, row, self.status, self.axes, self.answer])
+        self._picked_of = ""  # id of the study whose rows the table has
+        self.widget = W.VBox([self.goal.first, row, self.fold, self.status, self.axes, self.answer])
         self.widget.add_class("wbp-page")
         self.state.observe(lambda _: self._offer(), names="space")
         self.state.observe(self._new_model, names="model")
         self.state.observe(lambda _: self._watch(), names="job")
         self.state.observe(lambda _: self._draw(self.state.study), names="study")
-        for field in (self.objective, self.second):
-            field.observe(lambda _: self._enable(), names="value")
+        bench.page.bridge.on_pick = self._pick
         self._offer()
         self._enable()
 
@@ -92,6 +86,7 @@ class TunePage:
             return
         if job is None:
             self._partial = self.shown = None
+            self.state.targets = None
             self.state.study = partial
         elif partial is not self._partial:
             self._partial = partial
@@ -102,23 +97,63 @@ class TunePage:
         if study is None:
             self.answer.children = [W.HTML(f'<div class="wbp-empty">{text(EMPTY)}</div>')]
         elif study is not self.shown or not self.answer.children:
-            picked = list(self.table.picked) if self.table is not None else []
-            frame = study.to_frame()
-            self.table = Table.of_frame(frame[COLUMNS], "Pick one to use it.", "label")
-            self.table.action, self.table.on_act = "Use as B", self._use_row
-            self.table.picked = [label for label in picked if label in set(frame["label"])]
-            uses = [
-                button(f"Use as {label}", f"Put it into {label}", self._use(label), self.status)
-                for label in "AB"
-            ]
-            row = W.HBox(uses)
-            row.add_class("wbp-tools")
+            self.table = self._candidates(study)
             is_running = self.state.study is not study
-            headline = stopping_in_words(study.record) if is_running else study.record.headline
-            figure = titled_figure(study.figure(), study.record.headline)
-            state = W.HTML(note_html(headline) if is_running else "")
-            self.answer.children = [state, figure, row, self.table]
+            state = W.HTML(note_html(stopping_in_words(study.record)) if is_running else "")
+            figure = study.figure()
+            figure.update_layout(clickmode="event+select")  # a point that is clicked stands out
+            drawn = titled_figure(figure, study.record.headline)
+            choice, overview = self._targets(study)
+            self.answer.children = [state, *choice, drawn, self._uses(study), self.table, *overview]
         self.shown = study
+
+    def _candidates(self, study: Study) -> Table:
+        """Return the table of the candidates; rows that were picked stay picked."""
+        picked = self.table.picked if self.table is not None and self._picked_of == study.record.id else []
+        self._picked_of = study.record.id
+        frame = study.to_frame()
+        table = Table.of_frame(frame[COLUMNS], "Pick one to use it.", "label")
+        table.action, table.on_act = "Use as B", self._use_row
+        table.picked = [label for label in picked if label in set(frame["label"])]
+        return table
+
+    def _uses(self, study: Study) -> W.HBox:
+        """Return the buttons that take the picked config, beside its name."""
+        uses = [
+            button(f"Use as {label}", f"Put it into {label}", self._use(label), self.status) for label in "AB"
+        ]
+        name = W.HTML()
+
+        def show(_: object = None) -> None:
+            label = self._picked_label(study)
+            config = config_in_words(study.config(label))
+            name.value = text(f"{label}: {config}. A click on a point or a row picks another.")
+
+        show()
+        if self.table is not None:
+            self.table.observe(show, names="picked")
+        row = W.HBox([*uses, name])
+        row.add_class("wbp-tools")
+        return row
+
+    def _targets(self, study: Study) -> tuple[list[W.Widget], list[W.Widget]]:
+        """Return the choice of a target and the best config of each, if the study is one of several."""
+        targets = self.state.targets
+        if targets is None or study not in targets.values():
+            return [], []
+        names = [(one_line(name), name) for name in targets]
+        current = next(name for name, other in targets.items() if other is study)
+        choice = W.Dropdown(options=names, value=current, description="target")
+        on_change(choice, lambda name: setattr(self.state, "study", targets[name]), status=self.status)
+        frame = targets.to_frame().reindex(columns=OF_TARGETS)
+        return [choice], [Table.of_frame(frame, "The best config of each target, against the defaults there.")]
+
+    def _pick(self, point: str) -> None:
+        """Pick the row of a point that was clicked in the figure."""
+        with shown_in(self.status):
+            if self.table is not None and self.shown is not None and self.is_visible:
+                labels = [candidate.label for candidate in self.shown.record.candidates]
+                self.table.picked = [label for label in labels if plain(label) == point]
 
     def _use_row(self, label: str) -> None:
         study = self.shown
@@ -132,16 +167,16 @@ class TunePage:
     @property
     def choice(self) -> TuneChoice:
         """What the widgets ask for."""
-        drop, error = (_number(field) for field in (self.accuracy, self.error))
-        memory = _number(self.memory)
-        goal = Goal(
-            max_accuracy_drop=None if drop is None else drop / 100,
-            max_error=None if error is None else error / 100,
-            max_memory_bytes=None if memory is None else round(memory * 2**20),
-        )
         left_out = tuple(name for name, check in self.checks.items() if not check.value)
-        second = None if self.second.value == NONE else self.second.value
-        return TuneChoice(self.objective.value, goal, self.budget.value, left_out, second, self.callers.value)
+        return TuneChoice(
+            self.goal.objective.value,
+            self.goal.goal,
+            self.goal.budget.value,
+            left_out,
+            self.goal.second_objective,
+            self.goal.callers.value,
+            self.cluster.choice,
+        )
 
     @property
     def picked(self) -> Config:
@@ -149,9 +184,17 @@ class TunePage:
         study = self.shown
         if study is None:
             raise WorkbenchError("There is no study yet.", "Press Start.")
-        labels = list(self.table.picked) if self.table is not None else []
-        config: Config = study.config(labels[-1]) if labels else study.best
-        return config
+        return study.config(self._picked_label(study))
+
+    def _picked_label(self, study: Study) -> str:
+        """Return the label of the picked row, by default of the best config."""
+        picked = [] if self.table is None else self.table.picked
+        return picked[-1] if picked else study.record.best
+
+    def _unfold(self) -> None:
+        """Show the further limits and the cluster, or hide them again."""
+        layout = self.fold.layout
+        layout.display = None if layout.display == "none" else "none"
 
     def _look(self) -> None:
         self.bench.start(space_action(self.choice))
@@ -191,20 +234,18 @@ class TunePage:
             self.size.value = ""
             return
         rest = space.without(*(name for name, check in self.checks.items() if not check.value))
-        changes, seconds = len(rest.moves), self.budget.value
+        changes, seconds = len(rest.moves), self.goal.budget.value
         self.size.value = text(
             f"{counted(changes, 'change')}, {counted(len(rest), 'combination')}, at most {seconds:.0f} s"
         )
 
     def _new_model(self, _: object) -> None:
         with self.state.hold_trait_notifications():
-            self.state.space = self.state.study = None
+            self.state.space = self.state.targets = self.state.study = None
 
     def _enable(self) -> None:
-        for name in ("What may vary", "Start"):
-            self.buttons[name].disabled = self.state.job is not None
-        under_load = "throughput" in (self.objective.value, self.second.value)
-        self.callers.layout.display = "" if under_load else "none"
+        for pressed in (self.buttons["What may vary"], self.buttons["Start"], self.cluster.find):
+            pressed.disabled = self.state.job is not None
 
 
 def stopping_in_words(record: StudyRecord) -> str:
@@ -219,14 +260,3 @@ def stopping_in_words(record: StudyRecord) -> str:
         f"{counted(rounds, 'round')} in the history; {lost}, and the proof on fresh rounds is missing."
     )
 
-
-def _number(field: W.Text) -> float | None:
-    """Return the number in a field; None of an empty one."""
-    if not field.value.strip():
-        return None
-    try:
-        return float(field.value)
-    except ValueError:
-        raise WorkbenchError(
-            f"{field.description}: {field.value[:40]!r} is no number.", f"Write one, {field.placeholder}."
-        ) from None

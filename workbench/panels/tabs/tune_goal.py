@@ -1,0 +1,78 @@
+"""The fields of a study's goal: what to improve, the limits, the time."""
+
+from __future__ import annotations
+
+import math
+
+import ipywidgets as W
+
+from workbench.errors import WorkbenchError
+from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
+
+NONE = "nothing"  # no second objective
+
+
+class GoalFields:
+    """The fields that most people need in `first`, the other limits in `further`."""
+
+    def __init__(self) -> None:
+        single = [name for name in OBJECTIVES if name not in OF_OUTPUTS]
+        self.objective = W.Dropdown(options=single, description="improve")
+        self.second = W.Dropdown(options=[NONE, *OBJECTIVES], description="beside")
+        self.callers = W.BoundedIntText(4, min=1, max=MOST_CALLERS, description="callers")
+        self.accuracy = W.Text(description="accuracy drop", placeholder="% at most")
+        self.error = W.Text(description="error", placeholder="% at most")
+        self.memory = W.Text(description="memory", placeholder="MiB at most")
+        self.budget = W.BoundedFloatText(120.0, min=10.0, max=7200.0, description="seconds")
+        self.p99 = W.Text(description="p99", placeholder="ms at most")
+        self.load = W.Text(description="load time", placeholder="s at most")
+        self.file = W.Text(description="file", placeholder="MiB at most")
+        self.speedup = W.Text(description="speed-up", placeholder="times wanted")
+        outputs = (self.accuracy, self.error)
+        self.first = W.HBox([self.objective, self.second, self.callers, *outputs, self.memory, self.budget])
+        self.further = W.HBox([self.p99, self.load, self.file, self.speedup])
+        for row in (self.first, self.further):
+            row.add_class("wbp-tools")
+        for field in (self.objective, self.second):
+            field.observe(lambda _: self._fit(), names="value")
+        self._fit()
+
+    @property
+    def goal(self) -> Goal:
+        """The limits in the fields."""
+        memory, file = (_number(field, 2.0**20) for field in (self.memory, self.file))
+        return Goal(
+            max_accuracy_drop=_number(self.accuracy, 0.01),
+            max_error=_number(self.error, 0.01),
+            max_memory_bytes=None if memory is None else round(memory),
+            max_load_s=_number(self.load),
+            max_p99_s=_number(self.p99, 1e-3),
+            max_file_bytes=None if file is None else round(file),
+            min_speedup=_number(self.speedup),
+        )
+
+    @property
+    def second_objective(self) -> Objective | None:
+        """The other objective of the front, if there is one."""
+        name: Objective = self.second.value
+        return None if self.second.value == NONE else name
+
+    def _fit(self) -> None:
+        """Show the number of callers only where it counts."""
+        under_load = "throughput" in (self.objective.value, self.second.value)
+        self.callers.layout.display = "" if under_load else "none"
+
+
+def _number(field: W.Text, unit: float = 1.0) -> float | None:
+    """Return the number in a field, in units of the goal; None of an empty field."""
+    if not field.value.strip():
+        return None
+    try:
+        value = float(field.value)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise WorkbenchError(
+            f"{field.description}: {field.value[:40]!r} is no number.", f"Write one, {field.placeholder}."
+        )
+    return value * unit
