@@ -174,12 +174,12 @@ def studied_row(
 ) -> dict[str, Any]:
     """Run one study; return what it chose, and how long it measured each candidate."""
     began = time.perf_counter()
-    found = wb.tune(
+    result = wb.tune(
         model, space, limits=goal, budget_s=budget_s, inputs=inputs, seed=seed, progress=False, keep=False
     )
-    rounds = [candidate.rounds for candidate in found.record.candidates[1:] if candidate.rounds]
+    rounds = [candidate.rounds for candidate in result.record.candidates[1:] if candidate.rounds]
     return {
-        "kind": "study", "try": seed, "best": key(found.best), "ended": found.record.ended,
+        "kind": "study", "try": seed, "best": key(result.best), "ended": result.record.ended,
         "budget_s": budget_s, "elapsed_s": time.perf_counter() - began,
         "rounds": fmean(rounds) if rounds else 0.0, "load": os.getloadavg()[0],
         "date": datetime.now(UTC).date().isoformat(),

@@ -43,4 +43,4 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab)
             break
     expect(picked).to_have_count(1)
     button(page, "Use as B").first.click()
-    expect(page.locator(".wbp-page")).to_contain_text("B is set")
+    expect(page.locator(".wbp-page:visible")).to_contain_text("B is set")

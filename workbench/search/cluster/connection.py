@@ -35,7 +35,9 @@ class TlsFiles:
         for file in given.values():
             if not Path(file).is_file():
                 raise ConfigError(f"there is no file {path_text(Path(file))}", "give the path of a PEM file")
-        return Security(**given, require_encryption=True) if given else None
+        if not given:
+            return None
+        return Security(**given, require_encryption=True)  # type: ignore[no-untyped-call]
 
 
 @contextmanager
