@@ -43,7 +43,11 @@ MODELS = (
     *("llama-small", "distilbert"),
 )
 GENERATED = {"encoder": encoder}
-SHORT = {"distilbert": 32, "bert-base": 32, "bert-base-dynamo": 32}  # tokens: a study has time for some rounds
+SHORT = {
+    "distilbert": 32,
+    "bert-base": 32,
+    "bert-base-dynamo": 32,
+}  # tokens: a study has time for some rounds
 EXHAUSTIVE = 6.0  # times the budget of a study
 GROUP = 8  # configs that race in one comparison of the exhaustive search
 LEADING = 6  # configs that are measured once more, beside those that a study chose

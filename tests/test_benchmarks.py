@@ -96,16 +96,31 @@ def tuned_rows() -> list[dict[str, Any]]:
     """Return the rows of a model: a good config, a bad one, and two studies that chose one of them each."""
     good, bad = "Config(disabled_passes=('GeluFusionL2',))", "Config(intra_op_threads=1)"
     common = {"model": "encoder", "goal": "Goal()"}
-    study = {"kind": "study", "budget_s": 30.0, "elapsed_s": 30.0, "rounds": 2.0, "load": 0.1, "date": "today"}
+    study = {
+        "kind": "study",
+        "budget_s": 30.0,
+        "elapsed_s": 30.0,
+        "rounds": 2.0,
+        "load": 0.1,
+        "date": "today",
+    }
     means_s = {"50": [0.001], "20": [0.001]}
     rows: list[dict[str, Any]] = [
         {"kind": "default", "elapsed_s": 180.0, "means_s": {"50": [0.002], "20": [0.002]}},
         {
-            **{"kind": "truth", "config": good, "gain": 0.9, "rounds": 6, "means_s": means_s},
+            "kind": "truth",
+            "config": good,
+            "gain": 0.9,
+            "rounds": 6,
+            "means_s": means_s,
             "changes": ["disabled_passes"],
         },
         {
-            **{"kind": "truth", "config": bad, "gain": -0.5, "rounds": 6, "means_s": means_s},
+            "kind": "truth",
+            "config": bad,
+            "gain": -0.5,
+            "rounds": 6,
+            "means_s": means_s,
             "changes": ["intra_op_threads"],
         },
         {**study, "best": good},

@@ -38,7 +38,9 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab)
     for _ in range(MOST_CLICKS):
         if place := page.evaluate(PLACE):
             page.mouse.click(*place)
-        with suppress(AssertionError):  # not drawn yet, or drawn again meanwhile; a further click does no harm
+        with suppress(
+            AssertionError
+        ):  # not drawn yet, or drawn again meanwhile; a further click does no harm
             expect(picked).to_have_count(1, timeout=1_000)
             break
     expect(picked).to_have_count(1)

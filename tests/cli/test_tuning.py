@@ -69,8 +69,8 @@ def test_a_study_on_a_cluster_is_asked_for_with_its_certificates(
     assert RECORD.headline in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("connections")
 def test_each_target_has_its_line_and_its_file(
-    connections: list[tuple[str, TlsFiles]],
     model: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -89,8 +89,9 @@ def test_without_dask_the_tab_says_what_to_install(
     assert "ort-workbench[cluster]" in fields.status.value
 
 
+@pytest.mark.usefixtures("connections")
 def test_a_study_on_a_cluster_has_the_space_of_its_machine(
-    bench: wb.Workbench, connections: list[str], monkeypatch: pytest.MonkeyPatch
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
 
@@ -116,13 +117,14 @@ def test_a_study_on_a_cluster_has_the_space_of_its_machine(
     assert [axis.name for axis in space.axes] == ["intra_op_threads"]
 
 
+@pytest.mark.usefixtures("connections")
 def test_each_target_has_a_study_that_can_be_chosen(
-    bench: wb.Workbench, connections: list[str], monkeypatch: pytest.MonkeyPatch
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
     first, second = (wb.Study(replace(study(), id=f"20261121-09000{n}-abcdef")) for n in (1, 2))
 
-    def tune_targets(_: Any, targets: Any, client: Any, *arguments: Any, **__: Any) -> TargetStudies:
+    def tune_targets(_: Any, targets: Any, __: Any, *arguments: Any, **___: Any) -> TargetStudies:
         asked.append((targets, arguments))
         return TargetStudies({"AVX2": first, "edge": second}, {"GPU": wb.ClusterError("it died", "look")})
 

@@ -91,7 +91,7 @@ def test_the_workers_of_a_study_are_those_of_one_fork_server(
     servers = SimpleNamespace(start=world.start)
     monkeypatch.setattr("workbench.search.study.ForkServers", lambda _: nullcontext(servers))
     record = run_study(asked(tmp_path), clock=world.clock)
-    assert len(world.workers) > len(record.candidates)
+    assert len(world.plans) > len(record.candidates)
 
 
 def test_a_failing_config_is_a_row_with_its_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What only the page can do: insert a cell into the notebook, save a file, fill the clipboard, hear clicks."""
+"""What only the page can do: insert a cell, save a file, fill the clipboard, hear clicks in figures."""
 
 from __future__ import annotations
 

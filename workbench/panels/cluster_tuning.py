@@ -36,9 +36,7 @@ def workers_at(address: str, job: Job) -> list[ClusterWorker]:
         return cluster.workers()
 
 
-def search_cluster(
-    choice: ClusterChoice, job: Job, *arguments: Any, **options: Any
-) -> Study | TargetStudies:
+def search_cluster(choice: ClusterChoice, job: Job, *arguments: Any, **options: Any) -> Study | TargetStudies:
     """Search on a machine of the cluster, or on one of each target; the arguments are those of `wb.tune`."""
     with _connected(choice.address, job) as client:
         if choice.targets:

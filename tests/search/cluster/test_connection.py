@@ -55,8 +55,9 @@ def test_without_dask_the_error_says_what_to_install(silent: str, monkeypatch: p
 
 
 def test_a_missing_certificate_is_named(silent: str, tmp_path: Path) -> None:
-    with pytest.raises(wb.ConfigError, match="there is no file .*ca.pem"), connected(
-        silent, tls=TlsFiles(str(tmp_path / "ca.pem"))
+    with (
+        pytest.raises(wb.ConfigError, match=r"there is no file .*ca\.pem"),
+        connected(silent, tls=TlsFiles(str(tmp_path / "ca.pem"))),
     ):
         pass
 

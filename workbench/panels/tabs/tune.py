@@ -146,7 +146,9 @@ class TunePage:
         choice = W.Dropdown(options=names, value=current, description="target")
         on_change(choice, lambda name: setattr(self.state, "study", targets[name]), status=self.status)
         frame = targets.to_frame().reindex(columns=OF_TARGETS)
-        return [choice], [Table.of_frame(frame, "The best config of each target, against the defaults there.")]
+        return [choice], [
+            Table.of_frame(frame, "The best config of each target, against the defaults there.")
+        ]
 
     def _pick(self, point: str) -> None:
         """Pick the row of a point that was clicked in the figure."""
@@ -259,4 +261,3 @@ def stopping_in_words(record: StudyRecord) -> str:
         f"Running; {leader.label} leads with {leader.ratio:.2f}×, not confirmed yet. A stop now keeps "
         f"{counted(rounds, 'round')} in the history; {lost}, and the proof on fresh rounds is missing."
     )
-

@@ -1,4 +1,4 @@
-"""The fields of a Dask cluster: its address, the kinds of machine to search for, and the workers found there."""
+"""The fields of a Dask cluster: its address, its workers, the kinds of machine to search for."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ class ClusterFields:
         """List the workers in a job, since a scheduler that does not answer takes seconds."""
         address = self.choice.address
         if not address:
-            raise WorkbenchError("No cluster is named.", "Write the address of its scheduler: tcp://HOST:8786.")
+            raise WorkbenchError(
+                "No cluster is named.", "Write the address of its scheduler: tcp://HOST:8786."
+            )
         self.workers.value = ""
         work = partial(workers_at, address)
         self.bench.jobs.start("Find workers", work, self._list, self._fail)
