@@ -129,12 +129,20 @@ def key(config: Config) -> str:
     return repr(config.replace(disabled_passes=() if below else tuple(sorted(config.disabled_passes))))
 
 
+def configs_of(space: Space) -> dict[str, Config]:
+    """Return the configs of a space that differ for ONNX Runtime by their texts, the plainest of each."""
+    configs: dict[str, Config] = {}
+    for config in space.configs():
+        configs.setdefault(key(config), config)
+    return configs
+
+
 def exhaustive(
     model: Model, inputs: Inputs, space: Space, goal: wb.Goal, budget_s: float, known: Rows
 ) -> Iterator[dict[str, Any]]:
     """Yield the gain of every config of the space, and the means that people would have seen."""
-    configs = {key(config): config for config in space.configs()}
-    configs.pop(key(Config()))
+    configs = configs_of(space)
+    del configs[key(Config())]
     refused = refused_precisions(model, goal, space)
     measured = {row["config"] for row in known if row["kind"] == "truth"}
     missing = [text for text, config in configs.items() if text not in measured]
@@ -200,7 +208,7 @@ def again(
     chosen = [row["best"] for row in rows if row["kind"] == "study" and row["best"] != key(Config())]
     measured = {row["config"] for row in rows if row["kind"] == "again"}
     missing = [text for text in dict.fromkeys((*leading, *chosen)) if text not in measured]
-    configs = {key(config): config for config in space.configs()}
+    configs = configs_of(space)
     if not missing:
         return
     compared = wb.compare(

@@ -69,10 +69,11 @@ def truths_of(rows: Rows) -> dict[str, float]:
 
 def has_harmful_pass(rows: Rows) -> bool:
     """Return whether a config gains by switching passes off alone."""
+    truths = truths_of(rows)
     return any(
-        row["gain"] > HARMFUL
+        truths.get(row["config"], REFUSED) > HARMFUL
         for row in rows
-        if row["kind"] == "truth" and row["gain"] is not None and row["changes"] == ["disabled_passes"]
+        if row["kind"] == "truth" and row["changes"] == ["disabled_passes"]
     )
 
 
