@@ -27,9 +27,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("workbench")
 
-OPENVINO = "WORKBENCH_OPENVINO_PYTHON"
 MOST_PROCESSES = 8  # each imports everything
-OLD_ORT = "WORKBENCH_OLD_ORT_PYTHON"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -39,8 +37,8 @@ def find_browser() -> str | None:
 
 
 def pytest_report_header() -> str:
-    found = find_browser()
-    return f"browser: {found}" if found else "browser: no Chromium found, so its tests are left out"
+    browser = find_browser()
+    return f"browser: {browser}" if browser else "browser: no Chromium found, so its tests are left out"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -76,32 +74,33 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+def interpreter(variable: str, holds: str) -> str:
+    """Return the interpreter that this variable names; without one skip the test, in CI fail it."""
+    python = os.environ.get(variable)
+    if not python and os.environ.get("CI"):
+        pytest.fail(f"{variable} is not set: .ci/run makes that environment")
+    if not python:
+        pytest.skip(f"{variable} names no interpreter with {holds} (see CONTRIBUTING.md)")
+    return python
+
+
 @pytest.fixture(scope="session")
 def openvino() -> str:
     """The interpreter of an environment with onnxruntime-openvino: a second provider without a GPU."""
-    python = os.environ.get(OPENVINO)
-    if not python and os.environ.get("CI"):
-        pytest.fail(f"{OPENVINO} is not set: .ci/run makes that environment")
-    if not python:
-        pytest.skip(f"{OPENVINO} names no interpreter with onnxruntime-openvino (see CONTRIBUTING.md)")
-    return python
+    return interpreter("WORKBENCH_OPENVINO_PYTHON", "onnxruntime-openvino")
 
 
 @pytest.fixture(scope="session")
 def old_ort() -> str:
     """The interpreter of an environment with ONNX Runtime 1.16 to 1.22."""
-    python = os.environ.get(OLD_ORT)
-    if not python and os.environ.get("CI"):
-        pytest.fail(f"{OLD_ORT} is not set: .ci/run makes that environment")
-    if not python:
-        pytest.skip(f"{OLD_ORT} names no interpreter with ONNX Runtime 1.16 to 1.22 (see CONTRIBUTING.md)")
-    return python
+    return interpreter("WORKBENCH_OLD_ORT_PYTHON", "ONNX Runtime 1.16 to 1.22")
 
 
 @pytest.fixture
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty history, for a test that counts what is in it."""
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty history and cache, for a test that counts what is in them."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "own-home"))
+    return tmp_path / "own-home"
 
 
 class OrtGuard:

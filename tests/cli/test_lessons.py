@@ -15,11 +15,7 @@ from workbench.cli.notebooks import shipped_folder
 from workbench.course.exercises import EXERCISES
 from workbench.course.progress import Attempt, save
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("own_home")
 
 
 def test_the_list_has_each_lesson_with_the_readers_progress(capsys: pytest.CaptureFixture[str]) -> None:

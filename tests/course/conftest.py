@@ -8,6 +8,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+def home(own_home: Path) -> Path:
+    return own_home

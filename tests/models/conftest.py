@@ -10,10 +10,8 @@ from workbench.models import values
 
 
 @pytest.fixture(autouse=True)
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("WORKBENCH_HOME", str(folder))
-    return folder
+def home(own_home: Path) -> Path:
+    return own_home
 
 
 @pytest.fixture

@@ -24,9 +24,8 @@ def settled(tmp_path: Path) -> Path:
     return path
 
 
-def test_many_threads_may_ask_at_once(settled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_threads_may_ask_at_once(settled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A and B of one comparison hash the same file, each in a thread of its own."""
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("workbench.models.fingerprint._SETTLED_S", -1.0)  # its inode changed just now
     wanted = hashlib.sha256(b"weights").hexdigest()
     for _ in range(30):

@@ -188,7 +188,7 @@ def test_newer_versions_are_read_and_told() -> None:
 
 
 def test_a_folder_that_cannot_be_written(home: Path) -> None:
-    (home / "cache").mkdir()
+    (home / "cache").mkdir(parents=True)
     (home / "cache" / "models").write_text("a file where the folder should be")
     with pytest.raises(ModelError, match="cannot be written"):
         load(tiny.mlp())

@@ -21,8 +21,8 @@ FLAME = 3
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> wb.Workbench:
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+def bench(own_home: Path) -> wb.Workbench:
+    del own_home
     return wb.Workbench()
 
 

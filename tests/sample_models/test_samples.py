@@ -58,10 +58,9 @@ def test_a_card_is_escaped():
     assert "&lt;script&gt;" in html
 
 
-def test_a_skeleton_is_made_in_the_cache_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+def test_a_skeleton_is_made_in_the_cache_once(own_home):
     path = sample_path("mobilenetv2")
-    assert path.is_relative_to(tmp_path / "cache" / "samples")
+    assert path.is_relative_to(own_home / "cache" / "samples")
     assert sample_path("mobilenetv2", progress=lambda *_bytes: pytest.fail("made again")) == path
     assert sum(file.stat().st_size for file in path.parent.glob("*.onnx*")) == card("mobilenetv2").bytes
 
@@ -90,10 +89,9 @@ def test_a_skeleton_has_no_evaluation_set():
     assert "digits-conv" in caught.value.fix
 
 
-def test_no_room_is_said(tmp_path, monkeypatch):
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "samples").write_text("a file where the folder should be")
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+def test_no_room_is_said(own_home):
+    (own_home / "cache").mkdir(parents=True)
+    (own_home / "cache" / "samples").write_text("a file where the folder should be")
     with pytest.raises(ModelError, match="could not be made") as caught:
         sample_path("mobilenetv2")
     assert "WORKBENCH_HOME" in caught.value.fix

@@ -47,7 +47,7 @@ def test_a_config_that_leads_in_any_objective_stays_in_the_race() -> None:
     )
     winner = Selection(space, Config(), world).run()
     assert world.configs[winner].level == "basic"
-    rounds = {world.configs[label]: len(found) for label, found in world._gains.items()}
+    rounds = {world.configs[label]: len(gains) for label, gains in world._gains.items()}
     assert rounds[Config(level="disabled")] >= 3
     assert (
         max(rounds[c] for c in rounds if c.level is None and c != Config()) < rounds[Config(level="disabled")]
@@ -65,21 +65,22 @@ def test_nsga_2_suggests_new_configs_from_several_objectives() -> None:
     assert not {*suggested} & {*configs.values()}
 
 
-def test_the_front_is_that_of_the_objectives() -> None:
+def study_of(second: ObjectiveRatio, third: ObjectiveRatio) -> StudyRecord:
+    """Return a study with the gains of two configs in a further objective; in latency the third one loses."""
     record = study()
-    first, second, third = record.candidates
-    slow = replace(third, state="measured", reason="", rounds=5, ratio=0.8, low=0.75, high=0.85)
-    runs = (*record.selection.runs[:2], replace(record.selection.runs[1], label="C", config=third.config))
-    record = replace(
+    baseline, winner, other = record.candidates
+    loser = replace(other, state="measured", reason="", rounds=5, ratio=0.8, low=0.75, high=0.85)
+    runs = (*record.selection.runs[:2], replace(record.selection.runs[1], label="C", config=loser.config))
+    return replace(
         record,
-        further=("memory",),
+        further=(second.objective,),
         selection=replace(record.selection, runs=runs),
-        candidates=(
-            first,
-            replace(second, further=(ObjectiveRatio("memory", 0.9, 0.88, 0.92),)),
-            replace(slow, further=(ObjectiveRatio("memory", 2.0, 1.9, 2.1),)),
-        ),
+        candidates=(baseline, replace(winner, further=(second,)), replace(loser, further=(third,))),
     )
+
+
+def test_the_front_is_that_of_the_objectives() -> None:
+    record = study_of(ObjectiveRatio("memory", 0.9, 0.88, 0.92), ObjectiveRatio("memory", 2.0, 1.9, 2.1))
     points = {point.label: point for point in points_of(record)}
     assert [axis.name for axis in points["C"].axes] == ["latency", "memory"]
     assert {label for label, point in points.items() if point.on_front} == {"A", "B", "C"}
@@ -92,20 +93,7 @@ def test_the_front_is_that_of_the_objectives() -> None:
 
 
 def test_a_config_that_is_worse_in_everything_is_beaten() -> None:
-    record = study()
-    first, second, third = record.candidates
-    worse = replace(third, state="measured", reason="", rounds=5, ratio=0.8, low=0.75, high=0.85)
-    runs = (*record.selection.runs[:2], replace(record.selection.runs[1], label="C", config=third.config))
-    record = replace(
-        record,
-        further=("error",),
-        selection=replace(record.selection, runs=runs),
-        candidates=(
-            first,
-            replace(second, further=(ObjectiveRatio("error", 0.98, 0.97, 0.99),)),
-            replace(worse, further=(ObjectiveRatio("error", 0.9, 0.89, 0.91),)),
-        ),
-    )
+    record = study_of(ObjectiveRatio("error", 0.98, 0.97, 0.99), ObjectiveRatio("error", 0.9, 0.89, 0.91))
     assert {point.label for point in points_of(record) if point.on_front} == {"A", "B"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.records.run import LogLine
 from workbench.worker import log
 
 TEXT = (
@@ -18,9 +19,9 @@ TEXT = (
 
 def test_lines_with_and_without_ort_format() -> None:
     assert log.parse(TEXT.replace("\x1b[0;93m", "").replace("\x1b[m", "")) == [
-        ("W", "Unused <b>initializer</b>"),
-        ("E", "Failed to load library: libcudart.so.13"),
-        ("", "*************** EP Error ***************"),
+        LogLine("W", "Unused <b>initializer</b>"),
+        LogLine("E", "Failed to load library: libcudart.so.13"),
+        LogLine("", "*************** EP Error ***************"),
     ]
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.advisor.weights import Weight, WeightScan
 from workbench.analysis.ablation import AblationRecord
@@ -19,9 +19,10 @@ from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
 from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.analysis.threads.sharing import Sharing
 from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
+from workbench.config.isa import Family, family_of
 from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.fidelity import AccuracyRecord
-from workbench.records.findings import Confidence, Gain
+from workbench.records.findings import Confidence, Fix, Gain
 from workbench.records.layers import LayerErrorsRecord
 from workbench.records.machine import Machine
 from workbench.records.preparation import Preparation
@@ -136,6 +137,11 @@ class Evidence:
         quota = self.machine.quota_cores
         return min(self.machine.usable_cores, math.ceil(quota)) if quota else self.machine.usable_cores
 
+    @property
+    def cpu_family(self) -> Family:
+        """The family of the processor, which decides on the integer kernels."""
+        return family_of(self.machine.isa_flags, self.machine.platform.rpartition("-")[2])
+
     # Time
 
     @property
@@ -181,12 +187,16 @@ class Evidence:
         return min(1.0, seconds / self.run_s) if self.run_s else 0.0
 
     def time_gain(self, saved_s: float, confidence: Confidence) -> Gain:
-        """Return a predicted saving of time, with a wider interval for a lower confidence."""
-        off = saved_s * UNSURE[confidence]
-        low, high = saved_s - off, saved_s + off
-        if self.run_s is not None:
-            saved_s, high = min(saved_s, 0.99 * self.run_s), min(high, 0.99 * self.run_s)
-        return Gain("time", saved_s, low, high, self.share_of(saved_s) if self.run_s else None)
+        """Return a predicted saving, with a wider interval for a lower confidence; unknown without a latency."""
+        if not self.run_s:
+            return Gain.unknown("time")
+        off, most_s = saved_s * UNSURE[confidence], 0.99 * self.run_s
+        low, saved_s, high = saved_s - off, min(saved_s, most_s), min(saved_s + off, most_s)
+        return Gain("time", saved_s, low, high, self.share_of(saved_s))
+
+    def config_fix(self, text: str, **changes: Any) -> Fix:
+        """Return a fix that changes these fields of the config."""
+        return Fix("config", text, config=self.config.replace(**changes))
 
     # Accuracy
 

@@ -32,7 +32,7 @@ from workbench.preparation.runnable import Runnable, make_runnable
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.layers import LayerErrorsRecord
-from workbench.records.run import LogLine, Run
+from workbench.records.run import Run
 from workbench.records.sensitivity import SensitivityRecord
 from workbench.worker import log
 
@@ -119,7 +119,7 @@ def gather(
         memory=known.memory,
         scaling=known.scaling,
         sharing=sharing_of(joined),
-        log=_log(logged) if run is None else run.log,
+        log=tuple(log.parse("".join(logged[:1]))) if run is None else run.log,
         preparation=runnable.prepared.record,
         layers=layer_errors,
         sensitivity=known.sensitivity,
@@ -187,8 +187,3 @@ def _compared(known: Known) -> dict[str, Any]:
         "verdict": next((verdict for verdict in comparison.verdicts if verdict.label == run.label), None),
         "agreement": tuple(row for row in comparison.agreement if row.label == run.label),
     }
-
-
-def _log(texts: list[str]) -> tuple[LogLine, ...]:
-    """Return the lines of the first session's log."""
-    return tuple(LogLine(line.severity, line.message) for line in log.parse("\n".join(texts[:1])))

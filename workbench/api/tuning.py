@@ -81,11 +81,36 @@ def tune_targets(
     model: Model | Any,
     targets: Sequence[str],
     client: Client,
+    *,
+    progress: bool | Callable[[Progress], None] = True,
+    cancel: threading.Event | None = None,
+    keep: bool = True,
+    **search: Any,
+) -> TargetStudies:
+    """Search the best config on several kinds of machine of a Dask cluster at once: a study each.
+
+    A target is a tag of workers: a resource that they were started with, such as "small-machines", "GPU", a
+    flag of the CPU ("AVX512_VNNI"), or a provider that works there. `search` are further arguments of `tune`,
+    such as `space` and `budget_s`.
+
+    >>> import workbench as wb
+    >>> wb.tune_targets.__name__
+    'tune_targets'
+    """
+    request = _request(model, progress=progress, cancel=cancel, is_local=False, **search)
+    return search_targets(request, cluster_of(client), targets, progress=progress, cancel=cancel, keep=keep)
+
+
+def _request(
+    model: Model | Any,
     space: Space | None = None,
     objective: Objective | Sequence[Objective] = "latency",
     limits: Goal | None = None,
     budget_s: float = 300.0,
     *,
+    is_local: bool,
+    progress: bool | Callable[[Progress], None],
+    cancel: threading.Event | None,
     callers: int = 4,
     base: Config | None = None,
     inputs: Inputs | Any = None,
@@ -94,47 +119,7 @@ def tune_targets(
     smallest_effect: float = 0.01,
     pacing_s: float | None = None,
     seed: int = 0,
-    progress: bool | Callable[[Progress], None] = True,
-    cancel: threading.Event | None = None,
     worker_limits: Limits | None = None,
-    keep: bool = True,
-) -> TargetStudies:
-    """Search the best config on several kinds of machine of a Dask cluster at once: a study each.
-
-    A target is a tag of workers: a resource that they were started with, such as "small-machines", "GPU", a
-    flag of the CPU ("AVX512_VNNI"), or a provider that works there. The other arguments are those of `tune`.
-
-    >>> import workbench as wb
-    >>> wb.tune_targets.__name__
-    'tune_targets'
-    """
-    request = _request(
-        model, space, objective, limits, budget_s, callers=callers, base=base, inputs=inputs,
-        calibration=calibration, data=data, smallest_effect=smallest_effect, pacing_s=pacing_s, seed=seed,
-        progress=progress, cancel=cancel, worker_limits=worker_limits, is_local=False,
-    )  # fmt: skip
-    return search_targets(request, cluster_of(client), targets, progress=progress, cancel=cancel, keep=keep)
-
-
-def _request(
-    model: Model | Any,
-    space: Space | None,
-    objective: Objective | Sequence[Objective],
-    limits: Goal | None,
-    budget_s: float,
-    *,
-    callers: int,
-    base: Config | None,
-    inputs: Inputs | Any,
-    calibration: Any,
-    data: Any,
-    smallest_effect: float,
-    pacing_s: float | None,
-    seed: int,
-    progress: bool | Callable[[Progress], None],
-    cancel: threading.Event | None,
-    worker_limits: Limits | None,
-    is_local: bool,
 ) -> StudyRequest:
     """Return the request; its space stays empty if the default one is to be made on another machine."""
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)

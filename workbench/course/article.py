@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ConfigError
+from workbench.records.display import to_table
 from workbench.text import did_you_mean, listed, one_line
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 DATA = Path(__file__).with_name("article.json")
 NOT_RECORDED = "no recorded run"
 LESSON = "lesson-"  # begins the name of all claims of a lesson, such as "lesson-3"
+LONGEST = 1_000  # characters of a claim or a caption
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +76,8 @@ class ArticleTable:
         return f"{self.id}: {self.title}; not stated: {', '.join(self.missing)}"
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(_cell(value))}</td>" for value in row) + "</tr>"
-            for row in self.rows
-        )
-        return f"<table><caption>{escape(str(self))}</caption><tr>{heads}</tr>{rows}</table>"
+        rows = [[_cell(value) for value in row] for row in self.rows]
+        return to_table(self.columns, rows, str(self), LONGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +118,10 @@ class ArticleComparison:
         return f"The article does not state: {', '.join(self.missing)}." if self.missing else ""
 
     def _repr_html_(self) -> str:
-        heads = "<tr><th>the article</th><th>recorded on two shared cores</th><th>on this machine</th></tr>"
-        rows = "".join(
-            f"<tr><td>{escape(row.article)}</td><td>{escape(row.recorded)}</td>"
-            f"<td>{escape(row.own)}</td></tr>"
-            for row in self.rows
-        )
+        heads = ("the article", "recorded on two shared cores", "on this machine")
+        rows = [(row.article, row.recorded, row.own) for row in self.rows]
         note = f"<p>{escape(self._missing())}</p>" if self.missing else ""
-        return f"<table><caption>{escape(self.title)}</caption>{heads}{rows}</table>{note}"
+        return to_table(heads, rows, self.title, LONGEST) + note
 
 
 def compare_with_article(name: str, value: Any) -> ArticleComparison:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from workbench.records.display import to_table
 
 if TYPE_CHECKING:
     from workbench.analysis.levels import LevelRow
@@ -83,14 +84,8 @@ class LevelSteps:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        heads = "<tr><th>step</th><th>nodes removed</th><th>speed</th></tr>"
-        rows = "".join(
-            f"<tr><td>{escape(step.before)} to {escape(step.after)}</td>"
-            f"<td>{'not known' if step.nodes_removed is None else step.nodes_removed}</td>"
-            f"<td>{escape(step.speed())}</td></tr>"
-            for step in self.steps
-        )
-        return f"<table>{heads}{rows}</table><p>{escape(str(self).splitlines()[-1])}</p>"
+        rows = [(f"{step.before} to {step.after}", step.nodes_removed, step.speed()) for step in self.steps]
+        return to_table(("step", "nodes removed", "speed"), rows, str(self).splitlines()[-1])
 
 
 def level_steps(levels: Levels) -> LevelSteps:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from html import escape
+
+from workbench.records.display import to_table
 
 PAIRS = 12
 SAMPLES = 40  # of each process
@@ -31,13 +32,11 @@ class SavedPairs(tuple[SavedPair, ...]):
         return f"{len(self)} pairs of {SAMPLES} samples each"
 
     def _repr_html_(self) -> str:
-        heads = "<tr><th>pair</th><th>median of A (ms)</th><th>median of B (ms)</th></tr>"
-        rows = (
-            f"<tr><td>{escape(str(number))}</td><td>{_middle(pair.a_ms):.3f}</td>"
-            f"<td>{_middle(pair.b_ms):.3f}</td></tr>"
+        rows = [
+            (number, f"{_middle(pair.a_ms):.3f}", f"{_middle(pair.b_ms):.3f}")
             for number, pair in enumerate(self, 1)
-        )
-        return f"<table>{heads}{''.join(rows)}</table>"
+        ]
+        return to_table(("pair", "median of A (ms)", "median of B (ms)"), rows, repr(self))
 
 
 def saved_pairs(seed: int = 20) -> SavedPairs:

@@ -72,8 +72,8 @@ def missing_libraries(text: str) -> tuple[str, ...]:
 
 def loader_words(text: str) -> str:
     """Return the errors and warnings of the log without folders: the names say what is missing."""
-    lines = [line.message for line in log.parse(text) if line.severity in ("W", "E", "F")]
-    lines = lines or [line.message for line in log.parse(text)]
+    logged = log.parse(text)
+    lines = [line.message for line in logged if line.is_problem] or [line.message for line in logged]
     unique = list(dict.fromkeys(_SOURCE.sub("", _FOLDERS.sub("", line)).strip() for line in lines))
     words = "\n".join(line for line in unique if line)
     return words if len(words) <= _MOST_CHARACTERS else words[:_MOST_CHARACTERS] + "…"

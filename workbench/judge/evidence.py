@@ -18,7 +18,7 @@ from workbench.measurement.limits import Samples
 from workbench.measurement.participant import Outcome
 from workbench.records.comparison import OutputAgreement
 from workbench.records.machine import Versions
-from workbench.records.run import Failure, LogLine, Population, Run
+from workbench.records.run import Failure, Population, Run
 from workbench.worker import log
 from workbench.worker.values import read_values
 
@@ -118,7 +118,7 @@ class Evidence:
             threads=last.threads if last else None,
             io=last.io if last else None,
             processes=(*before, *(outcome.record for outcome in outcomes if outcome.record is not None)),
-            log=tuple(LogLine(line.severity, line.message) for line in lines[:MAX_LOG_LINES]),
+            log=tuple(lines[:MAX_LOG_LINES]),
             failure=self.failure(label),
             preparation=self._candidates[label].preparation,
             population=population,

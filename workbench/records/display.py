@@ -15,12 +15,16 @@ _LONGEST = 200  # characters in a cell: a name can be a megabyte
 ABSENT = "not known"
 
 
-def to_table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str) -> str:
-    """Return an HTML table; None is shown as absent."""
+def to_table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str, longest: int = _LONGEST
+) -> str:
+    """Return an HTML table with texts of at most `longest` characters; None is shown as absent."""
     head = "".join(f"<th>{escape(title)}</th>" for title in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_cell(value, longest)}</td>' for value in row)}</tr>" for row in rows
+    )
     return (
-        f"<table><caption>{escape(one_line(caption, _LONGEST))}</caption>"
+        f"<table><caption>{escape(one_line(caption, longest))}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
 
@@ -31,5 +35,5 @@ def config_in_words(config: Config) -> str:
     return ", ".join(f"{change.what} {change.after}" for change in changes) or "ORT defaults"
 
 
-def _cell(value: object) -> str:
-    return ABSENT if value is None else escape(one_line(str(value), _LONGEST))
+def _cell(value: object, longest: int) -> str:
+    return ABSENT if value is None else escape(one_line(str(value), longest))

@@ -40,6 +40,11 @@ class Gain:
     high: float | None
     share: float | None
 
+    @classmethod
+    def unknown(cls, subject: Subject) -> Gain:
+        """Return a gain that only a measurement can tell."""
+        return cls(subject, None, None, None, None)
+
     @property
     def is_small(self) -> bool:
         """Return whether the gain is below the threshold of its subject, if that has one."""

@@ -37,6 +37,11 @@ class LogLine:
     severity: str
     message: str
 
+    @property
+    def is_problem(self) -> bool:
+        """Whether ORT logs it as a warning or an error."""
+        return self.severity in ("W", "E", "F")
+
 
 @dataclass(frozen=True, slots=True)
 class Block:

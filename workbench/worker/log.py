@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
+from workbench.records.run import LogLine
 from workbench.text import printable
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -15,13 +15,6 @@ _ORT_LINE = re.compile(
 HEAD_BYTES = 256 << 10
 TAIL_BYTES = 768 << 10
 MAX_LINE = 2_000
-
-
-class LoggedLine(NamedTuple):
-    """A line of the log, with severity V, I, W, E or F, or "" in another format."""
-
-    severity: str
-    message: str
 
 
 def read_bounded(path: Path) -> str:
@@ -41,7 +34,7 @@ def read_bounded(path: Path) -> str:
     return "\n".join(printable(line, keep="\t") for line in lines)
 
 
-def parse(text: str) -> list[LoggedLine]:
+def parse(text: str) -> list[LogLine]:
     """Return the lines with ORT's severity, if any, and without the place in ORT's source."""
     lines = []
     for line in text.splitlines():
@@ -49,9 +42,9 @@ def parse(text: str) -> list[LoggedLine]:
             continue
         match = _ORT_LINE.match(line)
         if match:
-            lines.append(LoggedLine(match["severity"], match["message"][:MAX_LINE]))
+            lines.append(LogLine(match["severity"], match["message"][:MAX_LINE]))
         else:
-            lines.append(LoggedLine("", line[:MAX_LINE]))
+            lines.append(LogLine("", line[:MAX_LINE]))
     return lines
 
 

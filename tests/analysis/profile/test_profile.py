@@ -135,10 +135,8 @@ def test_modules_come_from_tensors_and_metadata_where_ort_renamed_the_node() -> 
 
 
 @pytest.mark.real
-def test_a_profile_made_in_workers_names_unnamed_nodes_and_tells_its_cost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+@pytest.mark.usefixtures("own_home")
+def test_a_profile_made_in_workers_names_unnamed_nodes_and_tells_its_cost(tmp_path: Path) -> None:
     model = make(
         [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Softmax", ["r"], ["y"])],
         [value("x", [2, 8])],

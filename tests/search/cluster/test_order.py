@@ -80,10 +80,8 @@ def test_a_worker_describes_its_machine() -> None:
     assert described.workbench == wb.__version__
 
 
-def test_a_model_arrives_in_parts_and_is_checked_by_its_hash(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+@pytest.mark.usefixtures("own_home")
+def test_a_model_arrives_in_parts_and_is_checked_by_its_hash(tmp_path: Path) -> None:
     request = asked(tmp_path)
     order, data = order_of(request), request.model.path.read_bytes()
     assert not on_worker.has_model(order.model, order.sha256)
@@ -96,9 +94,7 @@ def test_a_model_arrives_in_parts_and_is_checked_by_its_hash(
     assert on_worker.has_model(order.model, order.sha256)
 
 
-def test_no_part_is_written_outside_the_folder_of_its_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+@pytest.mark.usefixtures("own_home")
+def test_no_part_is_written_outside_the_folder_of_its_model() -> None:
     with pytest.raises(wb.ModelError, match="outside the folder"):
         on_worker.store("0" * 64, "a", "../../other", 0, b"")

@@ -66,7 +66,7 @@ def test_a_study_survives_the_death_of_its_worker(tmp_path: Path, client: Any) -
     assert study.record.run("A").processes[: len(kept)] == kept
     assert wb.history().open(study.record.id).record == study.record
     studies = wb.tune_targets(
-        model, ["small"], client, wb.Space.of(level=("disabled",)), budget_s=20.0, progress=False
+        model, ["small"], client, space=wb.Space.of(level=("disabled",)), budget_s=20.0, progress=False
     )
     assert list(studies.to_frame()["target"]) == ["small"]
 

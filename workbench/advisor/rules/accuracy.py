@@ -7,11 +7,9 @@ from dataclasses import replace
 
 from workbench.advisor.evidence import Evidence, names_of
 from workbench.advisor.registry import rule
-from workbench.advisor.rules.calibration import ACCURACY
 from workbench.advisor.weights import Weight
 from workbench.config import Config, DynamicInt8, Float16, StaticInt8, WeightOnly, defaults
-from workbench.config.isa import Family, family_of
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import FindingRecord, Fix, Gain
 
 WIDE_RANGE = 16.0  # the median channel of a weight with one scale keeps 4 of 8 bits
 LAYER_SHARE = 0.5  # of the squared error
@@ -45,11 +43,10 @@ def one_scale_for_wide_channels(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"the largest channel of {worst[:60]} is {wide[worst]:.0f} times the median one",),
         names_of(node for node in evidence.source_nodes if wide.keys() & set(node.inputs)),
         "likely",
-        ACCURACY,
-        Fix(
-            "config",
+        Gain.unknown("accuracy"),
+        evidence.config_fix(
             "give each channel a scale of its own: per_channel=True",
-            config=evidence.config.replace(precision=replace(precision, per_channel=True)),
+            precision=replace(precision, per_channel=True),
         ),
         caution="products of dynamic int8 may get slower with it",
     )
@@ -64,7 +61,7 @@ def one_scale_for_wide_channels(evidence: Evidence) -> Iterator[FindingRecord]:
 def saturating_int8(evidence: Evidence) -> Iterator[FindingRecord]:
     """The integer kernels of this processor saturate with weights of 8 bits."""
     precision, settled = evidence.config.precision, _settled(evidence)
-    if settled is None or settled.reduce_range or _family(evidence) != "avx":
+    if settled is None or settled.reduce_range or evidence.cpu_family != "avx":
         return
     assert isinstance(precision, DynamicInt8 | StaticInt8)
     yield FindingRecord(
@@ -73,11 +70,9 @@ def saturating_int8(evidence: Evidence) -> Iterator[FindingRecord]:
         ("it has no VNNI: two products of bytes are added in 16 bits, and large sums are cut",),
         (),
         "likely",
-        ACCURACY,
-        Fix(
-            "config",
-            "use 7 bits for the weights: reduce_range=True",
-            config=evidence.config.replace(precision=replace(precision, reduce_range=True)),
+        Gain.unknown("accuracy"),
+        evidence.config_fix(
+            "use 7 bits for the weights: reduce_range=True", precision=replace(precision, reduce_range=True)
         ),
     )
 
@@ -93,7 +88,7 @@ def seven_bits_for_nothing(evidence: Evidence) -> Iterator[FindingRecord]:
     precision = evidence.config.precision
     if not isinstance(precision, DynamicInt8 | StaticInt8) or not precision.reduce_range:
         return
-    if _family(evidence) not in ("vnni", "arm"):
+    if evidence.cpu_family not in ("vnni", "arm"):
         return
     yield FindingRecord(
         "seven-bits-for-nothing",
@@ -101,12 +96,8 @@ def seven_bits_for_nothing(evidence: Evidence) -> Iterator[FindingRecord]:
         ("its integer kernels add without saturation",),
         (),
         "sure",
-        ACCURACY,
-        Fix(
-            "config",
-            "leave reduce_range out",
-            config=evidence.config.replace(precision=replace(precision, reduce_range=None)),
-        ),
+        Gain.unknown("accuracy"),
+        evidence.config_fix("leave reduce_range out", precision=replace(precision, reduce_range=None)),
         caution="a model that runs on older processors, too, needs it there",
     )
 
@@ -143,7 +134,7 @@ def sensitive_layer(evidence: Evidence) -> Iterator[FindingRecord]:
         ),
         names_of(nodes),
         "likely",
-        ACCURACY,
+        Gain.unknown("accuracy"),
         Fix(
             "config",
             "keep them in float: exclude=(…)",
@@ -172,7 +163,7 @@ def accuracy_lost(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"95 % interval {-lost.high * 100:.2g} to {-lost.low * 100:.2g} points",),
         (),
         "sure",
-        ACCURACY,
+        Gain.unknown("accuracy"),
         Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE),
     )
 
@@ -198,7 +189,7 @@ def outputs_far_from_float(evidence: Evidence) -> Iterator[FindingRecord]:
         tuple(f"{row.output[:60]}: {row.sqnr_db:.0f} dB" for row in far[:3]),
         (),
         "likely",
-        ACCURACY,
+        Gain.unknown("accuracy"),
         Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE),
         caution="random inputs and random weights exaggerate it; labelled examples decide",
     )
@@ -227,26 +218,21 @@ def weights_beyond_float16(evidence: Evidence) -> Iterator[FindingRecord]:
         ("their largest values become infinite",),
         names_of(readers),
         "sure",
-        ACCURACY,
-        Fix(
-            "config",
+        Gain.unknown("accuracy"),
+        evidence.config_fix(
             "keep the operators that read them in float32: blocked_ops=(…)",
-            config=evidence.config.replace(precision=replace(precision, blocked_ops=blocked)),
+            precision=replace(precision, blocked_ops=blocked),
         ),
     )
-
-
-def _family(evidence: Evidence) -> Family:
-    return family_of(evidence.machine.isa_flags, evidence.machine.platform.rpartition("-")[2])
 
 
 def _settled(evidence: Evidence) -> DynamicInt8 | StaticInt8 | None:
     """Return the int8 of the config with what it leaves open as this processor settles it."""
     config: Config = evidence.config
     if isinstance(config.precision, DynamicInt8):
-        return defaults.dynamic_int8(config.precision, _family(evidence))[0]
+        return defaults.dynamic_int8(config.precision, evidence.cpu_family)[0]
     if isinstance(config.precision, StaticInt8):
-        return defaults.static_int8(config.precision, _family(evidence))[0]
+        return defaults.static_int8(config.precision, evidence.cpu_family)[0]
     return None
 
 

@@ -12,7 +12,6 @@ from workbench.records.findings import FindingRecord, Fix, Gain
 
 FEW_EXAMPLES = 100  # of calibration, as in preparation
 OUTLIER_RATIO = 8.0  # the largest value over the 99.9th percentile: 3 of 8 bits serve a thousandth of them
-ACCURACY = Gain("accuracy", None, None, None, None)
 CALIBRATE = "wb.compare(model, a, b, calibration='examples.npz')"
 
 
@@ -34,7 +33,7 @@ def random_calibration(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"{record.count} examples, {record.source}",),
         (),
         "sure",
-        ACCURACY,
+        Gain.unknown("accuracy"),
         Fix("note", "give real examples, about a hundred: calibration=…", code=CALIBRATE),
     )
 
@@ -57,7 +56,7 @@ def few_calibration_examples(evidence: Evidence) -> Iterator[FindingRecord]:
         (record.source,),
         (),
         "maybe",
-        ACCURACY,
+        Gain.unknown("accuracy"),
         Fix("note", "give a hundred examples or more: calibration=…", code=CALIBRATE),
         caution="a few that are typical may do; the error of each layer tells",
     )
@@ -86,11 +85,10 @@ def outliers_set_the_range(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"of {worst.tensor[:60]} it is {worst.outlier_ratio:.0f} times the 99.9th percentile",),
         names_of(tensor.node for tensor in wide if tensor.node),
         "likely",
-        ACCURACY,
-        Fix(
-            "config",
+        Gain.unknown("accuracy"),
+        evidence.config_fix(
             "let a percentile set the ranges: calibrator='percentile'",
-            config=evidence.config.replace(precision=replace(precision, calibrator="percentile")),
+            precision=replace(precision, calibrator="percentile"),
         ),
         caution="where the outliers matter, cutting them costs more than it gains",
     )

@@ -71,7 +71,7 @@ def no_key_value_cache(evidence: Evidence) -> Iterator[FindingRecord]:
         ("each new token computes every earlier position again",),
         names_of((*masks, *heads)),
         "likely",
-        Gain("time", None, None, None, None),
+        Gain.unknown("time"),
         Fix(
             "export",
             "export with past keys and values",

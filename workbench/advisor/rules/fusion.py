@@ -40,10 +40,9 @@ def skip_layer_norm_slow(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(nodes),
         "sure",
         evidence.time_gain(cost_s * SKIP_SAVED, "sure"),
-        Fix(
-            "config",
+        evidence.config_fix(
             "leave the fusion out: disabled_passes=('SkipLayerNormFusion',)",
-            config=evidence.config.replace(disabled_passes=tuple(dict.fromkeys(disabled))),
+            disabled_passes=tuple(dict.fromkeys(disabled)),
         ),
         caution="on a GPU the fused operator is the faster one",
         source="measured on this ORT's CPU kernels",
@@ -133,10 +132,8 @@ def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(name for miss in misses for name in miss.nodes),
         "maybe",
         evidence.time_gain(evidence.cost_s(nodes) * 0.3, "maybe"),
-        Fix(
-            "config",
-            "run ORT's transformer fusion first: fusion=wb.TransformerFusion()",
-            config=evidence.config.replace(fusion=TransformerFusion()),
+        evidence.config_fix(
+            "run ORT's transformer fusion first: fusion=wb.TransformerFusion()", fusion=TransformerFusion()
         ),
     )
 
@@ -168,10 +165,8 @@ def pass_costs_time(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "sure",
         Gain("time", saved[0], saved[1], saved[2], evidence.share_of(saved[0])),
-        Fix(
-            "config",
-            f"leave out {', '.join(names)}",
-            config=evidence.config.replace(disabled_passes=tuple(dict.fromkeys((*known, *names)))),
+        evidence.config_fix(
+            f"leave out {', '.join(names)}", disabled_passes=tuple(dict.fromkeys((*known, *names)))
         ),
         caution="passes interact, so all are measured together",
     )

@@ -14,7 +14,6 @@ from workbench.records.findings import FindingRecord, Fix, Gain
 CONVOLUTION_SHARE = 0.3
 LAUNCH_S = 10e-6  # a node of less than this waits for its launch; NVIDIA's advice begins at 5 µs a kernel
 MANY_NODES = 20
-UNKNOWN_TIME = Gain("time", None, None, None, None)
 
 
 @rule(
@@ -95,7 +94,7 @@ def arena_grows_as_requested(evidence: Evidence) -> Iterator[FindingRecord]:
         ("often advised against growing memory, and seen to make it grow without end",),
         (),
         "likely",
-        Gain("memory", None, None, None, None),
+        Gain.unknown("memory"),
         Fix(
             "config",
             "leave the strategy out and search convolutions by heuristic; then bound it by gpu_mem_limit",
@@ -119,7 +118,7 @@ def provider_loses_to_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
     if any(provider.name != CPU for provider in baseline.providers):
         return
     name = evidence.config.providers[0].name
-    gain, run_s = UNKNOWN_TIME, evidence.run_s
+    gain, run_s = Gain.unknown("time"), evidence.run_s
     if run_s and verdict.ratio and verdict.low and verdict.high:
         saved = [run_s * (1 - ratio) for ratio in (verdict.ratio, verdict.high, verdict.low)]
         gain = Gain("time", saved[0], saved[1], saved[2], min(1.0, max(0.0, 1 - verdict.ratio)))
@@ -130,11 +129,7 @@ def provider_loses_to_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "sure",
         gain,
-        Fix(
-            "config",
-            "use the CPU",
-            config=evidence.config.replace(providers=baseline.providers),
-        ),
+        evidence.config_fix("use the CPU", providers=baseline.providers),
     )
 
 

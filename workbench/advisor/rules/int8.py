@@ -42,11 +42,7 @@ def dynamic_int8_convolutions(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs),
         "sure",
         evidence.time_gain(cost_s * 0.8, "sure"),
-        Fix(
-            "config",
-            "quantize statically: precision=wb.StaticInt8()",
-            config=evidence.config.replace(precision=StaticInt8()),
-        ),
+        evidence.config_fix("quantize statically: precision=wb.StaticInt8()", precision=StaticInt8()),
         caution="static int8 needs examples to calibrate on",
     )
 
@@ -78,10 +74,9 @@ def static_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs),
         "likely",
         evidence.time_gain(cost_s * (1 - 1 / STATIC_FASTER), "likely"),
-        Fix(
-            "config",
+        evidence.config_fix(
             "quantize statically: precision=wb.StaticInt8(), with real examples to calibrate on",
-            config=evidence.config.replace(precision=StaticInt8()),
+            precision=StaticInt8(),
         ),
         caution="check the accuracy on labelled examples",
     )
@@ -141,11 +136,7 @@ def static_int8_transformer(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(runs),
         "sure",
         evidence.time_gain(cost_s, "likely"),
-        Fix(
-            "config",
-            "quantize dynamically: precision=wb.DynamicInt8()",
-            config=evidence.config.replace(precision=DynamicInt8()),
-        ),
+        evidence.config_fix("quantize dynamically: precision=wb.DynamicInt8()", precision=DynamicInt8()),
     )
 
 
@@ -183,10 +174,9 @@ def quantized_cheap_operators(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(wrapped),
         "likely",
         evidence.time_gain(cost_s * 0.5, "likely"),
-        Fix(
-            "config",
+        evidence.config_fix(
             "quantize convolutions and products only",
-            config=evidence.config.replace(precision=StaticInt8(op_types=("Conv", "MatMul", "Gemm"))),
+            precision=StaticInt8(op_types=("Conv", "MatMul", "Gemm")),
         ),
     )
 
@@ -212,11 +202,7 @@ def weight_only_many_rows(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(many),
         "sure",
         evidence.time_gain(cost_s * 0.2, "likely"),
-        Fix(
-            "config",
-            "use float32, or dynamic int8 where it is accurate enough",
-            config=evidence.config.replace(precision=None),
-        ),
+        evidence.config_fix("use float32, or dynamic int8 where it is accurate enough", precision=None),
     )
 
 

@@ -11,7 +11,6 @@ from workbench.advisor.rules.int8 import INTEGER_FLAGS, PRODUCTS
 from workbench.analysis.slower.profiled_config import INTEGER
 from workbench.analysis.slower.profiled_config import PRODUCTS as FLOAT_PRODUCTS
 from workbench.config import DynamicInt8, StaticInt8, WeightOnly
-from workbench.config.isa import family_of
 from workbench.records.findings import FindingRecord, Fix, Gain
 
 FEW_INTEGER_SHARE = 0.30
@@ -20,7 +19,6 @@ FEW_ROWS = 8
 MANY_BYTES = 256 << 20  # beyond every cache: each run then reads the weights from memory
 MEMORY_SHARE = 0.50
 EIGHT_BITS = 8 / 32 * 1.15  # of the bytes, with the scales of the blocks
-UNKNOWN_TIME = Gain("time", None, None, None, None)
 FLOAT = "compute in float32: precision=None"
 
 
@@ -34,7 +32,11 @@ FLOAT = "compute in float32: precision=None"
 def signed_activations(evidence: Evidence) -> Iterator[FindingRecord]:
     """Signed activations keep layers in float on this processor."""
     precision = evidence.config.precision
-    if not isinstance(precision, StaticInt8) or precision.activation != "int8" or _family(evidence) == "arm":
+    if (
+        not isinstance(precision, StaticInt8)
+        or precision.activation != "int8"
+        or evidence.cpu_family == "arm"
+    ):
         return
     graph = evidence.ran
     left = [
@@ -53,10 +55,8 @@ def signed_activations(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(left),
         "maybe",
         evidence.time_gain(evidence.cost_s(runs) * 0.5, "maybe"),
-        Fix(
-            "config",
-            "use unsigned activations: activation='uint8'",
-            config=evidence.config.replace(precision=replace(precision, activation="uint8")),
+        evidence.config_fix(
+            "use unsigned activations: activation='uint8'", precision=replace(precision, activation="uint8")
         ),
     )
 
@@ -89,7 +89,7 @@ def bias_behind_identity(evidence: Evidence) -> Iterator[FindingRecord]:
         ("ORT's integer kernels take constant biases only, so these layers stay in float",),
         names_of(hidden),
         "sure",
-        evidence.time_gain(evidence.cost_s(runs) * 0.5, "maybe") if runs else UNKNOWN_TIME,
+        evidence.time_gain(evidence.cost_s(runs) * 0.5, "maybe") if runs else Gain.unknown("time"),
         Fix(
             "export",
             "quantize again, from a float file that was pre-processed",
@@ -119,8 +119,8 @@ def few_integer_kernels(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"products and convolutions in float take {rest * 100:.0f} %",),
         names_of(floating),
         "likely",
-        UNKNOWN_TIME,
-        Fix("config", FLOAT, config=evidence.config.replace(precision=None)),
+        Gain.unknown("time"),
+        evidence.config_fix(FLOAT, precision=None),
         caution="int8 still makes the file smaller",
     )
 
@@ -144,12 +144,8 @@ def sixteen_bit_activations(evidence: Evidence) -> Iterator[FindingRecord]:
         ("each layer is converted to float and back",),
         names_of(evidence.of("QuantizeLinear", "DequantizeLinear")),
         "sure",
-        UNKNOWN_TIME,
-        Fix(
-            "config",
-            "use 8 bits: activation=None",
-            config=evidence.config.replace(precision=replace(precision, activation=None)),
-        ),
+        Gain.unknown("time"),
+        evidence.config_fix("use 8 bits: activation=None", precision=replace(precision, activation=None)),
         caution="8 bits are less exact",
     )
 
@@ -171,11 +167,10 @@ def blocks_computed_in_float(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         names_of(evidence.of("MatMulNBits")),
         "likely",
-        UNKNOWN_TIME,
-        Fix(
-            "config",
+        Gain.unknown("time"),
+        evidence.config_fix(
             "let them compute in int8: accuracy_level='int8'",
-            config=evidence.config.replace(precision=replace(precision, accuracy_level="int8")),
+            precision=replace(precision, accuracy_level="int8"),
         ),
         caution="it is a little less exact",
     )
@@ -192,7 +187,7 @@ def int8_without_instructions(evidence: Evidence) -> Iterator[FindingRecord]:
     flags = evidence.machine.isa_flags
     if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8) or not evidence.on_cpu:
         return
-    if _family(evidence) != "avx" or any(flag in flags for flag in INTEGER_FLAGS):
+    if evidence.cpu_family != "avx" or any(flag in flags for flag in INTEGER_FLAGS):
         return
     yield FindingRecord(
         "int8-without-instructions",
@@ -200,8 +195,8 @@ def int8_without_instructions(evidence: Evidence) -> Iterator[FindingRecord]:
         ("it has neither VNNI nor AMX",),
         names_of(evidence.of(*INTEGER)),
         "maybe",
-        UNKNOWN_TIME,
-        Fix("config", FLOAT, config=evidence.config.replace(precision=None)),
+        Gain.unknown("time"),
+        evidence.config_fix(FLOAT, precision=None),
         caution="int8 still makes the file smaller",
     )
 
@@ -231,14 +226,8 @@ def weight_only_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of(chosen),
         "likely",
         evidence.time_gain(cost_s * (1 - EIGHT_BITS), "likely"),
-        Fix(
-            "config",
-            "quantize the weights alone: precision=wb.WeightOnly(bits=8)",
-            config=evidence.config.replace(precision=WeightOnly(bits=8)),
+        evidence.config_fix(
+            "quantize the weights alone: precision=wb.WeightOnly(bits=8)", precision=WeightOnly(bits=8)
         ),
         caution="with many rows, as in the first pass over a prompt, it is slower",
     )
-
-
-def _family(evidence: Evidence) -> str:
-    return family_of(evidence.machine.isa_flags, evidence.machine.platform.rpartition("-")[2])

@@ -117,10 +117,8 @@ def layout_costs_more(evidence: Evidence) -> Iterator[FindingRecord]:
         names_of((*reorders, *large)),
         "maybe",
         evidence.time_gain(cost_s, "maybe"),
-        Fix(
-            "config",
-            "leave the layout pass out: disabled_passes=('NchwcTransformer',)",
-            config=evidence.config.replace(disabled_passes=disabled),
+        evidence.config_fix(
+            "leave the layout pass out: disabled_passes=('NchwcTransformer',)", disabled_passes=disabled
         ),
         caution="only a measurement can tell",
     )

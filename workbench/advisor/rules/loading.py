@@ -43,10 +43,8 @@ def slow_load(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "sure",
         Gain("load", optimize_s, optimize_s * 0.7, optimize_s, share),
-        Fix(
-            "config",
-            "save the optimized graph once and load that: saved_graph='onnx'",
-            config=evidence.config.replace(saved_graph="onnx"),
+        evidence.config_fix(
+            "save the optimized graph once and load that: saved_graph='onnx'", saved_graph="onnx"
         ),
         caution="the saved file suits this processor only",
     )
@@ -98,11 +96,7 @@ def arena_holds_memory(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "maybe",
         Gain("memory", float(spare), 0.0, float(spare), spare / memory.arena_held_bytes),
-        Fix(
-            "config",
-            "turn the arena off and measure: cpu_arena=False",
-            config=evidence.config.replace(cpu_arena=False),
-        ),
+        evidence.config_fix("turn the arena off and measure: cpu_arena=False", cpu_arena=False),
         caution="without it large outputs are mapped anew in each run; kSameAsRequested does not help either",
     )
 
@@ -129,11 +123,7 @@ def prepacking_doubles_weights(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "maybe",
         Gain("memory", float(packed), 0.0, float(packed), min(1.0, packed / (packed + weights))),
-        Fix(
-            "config",
-            "do not pack them: session.disable_prepacking=1",
-            config=evidence.config.replace(session_entries=entries),
-        ),
+        evidence.config_fix("do not pack them: session.disable_prepacking=1", session_entries=entries),
         caution="runs get slower",
     )
 

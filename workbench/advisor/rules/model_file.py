@@ -11,6 +11,7 @@ from workbench.advisor.registry import rule
 from workbench.advisor.rewriting import rewrite_fix
 from workbench.advisor.weights import Weight
 from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.text import shorten
 
 DENORMAL_SHARE = 0.001
 DENORMAL_LEAST = 1.5  # a processor that takes less time more computes them in its arithmetic units
@@ -42,7 +43,7 @@ def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
         ("a caller could replace them in each run, so ORT may not fold or fuse them",),
         names_of(readers),
         "sure",
-        evidence.time_gain(saved_s, "likely") if evidence.run_s else Gain("time", None, None, None, None),
+        evidence.time_gain(saved_s, "likely"),
         rewrite_fix(
             evidence,
             "weights-out-of-inputs",
@@ -83,7 +84,7 @@ def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
         ),
         names_of(readers),
         "sure",
-        evidence.time_gain(saved_s, "maybe") if evidence.run_s else Gain("time", None, None, None, None),
+        evidence.time_gain(saved_s, "maybe"),
         rewrite_fix(evidence, "denormals-to-zero", "set them to zero in the file"),
         caution="session.set_denormal_as_zero=1 counts for the first session of a process only",
     )
@@ -110,7 +111,7 @@ def non_finite_weights(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"{sum(weight.non_finite for weight in broken):,} elements",),
         names_of(node for node in evidence.prepared.nodes if names & set(node.inputs)),
         "likely",
-        Gain("correctness", None, None, None, None),
+        Gain.unknown("correctness"),
         Fix("export", "export again from a checkpoint without NaN"),
         caution="a mask may hold infinities on purpose",
     )
@@ -140,7 +141,7 @@ def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
         "weights-stored-twice",
         f"{wasted / (1 << 20):,.0f} MiB of weights are stored twice",
         tuple(
-            " = ".join(f"{_short(weight.name)} {list(weight.dims)}" for weight in group)
+            " = ".join(f"{shorten(weight.name, 60)} {list(weight.dims)}" for weight in group)
             for group in twins[:3]
         ),
         names_of(node for node in evidence.prepared.nodes if names & set(node.inputs)),
@@ -178,7 +179,7 @@ def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     yield FindingRecord(
         "unused-weights",
         f"{len(unused)} weights are never read ({wasted / (1 << 20):,.0f} MiB)",
-        tuple(_short(name) for name in list(unused)[:3]),
+        tuple(shorten(name, 60) for name in list(unused)[:3]),
         (),
         "sure",
         Gain(
@@ -215,7 +216,7 @@ def weights_as_attributes(evidence: Evidence) -> Iterator[FindingRecord]:
         ),
         names_of(heavy),
         "likely",
-        Gain("load", None, None, None, None),
+        Gain.unknown("load"),
         rewrite_fix(evidence, "constants-to-initializers", "store them as initializers")
         if any(node.op_type == "Constant" for node in evidence.structure.graph.node)
         else Fix("export", "store them as tensors of the tree ensemble (its *_as_tensor attributes)"),
@@ -224,7 +225,3 @@ def weights_as_attributes(evidence: Evidence) -> Iterator[FindingRecord]:
 
 def _scanned(evidence: Evidence) -> tuple[Weight, ...]:
     return () if evidence.weights is None else evidence.weights.weights
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 60 else f"{name[:57]}…"

@@ -9,9 +9,7 @@ from workbench.advisor.evidence import Evidence
 from workbench.advisor.registry import rule
 from workbench.records.findings import FindingRecord, Fix, Gain
 
-UNKNOWN_TIME = Gain("time", None, None, None, None)
 SMALL = Gain("time", 0.0, 0.0, 0.0, 0.0)  # a warning without a known cost is a small thing
-CORRECTNESS = Gain("correctness", None, None, None, None)
 AFFINITY = re.compile(r"pthread_setaffinity_np failed")
 SHAPES = re.compile(
     r"Expected shape from model of|Falling back to lenient merge|Error merging shape info|"
@@ -45,11 +43,9 @@ def ort_could_not_pin_threads(evidence: Evidence) -> Iterator[FindingRecord]:
         messages,
         (),
         "sure",
-        UNKNOWN_TIME,
-        Fix(
-            "config",
-            f"set the number of threads: intra_op_threads={evidence.cores}",
-            config=evidence.config.replace(intra_op_threads=evidence.cores),
+        Gain.unknown("time"),
+        evidence.config_fix(
+            f"set the number of threads: intra_op_threads={evidence.cores}", intra_op_threads=evidence.cores
         ),
     )
 
@@ -72,7 +68,7 @@ def ort_met_other_shapes(evidence: Evidence) -> Iterator[FindingRecord]:
         messages,
         (),
         "sure",
-        CORRECTNESS,
+        Gain.unknown("correctness"),
         Fix("export", "export again with the true shapes, or with symbolic dimensions where sizes vary"),
     )
 
@@ -95,7 +91,7 @@ def ort_left_nodes_on_the_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
         messages[:MOST_MESSAGES],
         (),
         "maybe",
-        UNKNOWN_TIME,
+        Gain.unknown("time"),
         Fix("note", "look at the reasons in the placement", code="wb.explain(model, config).placement"),
     )
 
@@ -152,7 +148,7 @@ def ort_warned(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 def _warnings(evidence: Evidence) -> list[str]:
-    return [line.message for line in evidence.log or () if line.severity in ("W", "E", "F")]
+    return [line.message for line in evidence.log or () if line.is_problem]
 
 
 def _matching(evidence: Evidence, pattern: re.Pattern[str]) -> list[str]:

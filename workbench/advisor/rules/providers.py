@@ -38,7 +38,7 @@ def provider_did_not_load(evidence: Evidence) -> Iterator[FindingRecord]:
             (words[:300],),
             (),
             "sure",
-            Gain("correctness", None, None, None, None),
+            Gain.unknown("correctness"),
             Fix("note", "wb.doctor() says what is missing and how to install it", code="wb.doctor()"),
         )
 
@@ -73,7 +73,7 @@ def copies_between_devices(evidence: Evidence) -> Iterator[FindingRecord]:
         tuple(f"{text} ({count})" for text, count in reasons.most_common(3)),
         names_of(copies),
         "likely",
-        evidence.time_gain(cost_s, "likely") if known else Gain("time", None, None, None, None),
+        evidence.time_gain(cost_s, "likely") if known else Gain.unknown("time"),
         Fix("export", "rewrite the operators that fell to the CPU, or gather them at the end of the graph"),
         caution="ORT puts small shape computations on the CPU on purpose",
     )
@@ -101,7 +101,7 @@ def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"operators on the CPU: {', '.join(f'{kind} ({n})' for kind, n in split.most_common(5))}",),
         names_of(node.node for node in placement.nodes if node.provider == CPU),
         "likely",
-        Gain("time", None, None, None, None),
+        Gain.unknown("time"),
         _joining_fix(evidence, split),
     )
 
@@ -134,8 +134,8 @@ def cpu_listed_first(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         (),
         "sure",
-        Gain("correctness", None, None, None, None),
-        Fix("config", "list the CPU last", config=evidence.config.replace(providers=tuple(ordered))),
+        Gain.unknown("correctness"),
+        evidence.config_fix("list the CPU last", providers=tuple(ordered)),
     )
 
 
@@ -156,8 +156,8 @@ def copies_of_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         (),
         "likely",
-        Gain("time", None, None, None, None),
-        Fix("config", "bind them: io_binding=True", config=evidence.config.replace(io_binding=True)),
+        Gain.unknown("time"),
+        evidence.config_fix("bind them: io_binding=True", io_binding=True),
     )
 
 
@@ -188,11 +188,7 @@ def convolution_search(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "likely",
         Gain("load", first_s, first_s * 0.5, first_s, None),
-        Fix(
-            "config",
-            "use the heuristic search: cudnn_conv_algo_search=HEURISTIC",
-            config=evidence.config.replace(providers=changed),
-        ),
+        evidence.config_fix("use the heuristic search: cudnn_conv_algo_search=HEURISTIC", providers=changed),
     )
 
 
@@ -224,5 +220,5 @@ def engine_built_at_each_start(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "sure",
         Gain("load", load_s * 0.9, load_s * 0.7, load_s, 0.9),
-        Fix("config", "cache the engine and its timings", config=evidence.config.replace(providers=changed)),
+        evidence.config_fix("cache the engine and its timings", providers=changed),
     )

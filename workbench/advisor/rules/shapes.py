@@ -81,10 +81,8 @@ def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "maybe",
         evidence.time_gain(between_s * 0.3, "maybe"),
-        Fix(
-            "config",
-            "use one thread: small nodes cost more to share than to compute",
-            config=evidence.config.replace(intra_op_threads=1),
+        evidence.config_fix(
+            "use one thread: small nodes cost more to share than to compute", intra_op_threads=1
         ),
         caution="larger batches need the threads",
     )
@@ -109,7 +107,7 @@ def larger_shapes_later(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"the largest: {sizes}", "each larger size takes new memory in the middle of serving"),
         (),
         "likely",
-        Gain("load", None, None, None, None),
+        Gain.unknown("load"),
         Fix("note", "run the largest size once before the first request", code="session.run(None, largest)"),
     )
 
@@ -132,7 +130,7 @@ def random_values_decide(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         names_of(nodes),
         "maybe",
-        Gain("correctness", None, None, None, None),
+        Gain.unknown("correctness"),
         Fix("note", "measure with real inputs", code="wb.compare(model, a, b, inputs='examples.npz')"),
     )
 

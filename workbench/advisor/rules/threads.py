@@ -8,7 +8,7 @@ from itertools import pairwise
 from workbench.advisor.evidence import Evidence
 from workbench.advisor.registry import rule
 from workbench.analysis.graph import Graph
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import FindingRecord, Gain
 
 PARALLEL_WIDTH = 2.0
 BUSY_TIMES = 1.5
@@ -50,10 +50,8 @@ def too_many_threads(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "maybe",
         _uncertain(evidence, shared_s, crowded(threads / evidence.cores), CROWDED_MOST),
-        Fix(
-            "config",
-            f"use {evidence.cores}: intra_op_threads={evidence.cores}",
-            config=evidence.config.replace(intra_op_threads=evidence.cores),
+        evidence.config_fix(
+            f"use {evidence.cores}: intra_op_threads={evidence.cores}", intra_op_threads=evidence.cores
         ),
         caution=BUSY,
     )
@@ -86,7 +84,7 @@ def _shared(evidence: Evidence) -> tuple[float, float]:
 def _uncertain(evidence: Evidence, part_s: float, slower: float, most: float) -> Gain:
     """Return the gain where part of a run is slower than needed, with an interval from nothing to `most`."""
     if not evidence.run_s:
-        return Gain("time", None, None, None, None)
+        return Gain.unknown("time")
     part_s = min(part_s, evidence.run_s)
     saved_s = part_s * (1 - 1 / slower)
     return Gain("time", saved_s, 0.0, part_s * (1 - 1 / most), evidence.share_of(saved_s))
@@ -116,10 +114,8 @@ def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "maybe",
         _uncertain(evidence, evidence.run_s or 0.0, slower, PARALLEL_MOST),
-        Fix(
-            "config",
-            "use the sequential mode, the default",
-            config=config.replace(execution_mode=None, inter_op_threads=None),
+        evidence.config_fix(
+            "use the sequential mode, the default", execution_mode=None, inter_op_threads=None
         ),
         caution="setting inter_op_threads=1 alone does nothing in the sequential mode",
     )
@@ -156,11 +152,7 @@ def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
         (),
         "likely",
         evidence.time_gain(saved_s, "likely"),
-        Fix(
-            "config",
-            f"intra_op_threads={knee.threads}",
-            config=evidence.config.replace(intra_op_threads=knee.threads),
-        ),
+        evidence.config_fix(f"intra_op_threads={knee.threads}", intra_op_threads=knee.threads),
     )
 
 
@@ -192,8 +184,8 @@ def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
         (f"{cpu_s / busy_s:.1f} times the processor time of the runs themselves",),
         (),
         "maybe",
-        Gain("time", None, None, None, None),
-        Fix("config", "turn it off: spinning=False", config=evidence.config.replace(spinning=False)),
+        Gain.unknown("time"),
+        evidence.config_fix("turn it off: spinning=False", spinning=False),
         caution="a trade: it saves processor time, and a request may wait longer",
     )
 
