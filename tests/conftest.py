@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -28,6 +29,8 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("workbench")
 
 MOST_PROCESSES = 8  # each imports everything
+CONJUNCTION = re.compile(r"(?:not )?\w+(?: and (?:not )?\w+)*")
+WHOLE = re.compile(r"^pytestmark = (.*)", re.MULTILINE)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -43,13 +46,29 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Use all cores for a whole run without ONNX Runtime and browser, where nothing is timed; `-n0`: one."""
+    """Run without ONNX Runtime and browser what is quick, unless `slow` is named; a whole run on all cores.
+
+    Nothing is timed in such a run. `-n0`: one core.
+    """
     option = config.option
+    if not {"not real", "not browser"} <= {*option.markexpr.split(" and ")}:
+        return
+    if "slow" not in option.markexpr:
+        option.markexpr += " and not slow"
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not option.collectonly
-    is_pure = "not real" in option.markexpr and "not browser" in option.markexpr
     is_worker_of_xdist = hasattr(config, "workerinput")
-    if is_whole and is_pure and not is_worker_of_xdist and not option.usepdb and option.numprocesses is None:
+    if is_whole and not is_worker_of_xdist and not option.usepdb and option.numprocesses is None:
         option.numprocesses, option.dist = min(usable_cores(), MOST_PROCESSES), "loadfile"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no module that `-m` leaves out as a whole, by its `pytestmark`."""
+    expression = config.option.markexpr
+    if config.option.collectonly or collection_path.suffix != ".py" or not CONJUNCTION.fullmatch(expression):
+        return None
+    left_out = {term.removeprefix("not ") for term in expression.split(" and ") if term.startswith("not ")}
+    marks = WHOLE.search(collection_path.read_text(encoding="utf-8"))
+    return True if marks and left_out & {*re.findall(r"mark\.(\w+)", marks[1])} else None
 
 
 @pytest.hookimpl(tryfirst=True)

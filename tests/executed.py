@@ -7,11 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
 
 from workbench.cli.notebooks import shipped_folder
+
+if TYPE_CHECKING:
+    import nbformat
 
 NAMES = sorted(path.name for path in shipped_folder().glob("*.ipynb"))
 LESSONS = sorted(f"course/{path.name}" for path in shipped_folder().glob("course/[0-9]*.ipynb"))
@@ -39,14 +42,14 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
 
 def sections(book: nbformat.NotebookNode) -> dict[str, list[nbformat.NotebookNode]]:
     """The code cells below each heading."""
-    found: dict[str, list[nbformat.NotebookNode]] = {}
+    cells: dict[str, list[nbformat.NotebookNode]] = {}
     title = ""
     for cell in book.cells:
         if cell.cell_type == "markdown" and cell.source.startswith("## "):
             title = cell.source.splitlines()[0].removeprefix("## ")
         elif cell.cell_type == "code":
-            found.setdefault(title, []).append(cell)
-    return found
+            cells.setdefault(title, []).append(cell)
+    return cells
 
 
 def pictures(book: nbformat.NotebookNode) -> int:

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import workbench.records
+from workbench.records import atomic, database, history
 
-_OURS = str(Path(workbench.records.__file__).parent)
+_WRITERS = {module.__file__ for module in (atomic, database, history)}  # all that touches files
 _NOBODY = 65534
 
 
@@ -77,10 +77,11 @@ def call_in_memory(action: Callable[[], Any], *, more_bytes: int) -> Any:
 
 
 def states_at_lines(action: Callable[[], Any], folder: Path, copies: Path) -> list[Path]:
-    """Return copies of `folder` as a kill -9 leaves it at each line of workbench.records that `action` runs.
+    """Return copies of `folder` as a kill -9 leaves it at each line of the writing modules that `action` runs.
 
     The process that runs `action` waits at each line until its files are compared with those of the line
     before; each new state is copied once. A kill loses no written byte, and its locks are gone, as here.
+    Lines of modules that only compute, such as the codec, leave the files as they were.
     """
     at_line, stopped = os.pipe()
     resumed, resume = os.pipe()
@@ -92,7 +93,7 @@ def states_at_lines(action: Callable[[], Any], folder: Path, copies: Path) -> li
             os.close(resume)
 
             def trace(frame: FrameType, event: str, _argument: object) -> Any:
-                if not frame.f_code.co_filename.startswith(_OURS):
+                if frame.f_code.co_filename not in _WRITERS:
                     return None
                 if event == "line":
                     os.write(stopped, b".")
