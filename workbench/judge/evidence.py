@@ -134,7 +134,10 @@ class Evidence:
         latest = []
         for label, outcomes in self._outcomes.items():
             records = [outcome.record for outcome in outcomes[-WATCHED_ROUNDS:] if outcome.record is not None]
-            samples_s = [value for record in records for block in record.blocks for value in block.samples_s]
+            blocks = [block for record in records for block in record.blocks]
+            samples_s: list[float] = []
+            while blocks and len(samples_s) < WATCHED_SAMPLES:
+                samples_s[:0] = blocks.pop().samples_s
             latest.append((label, tuple(samples_s[-WATCHED_SAMPLES:])))
         return tuple(latest)
 
