@@ -77,7 +77,7 @@ def call_in_memory(action: Callable[[], Any], *, more_bytes: int) -> Any:
 
 
 def states_at_lines(action: Callable[[], Any], folder: Path, copies: Path) -> list[Path]:
-    """Return copies of `folder` as a kill -9 leaves it at each line of the writing modules that `action` runs.
+    """Return copies of `folder` as kill -9 leaves it at each line that `action` runs of the writing modules.
 
     The process that runs `action` waits at each line until its files are compared with those of the line
     before; each new state is copied once. A kill loses no written byte, and its locks are gone, as here.

@@ -187,7 +187,7 @@ class Evidence:
         return min(1.0, seconds / self.run_s) if self.run_s else 0.0
 
     def time_gain(self, saved_s: float, confidence: Confidence) -> Gain:
-        """Return a predicted saving, with a wider interval for a lower confidence; unknown without a latency."""
+        """Return a predicted saving, the less confident the wider; unknown without a latency."""
         if not self.run_s:
             return Gain.unknown("time")
         off, most_s = saved_s * UNSURE[confidence], 0.99 * self.run_s
