@@ -81,23 +81,23 @@ def tune_targets(
     model: Model | Any,
     targets: Sequence[str],
     client: Client,
-    *,
+    *search: Any,
     progress: bool | Callable[[Progress], None] = True,
     cancel: threading.Event | None = None,
     keep: bool = True,
-    **search: Any,
+    **options: Any,
 ) -> TargetStudies:
     """Search the best config on several kinds of machine of a Dask cluster at once: a study each.
 
     A target is a tag of workers: a resource that they were started with, such as "small-machines", "GPU", a
-    flag of the CPU ("AVX512_VNNI"), or a provider that works there. `search` are further arguments of `tune`,
-    such as `space` and `budget_s`.
+    flag of the CPU ("AVX512_VNNI"), or a provider that works there. `search` and
+    `options` are further arguments of `tune`, such as the space and `budget_s`.
 
     >>> import workbench as wb
     >>> wb.tune_targets.__name__
     'tune_targets'
     """
-    request = _request(model, progress=progress, cancel=cancel, is_local=False, **search)
+    request = _request(model, *search, progress=progress, cancel=cancel, is_local=False, **options)
     return search_targets(request, cluster_of(client), targets, progress=progress, cancel=cancel, keep=keep)
 
 
