@@ -20,6 +20,7 @@ from nbclient import NotebookClient
 from PIL import Image
 
 import workbench
+from docs.pictures import with_few_colors
 from workbench.cli.lab import surroundings
 from workbench.text import one_line
 
@@ -105,7 +106,7 @@ def _small(picture: str) -> str:
     opened = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGBA")
     page = Image.new("RGBA", opened.size, "white")
     page.alpha_composite(opened)  # a code host may be dark
-    flat, made = page.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE), io.BytesIO()
+    flat, made = with_few_colors(page.convert("RGB"), COLORS), io.BytesIO()
     flat.save(made, "PNG", optimize=True)
     smaller = base64.b64encode(made.getvalue()).decode("ascii")
     return min(picture, smaller, key=len)

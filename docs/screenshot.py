@@ -16,6 +16,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from docs.pictures import with_few_colors
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
@@ -24,7 +25,7 @@ from tests.browser.harness.panels import TABS, tab
 TARGET = Path(__file__).with_name("workbench.png")
 FOLDER = Path(__file__).with_name("panels")  # a picture of each tab
 MOST_BYTES, MOST_TAB_BYTES = 300_000, 120_000
-COLORS = 128
+COLORS = 256
 TALLEST = 760  # pixels of a tab's picture
 SCALE = 1.5
 DRAWN = 1_500  # ms that canvases and figures may take to settle once their tab is filled
@@ -94,7 +95,7 @@ def save(shot: bytes, target: Path, most_bytes: int) -> None:
     picture, made = Image.open(io.BytesIO(shot)).convert("RGB"), io.BytesIO()
     if target != TARGET:
         picture = picture.crop((0, 0, picture.width, min(picture.height, round(TALLEST * SCALE))))
-    picture.quantize(COLORS, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
+    with_few_colors(picture, COLORS).save(made, "PNG", optimize=True)
     assert len(made.getvalue()) < most_bytes, f"{target.name}: {len(made.getvalue()):,} bytes are too many"
     target.parent.mkdir(exist_ok=True)
     target.write_bytes(made.getvalue())

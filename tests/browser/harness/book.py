@@ -38,6 +38,11 @@ class Book:
             [name, arguments],
         )
 
+    def turn(self, name: str) -> None:
+        """Show another notebook of the server's folder beside this one."""
+        self.command("docmanager:open", path=name)
+        self.page.wait_for_function(OPEN, arg=name)
+
     def run_all(self) -> None:
         """Every cell, to its end; none may fail."""
         self.wait_for_kernel()
