@@ -28,12 +28,13 @@ from benchmarks.panel_budgets import budget_table, cold, places, tasks
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
-from tests.browser.harness.panels import SECTIONS, button, knob
+from tests.browser.harness.panels import SECTIONS, button, knob, make
 from tests.conftest import is_worker
 
 PARTS = ("clicks", "cancel", "tasks", "places", "cold")
 TIMES = 3  # each click, and each cancel
-RUNS = ("Compare", "Profile", "Explain", "Ablate", "Levels", "Export HTML")
+MADE = ("Profile A and B", "Explain A and B", "Ablate", "Level by level")  # by the menu below Compare
+RUNS = ("Compare", *MADE, "share")
 MOMENTS_S = (0.0, 0.4, 1.2)  # after the first sign of life
 START = """
 import workbench as wb
@@ -113,7 +114,7 @@ def measure_clicks(page: Page, times: int) -> list[dict[str, Any]]:
 def measure_cancel(page: Page, name: str, after_s: float) -> dict[str, Any]:
     """Time a run's cancel, that long after the run is shown."""
     page.evaluate("document.querySelectorAll('.wbp-stopped').forEach((e) => e.setAttribute('data-old', ''))")
-    button(page, name).click()
+    make(page, name) if name in MADE else button(page, name).click()
     expect(page.locator(".wbp-progress")).to_have_count(1)
     page.wait_for_timeout(after_s * 1e3)
     gone = Gone()

@@ -12,7 +12,20 @@ from tests.browser.harness.axe import faults
 from tests.browser.harness.book import Book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import SECTIONS, TABS, button, compared, knob, tab, until, workers
+from tests.browser.harness.panels import (
+    MENU,
+    SECTIONS,
+    TABS,
+    button,
+    compared,
+    knob,
+    make,
+    menu_item,
+    tab,
+    turned,
+    until,
+    workers,
+)
 from tests.models import tiny
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
@@ -76,11 +89,11 @@ def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     expect(page.locator(".wbp-stopped")).to_be_visible()
 
 
-@pytest.mark.parametrize("name", ["Compare", "Levels", "Ablate"])
+@pytest.mark.parametrize("name", ["Compare", "Level by level", "Ablate"])
 def test_cancel_leaves_no_process(show: Show, name: str) -> None:
     """How soon is in `python -m benchmarks.panels cancel`."""
     page = opened(show, 600.0).page
-    button(page, name).click()
+    button(page, name).click() if name == "Compare" else make(page, name)
     until(page, lambda: bool(workers()))
     button(page, "Cancel").click()
     expect(page.locator(".wbp-stopped")).to_be_visible()
@@ -96,9 +109,9 @@ def test_a_short_run_is_cancelled_or_done_and_the_verdict_stays(show: Show) -> N
     compared(page)
     verdict = page.locator(".wbp-verdict").inner_text()
     button(page, "share as…").click()
-    for name in ("Explain", "Profile", "Export HTML"):
+    for name in ("Explain A and B", "Profile A and B", "Export HTML"):
         page.evaluate(START_AND_CANCEL, name)
-        expect(button(page, name)).to_be_enabled()
+        expect(button(page, "Compare")).to_be_enabled()
         expect(page.locator(".wbp-progress")).to_have_count(0)
         until(page, lambda: not workers())
         expect(page.locator(".wbp-error")).to_have_count(0)
@@ -145,8 +158,8 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
     expect(page.locator(".wbp-headline")).to_contain_text("<img src=x")
     button(page, "Compare").click()
     compared(page)
-    for name, place in (("Explain", "graph"), ("Profile", "flame")):
-        button(page, name).click()
+    for name, place in (("Explain A and B", "graph"), ("Profile A and B", "flame")):
+        make(page, name)
         tab(page, place)
         expect(page.locator(".wbp-page:visible .wbp-pills button").first).to_be_visible()
     button(page, "Find improvements").click()
@@ -181,3 +194,25 @@ def test_it_is_accessible_and_fits(show: Show, pages: Pages, theme: str, width: 
         "(() => { const b = document.querySelector('.wbp'); return b.scrollWidth - b.clientWidth; })()"
     )
     assert beyond <= 1, "something sticks out"
+
+
+def test_the_menu_of_results_is_used_by_keys_alone(show: Show) -> None:
+    page = opened(show, width=1440, height=900).page
+    opener, listed = button(page, MENU), page.locator(".wbm-list")
+    opener.focus()
+    page.keyboard.press("Enter")
+    expect(menu_item(page, "Measure alone")).to_be_focused()
+    expect(listed).to_be_in_viewport(ratio=1)
+    page.keyboard.press("ArrowUp")
+    expect(menu_item(page, "Decode…")).to_be_focused()
+    page.keyboard.press("r")
+    expect(menu_item(page, "Roofline")).to_be_focused()
+    assert faults(page, ".wbp") == []
+    page.keyboard.press("Escape")
+    expect(listed).to_be_hidden()
+    expect(opener).to_be_focused()
+    make(page, "Sweep…")
+    turned(page, "scenarios")
+    opener.click()
+    page.locator(".wbp-headline").click()
+    expect(listed).to_be_hidden()

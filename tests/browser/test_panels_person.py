@@ -12,7 +12,7 @@ import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.book import Book
 from tests.browser.harness.chromium import Pages
-from tests.browser.harness.panels import TABS, Keys, button, compared, knob, tab, workers
+from tests.browser.harness.panels import TABS, Keys, button, compared, knob, make, tab, workers
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
@@ -20,7 +20,7 @@ START = "import workbench as wb\nbench = wb.Workbench()\nbench.state.budget_s = 
 B = wb.Config(level="basic", intra_op_threads=1, precision=wb.DynamicInt8())
 
 
-MAKES = (("Explain", "graph"), ("Profile", "flame"))  # what a button makes stands in this tab
+MAKES = (("Explain A and B", "graph"), ("Profile A and B", "flame"))  # what is made stands in this tab
 
 
 def difference(page: Page) -> Locator:
@@ -94,7 +94,7 @@ def test_a_person_with_a_mouse(show: Show, pages: Pages, tmp_path: Path) -> None
     button(page, "Compare").click()
     compared(page)
     for name, shown in MAKES:
-        button(page, name).click()
+        make(page, name)
         tab(page, shown)
         shows_something(page, shown)
     for name in TABS:
@@ -148,7 +148,7 @@ def test_a_person_with_a_keyboard(show: Show, pages: Pages, tmp_path: Path) -> N
     keys.press("Compare")
     compared(page)
     for name, shown in MAKES:
-        keys.press(name, "Shift+Tab" if name == "Profile" else "Tab")
+        keys.make(name, "Shift+Tab" if shown == "flame" else "Tab")
         keys.turn(shown)
         shows_something(page, shown)
 

@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.test_panels import START, answered_ms, button, compared, opened, tab
+from tests.browser.harness.panels import button, compared, make, tab
+from tests.browser.test_panels import START, answered_ms, opened
 from tests.models.long import layers
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
@@ -50,7 +51,7 @@ def test_twelve_thousand_nodes_are_opened_explained_and_drawn(show: Show, pages:
     page = show(START.format(budget=2.0).replace("digits-conv", str(file))).page
     expect(page.locator(".wbp-headline")).to_contain_text("long")
     expect(page.locator(".wbp-headline")).to_contain_text("12,000")
-    button(page, "Explain").click()
+    make(page, "Explain A and B")
     expect(page.locator(".wbp-doing")).to_contain_text("Explain")
     assert answered_ms(page), "clicks are answered meanwhile"
     expect(page.locator(".wbp-progress")).to_have_count(0)

@@ -71,6 +71,15 @@ def test_a_question_that_is_answered_turns_to_its_tab(shown: wb.Workbench) -> No
     assert results.tabs.titles[results.tabs.selected_index] == "graph"
 
 
+def test_a_question_shows_its_card_where_others_stand_in_the_tab(shown: wb.Workbench) -> None:
+    shown.result.add(examples.further()["ablation"], "B")
+    links = {link.description: link for link in shown.panels.results.questions.links}
+    fusions = turned(shown, "fusions")
+    for question, title in (("worth of passes", "ablation"), ("fusions", "fusions")):
+        links[question].click()
+        assert fusions.which.value == title
+
+
 def test_share_writes_a_page_with_one_click_and_says_where(shown: wb.Workbench, tmp_path: Path) -> None:
     results = shown.panels.results
     results.row.path.value = str(tmp_path / "mine.ortbench")
@@ -101,7 +110,7 @@ def test_a_tab_is_made_when_it_is_first_shown(shown: wb.Workbench) -> None:
 
 def test_before_a_comparison_there_are_no_questions() -> None:
     questions = wb.Workbench().panels.results.questions
-    assert [link.layout.display for link in questions.links] == ["none"] * 6
+    assert [link.layout.display for link in questions.links] == ["none"] * 7
 
 
 SCALING = ThreadScalingRecord(

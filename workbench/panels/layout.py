@@ -22,7 +22,7 @@ class Layout:
     def __init__(self, bench: Bench) -> None:
         self.results = Results(bench)
         self.model_row = ModelRow(bench, self.results.row.buttons["Copy as Python"])
-        self.run_row = RunRow(bench, self.results.turn)
+        self.run_row = RunRow(bench, self.results)
         self.configure = Configure(bench, self.run_row.widget)
         self.bug = W.HTML()
         bench.state.observe(self._show_bug, names="bug")

@@ -1,61 +1,57 @@
-"""The run row: buttons to start and cancel what runs."""
+"""The run row: buttons to compare, to improve, to tune and to cancel, and a menu of all other results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import ipywidgets as W
 
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button, buttons_of
-from workbench.panels.changes import on_change, own_changes
-from workbench.results.registry import KINDS
+from workbench.panels.buttons import button
+from workbench.panels.menu import Menu
+from workbench.panels.tabs.results import Results
+from workbench.panels.tabs.scenarios import TITLE as SCENARIOS
+from workbench.results.registry import KINDS, ResultKind
 
-LABELS = {"Explain": "explanation", "Profile": "profile", "Levels": "levels", "Ablate": "ablation"}
-MENU = "all that can be made…"
+FINDINGS = "findings"  # the kind with a button of its own
 
 
 class RunRow:
     """Starts and cancels jobs."""
 
-    def __init__(self, bench: Bench, turn: Callable[[str], None]) -> None:
-        """`turn` selects a tab of the results by its title."""
-        self.bench, self.state = bench, bench.state
+    def __init__(self, bench: Bench, results: Results) -> None:
+        """`results` has the tabs that a button turns to."""
+        self.bench, self.state, self.results = bench, bench.state, results
         self.status = W.HTML()
         hint = "Measure all configs side by side and say which is faster"
         self.compare = button("Compare", hint, bench.compare, self.status, kind="")
         self.compare.button_style = "primary"
         hint = "Stop what runs; a result that is there stays"
         self.cancel = button("Cancel", hint, self._cancel, self.status, kind="")
-        offered = {kind.name: kind for kind in KINDS if kind.button}
-        finding, hint = (
-            offered["findings"],
-            "Search the best config, starting from A: its tab asks for the goal",
-        )
-        leading = [(finding.button, finding.hint, partial(bench.run, "findings")),
-                   ("Tune", hint, partial(turn, "tune"))]  # fmt: skip
-        specs = [(label, offered[kind].hint, partial(bench.run, kind)) for label, kind in LABELS.items()]
-        self.buttons = {"Compare": self.compare, **buttons_of([*leading, *specs], self.status)}
-        self.kinds = {kind.button: name for name, kind in offered.items()}
-        self.menu = W.Dropdown(options=[MENU, *self.kinds], tooltip="Every further result, by its name")
-        on_change(self.menu, self._run, status=self.status)
-        _, *others = self.buttons.values()
-        first = W.HBox([self.compare, self.cancel])
+        kind = KINDS.named(FINDINGS)
+        self.improve = button(kind.button, kind.hint, partial(bench.run, FINDINGS), self.status)
+        hint = "Search the best config, starting from A: its tab asks for the goal"
+        self.tune = button("Tune", hint, partial(results.turn, "tune"), self.status)
+        groups = menu_groups(results.titles)
+        self.menu = Menu(self._make, self.status, label="More", name="more results", groups=groups)
+        self.menu.add_class("wbp-further")
+        first, second = W.HBox([self.compare, self.cancel]), W.HBox([self.improve, self.tune, self.menu])
         first.add_class("wbp-main")
-        second, third = W.HBox([*others[: len(leading)], self.menu]), W.HBox(others[len(leading) :])
-        for row in (first, second, third):
+        for row in (first, second):
             row.add_class("wbp-moves")
-        self.widget = W.VBox([first, self.status, second, third])
+        self.widget = W.VBox([first, self.status, second])
         self.widget.add_class("wbp-run")
         self.state.observe(self._show, names="job")
         self._show()
 
-    def _run(self, name: str) -> None:
-        """Make the result that was chosen in the menu."""
-        with own_changes():
-            self.menu.index = 0
-        self.bench.run(self.kinds[name])
+    def _make(self, name: str) -> None:
+        """Make a result of a kind, or show the fields that it asks for."""
+        if asks(KINDS.named(name)):
+            self.state.scenario = name
+            self.results.turn(SCENARIOS)
+        else:
+            self.bench.run(name)
 
     def _cancel(self) -> None:
         self.bench.cancel()
@@ -63,7 +59,24 @@ class RunRow:
 
     def _show(self, _: object = None) -> None:
         view = self.state.job
-        for name, pressed in self.buttons.items():
-            pressed.disabled = view is not None and name != "Tune"
-        self.menu.disabled = view is not None
+        self.compare.disabled = self.improve.disabled = self.menu.locked = view is not None
         self.cancel.disabled = view is None or view.cancelling
+
+
+def asks(kind: ResultKind) -> bool:
+    """Return whether a kind has fields in the tab scenarios."""
+    return bool(kind.form) and kind.tabs[0] == SCENARIOS
+
+
+def menu_groups(titles: list[str]) -> list[dict[str, Any]]:
+    """Return the kinds without a button of their own, by the tab that shows them."""
+    groups = []
+    for title in titles:
+        kinds = [kind for kind in KINDS.offered(title) if kind.tabs[0] == title and kind.name != FINDINGS]
+        items = [
+            {"key": kind.name, "label": f"{kind.button}{'…' * asks(kind)}", "hint": kind.hint}
+            for kind in kinds
+        ]
+        if items:
+            groups.append({"name": title, "items": items})
+    return groups

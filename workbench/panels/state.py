@@ -67,6 +67,7 @@ class BenchState(HasTraits):
         help="kind of result → argument → text of each field of its form that a person changed"
     )
     forms_made: Dict[str, Anything] = Dict(help="the forms by which the parts were made, by kind")
+    scenario = Unicode("sweep", help="the kind of result whose fields the tab scenarios shows")
     space = Any(None, help="the Space that the tab tune offers, or None before it was looked for")
     study = Any(None, help="the Study of the tab tune, or None")
     targets = Any(None, help="the TargetStudies that the study is one of, or None")

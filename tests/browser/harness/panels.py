@@ -18,6 +18,7 @@ TABS = (
 SECTIONS = (
     "graph", "passes", "providers", "threads", "precision", "memory", "inputs", "advanced", "measuring",
 )  # fmt: skip
+MENU = "more results"  # of everything that has no button of its own
 VERDICTS = re.compile("faster|slower|tie|Not settled yet|failed|Outputs differ")
 MOST_TABS = 300  # keys until a place is reached; far more than there are places
 
@@ -30,6 +31,17 @@ def button(page: Page, name: str) -> Locator:
 def knob(page: Page, name: str, label: str = "B") -> Locator:
     """Return the control of a knob of the config with this label."""
     return page.locator(".wbk").get_by_label(f"{name}, {label}", exact=True)
+
+
+def menu_item(page: Page, name: str) -> Locator:
+    """Return an item of the menu of further results, which may be closed."""
+    return page.locator(".wbm-list button", has_text=re.compile(f"^{re.escape(name)}$"))
+
+
+def make(page: Page, name: str) -> None:
+    """Choose a result in the menu below Compare."""
+    button(page, MENU).click()
+    menu_item(page, name).click()
 
 
 def tab(page: Page, name: str) -> None:
@@ -79,6 +91,12 @@ class Keys:
         place = button(self.page, name)
         expect(place).to_be_enabled()
         self.reach(place, key)
+        self.page.keyboard.press("Enter")
+
+    def make(self, name: str, key: str = "Tab") -> None:
+        """Choose a result in the menu below Compare."""
+        self.press(MENU, key)
+        self.reach(menu_item(self.page, name), "ArrowDown")
         self.page.keyboard.press("Enter")
 
     def turn(self, name: str) -> None:

@@ -15,7 +15,7 @@ from workbench.panels.state import BenchState
 from workbench.panels.table import Table
 
 CAPTION = "Uncheck a pass to disable it."
-NOT_KNOWN = "Explain says which of them fire on this model."
+NOT_KNOWN = "Explain A and B says which of them fire on this model."
 LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
 
 

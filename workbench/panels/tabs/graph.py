@@ -74,7 +74,7 @@ def times_s(state: BenchState) -> dict[str, dict[str, float]]:
 GRAPH = Tab(
     "graph",
     "The graph before and after ORT's passes: where each node runs, what happened to it, and where it would "
-    "run on other providers. Press Explain: nothing is timed.",
+    "run on other providers. Press Explain A and B: nothing is timed.",
     cards,
     ("explanation",),
 )

@@ -16,13 +16,16 @@ ANSWERS = (  # question, kind of result, the tab that answers it if that is not 
     ("accuracy", "accuracy", "", "How right A and B are"),
     ("where the time goes", "profile", "", "Profile A and B"),
     ("fusions", "explanation", "fusions", "What ORT fused in A and in B, and what it left alone"),
+    ("worth of passes", "ablation", "", "What each pass that fired is worth: they are disabled one at a time"),
 )
 
 
 class Questions:
-    """Links and the button `more`; `turn` selects a tab by its title."""
+    """Links and the button `more`; `turn` selects a tab by its title, and in it a kind of result."""
 
-    def __init__(self, bench: Bench, row: ResultRow, more: W.Button, turn: Callable[[str], None]) -> None:
+    def __init__(
+        self, bench: Bench, row: ResultRow, more: W.Button, turn: Callable[[str, str], None]
+    ) -> None:
         self.bench, self.state, self.row, self.turn = bench, bench.state, row, turn
         self.status = W.HTML()
         self.why = self._link("why?", "What ORT did differently, or what costs B its time", self._ask_why)
@@ -51,6 +54,6 @@ class Questions:
 
     def _ask(self, kind: str, title: str = "") -> None:
         """Turn to the answer; make it where there is none."""
-        self.turn(title or KINDS.named(kind).tabs[0])
+        self.turn(title or KINDS.named(kind).tabs[0], kind)
         if not self.state.has_part(kind):
             self.bench.run(kind)

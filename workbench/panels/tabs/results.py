@@ -82,11 +82,17 @@ class Results:
         self.began_in = 0  # the place of the tab in which the last job was started
         self.pages[0].show()
 
-    def turn(self, title: str) -> None:
-        """Select a tab by its title."""
-        self.tabs.selected_index = self._titles().index(title)
+    def turn(self, title: str, kind: str = "") -> None:
+        """Select a tab by its title, and in it the first card of a kind of result, if it has one."""
+        place = self.titles.index(title)
+        self.tabs.selected_index = place
+        page = self.pages[place]
+        if kind and isinstance(page, TabPage):
+            page.turn_to(kind)
 
-    def _titles(self) -> list[str]:
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the tabs, without the mark of something new."""
         return [title.removesuffix(MARK) for title in self.tabs.titles]
 
     def _begun(self, change: dict[str, Any]) -> None:
@@ -95,24 +101,19 @@ class Results:
 
     def _made(self, _: object) -> None:
         """Turn to what was made; mark its tab if somebody went elsewhere meanwhile."""
-        kind, titles, now = self.state.made, self._titles(), self.tabs.selected_index or 0
+        kind, titles, now = self.state.made, self.titles, self.tabs.selected_index or 0
         places = [titles.index(title) for title in KINDS.named(kind).tabs if title in titles] if kind else []
         if not places:
             return
-        if now in places:
-            places = [now]
-        elif now == self.began_in:
-            self.tabs.selected_index = places[0]
+        place = now if now in places else places[0]
+        if now in (place, self.began_in):
+            self.turn(titles[place], kind)
         else:
-            self.tabs.set_title(places[0], titles[places[0]] + MARK)
-            return
-        page = self.pages[places[0]]
-        if isinstance(page, TabPage):
-            page.turn_to(kind)
+            self.tabs.set_title(place, titles[place] + MARK)
 
     def _turned(self, change: dict[str, Any]) -> None:
         if change["new"] is not None:
-            self.tabs.set_title(change["new"], self._titles()[change["new"]])
+            self.tabs.set_title(change["new"], self.titles[change["new"]])
         for place in (change["old"], change["new"]):
             if place is not None:
                 page = self.pages[place]

@@ -31,12 +31,16 @@ class Scenarios:
         self.place = W.VBox([])
         self.widget = W.HBox([self.menu, self.place])
         self.widget.add_class("wbp-forms")
-        on_change(self.menu, lambda _: self.refresh())
+        self.state = bench.state
+        on_change(self.menu, partial(setattr, self.state, "scenario"))
+        self.state.observe(lambda _: self.refresh(), names="scenario")
         self.refresh()
 
     def refresh(self) -> None:
         """Show the line of the chosen kind, with its button named by what there is."""
-        line = self.lines[self.menu.value]
+        with own_changes():
+            self.menu.value = self.state.scenario
+        line = self.lines[self.state.scenario]
         line.show()
         self.place.children = [line.widget]
 
