@@ -110,7 +110,7 @@ def test_two_objectives_are_asked_for_together(bench: wb.Workbench) -> None:
     page = TunePage(bench)
     assert page.goal.callers.layout.display == "none"
     page.goal.second.value = "throughput"
-    assert page.goal.callers.layout.display == ""
+    assert page.goal.callers.layout.display is None
     page.goal.callers.value = 8
     code = tune_code(bench.request(), page.choice)
     assert 'objective=["latency", "throughput"]' in code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.guard import shown_in
 
@@ -15,9 +15,8 @@ def button(
     label: str, hint: str, act: Callable[[], None], status: W.HTML, *, kind: str = "small"
 ) -> W.Button:
     """Return a button that runs `act` and shows its errors in `status`; `kind` is small, icon or empty."""
-    made = W.Button(description=label, tooltip=hint)
-    if kind:
-        made.add_class(f"wbp-{kind}")
+    classes = (f"wbp-{kind}",) if kind else ()
+    made = W.Button(description=label, tooltip=hint, _dom_classes=classes)
 
     def click(_: object) -> None:
         with shown_in(status):

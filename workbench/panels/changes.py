@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.guard import shown_in
 

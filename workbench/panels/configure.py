@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, buttons_of

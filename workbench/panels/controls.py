@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.config import Knob, Option, kinds, name_kinds
 from workbench.config.runtime import Interpreter
@@ -128,8 +128,8 @@ def _threads(knob: Knob, changed: Changed) -> Control:
     def show(value: int | None) -> None:
         chosen.value = value is not None
         for widget in (slider, box):
-            widget.layout.display = None if value is not None else "none"
-        unset.layout.display = "none" if value is not None else None
+            W.set_shown(widget, value is not None)
+        W.set_shown(unset, value is None)
         if value is not None:
             slider.value, box.value = min(value, cores), value
 

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.errors import WorkbenchError
 from workbench.panels.markup import bug_html, error_html

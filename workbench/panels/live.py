@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.figures.palette import style_of_run
 from workbench.panels.bench import Bench
@@ -35,7 +35,7 @@ class Live:
 
     def _show(self, _: object = None) -> None:
         view = self.state.job
-        self.widget.layout.display = "none" if view is None else None
+        W.set_shown(self.widget, view is not None)
         self.cancel.disabled = view is None or view.cancelling
         self.progress.value = "" if view is None else progress_html(view)
 

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Any
 
 import anywidget
-import ipywidgets as W
+from workbench.panels import widgets as W
 import traitlets as t
 
 from workbench.panels.guard import shown_in

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bridge import Bridge
 from workbench.panels.markup import note_html, warning_html

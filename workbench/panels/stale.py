@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.models.samples import sample_names
 from workbench.panels.bench import Bench
@@ -54,7 +54,7 @@ class Stale:
         running = self.state.job is not None and self.state.job.name == "Compare"
         words = stale_words(self.state)
         self.text.value = f'<div class="wbp-note" role="status">{text(words)}</div>' if words else ""
-        self.row.layout.display = None if words and not running else "none"
+        W.set_shown(self.row, bool(words) and not running)
         for name, on in (("wbp-stale", bool(words)), ("wbp-dimmed", running)):
             (self.widget.add_class if on else self.widget.remove_class)(name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.config import Config
 from workbench.models.samples import sample_names

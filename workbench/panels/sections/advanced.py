@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.config import Config
 from workbench.config.plan import AFFINITY, SPINNING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.config import Config, StaticInt8
 from workbench.panels.changes import on_change
@@ -28,4 +28,4 @@ class Precision(Section):
     def show(self, config: Config) -> None:
         super().show(config)
         self.calibration.value = self.state.calibration
-        self.calibration.layout.display = None if isinstance(config.arithmetic, StaticInt8) else "none"
+        W.set_shown(self.calibration, isinstance(config.arithmetic, StaticInt8))

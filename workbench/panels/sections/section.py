@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import cached_property, partial
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.config import KNOBS, Config, Knob
 from workbench.config.parts import PartKnob
@@ -29,11 +29,12 @@ class Section:
         self.bench, self.state = bench, bench.state
         self.controls: dict[str, Control] = {}
         self.parts: dict[str, PartControl] = {}
-        self.header = W.Button(description="", tooltip=self.hint or f"Open or close: {self.group}")
-        self.header.add_class("wbp-section-button")
+        hint = self.hint or f"Open or close: {self.group}"
+        self.header = W.Button(
+            description=f"▸ {self.group}", tooltip=hint, _dom_classes=("wbp-section-button",)
+        )
         self.open = False  # whether the body is on the screen
-        self.widget = W.VBox([self.header])
-        self.widget.add_class("wbp-section")
+        self.widget = W.VBox([self.header], _dom_classes=("wbp-section",))
         self.header.on_click(lambda _: self.toggle())
         self.state.observe(lambda _: self.refresh(), names=["a", "b", "more", "editing", "model"])
         self.refresh()
@@ -58,7 +59,7 @@ class Section:
         """What stands below the header; made when the section is first opened, like its controls."""
         body = W.VBox([])
         body.add_class("wbp-section-body")
-        body.layout.display = "none"
+        W.set_shown(body, False)
         self.widget.children = (self.header, body)
         return body
 
@@ -67,7 +68,7 @@ class Section:
         if not self.body.children:
             self.body.children = [*self.build(), self.status]
         self.open = not self.open
-        self.body.layout.display = None if self.open else "none"
+        W.set_shown(self.body, self.open)
         self.refresh()
 
     def build(self) -> list[W.Widget]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 from traitlets import Unicode
 
 from workbench.api.sweep_axes import KNOB_NAMES, free_names
@@ -20,7 +20,7 @@ SWEPT = (kinds.Choice, kinds.Flag, kinds.Switch, kinds.Count)  # kinds of knob w
 SIZES = "1, 8, 32"
 
 
-class AxesField(W.HBox):  # type: ignore[misc]
+class AxesField(W.HBox):
     """Two pairs of a name and its values; `value` holds them as `batch=1, 8; threads=1, 2`."""
 
     value = Unicode("")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.badges import link_badges
 from workbench.panels.bench import Bench

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
@@ -38,7 +38,7 @@ class CodeBox:
         row = W.HBox([self.kind, self.copy, self.cell])
         row.add_class("wbp-actions")
         self.widget = W.VBox([row, self.shown, self.status])
-        self.widget.layout.display = "none"
+        W.set_shown(self.widget, False)
         self.kind.observe(lambda _: self.refresh(), names="value")
         bench.state.observe(self._changed, names=["a", "b", "model", "result", "dims", "seed", "data"])
 
@@ -50,7 +50,7 @@ class CodeBox:
     def toggle(self) -> None:
         """Open the box with the code of the result, if there is one, or close it."""
         closed = self.widget.layout.display == "none"
-        self.widget.layout.display = None if closed else "none"
+        W.set_shown(self.widget, closed)
         if closed:
             self.kind.value = "panels" if self.bench.state.result is None else "result"
             self.refresh()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.analysis.placement import Prediction
 from workbench.analysis.placement.checks import reliability
@@ -25,7 +25,7 @@ CAPTION = "Predictions from tables, nothing ran. Pick a provider to see its grap
 SIZES = "Sizes of tensors are not known where dims are open: fix them (free_dimensions), or press Profile."
 
 
-class Elsewhere(W.VBox):  # type: ignore[misc]
+class Elsewhere(W.VBox):
     """A table of predictions by provider, and the graph of the picked one below it."""
 
     def __init__(self, explanation: Any, state: BenchState) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.figures.titles import take_title
 from workbench.report.caption import caption_html

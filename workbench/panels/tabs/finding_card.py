@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
@@ -52,8 +52,8 @@ class FindingCard:
         self.outcome.value = "" if tried is None else outcome_html(tried)
         self.try_it.description = "Try it" if tried is None else "Try it again"
         self.try_it.disabled = view is not None
-        self.try_it.layout.display = "none" if running else None
-        self.cancel.layout.display = None if running else "none"
+        W.set_shown(self.try_it, not running)
+        W.set_shown(self.cancel, running)
         self.cancel.disabled = running and view.cancelling
         self.links.follow()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button

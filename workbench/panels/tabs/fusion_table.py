@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.analysis.passes.fusion_table import FusionRow, NotFused
 from workbench.analysis.passes.remedies import Remedy, remedy
@@ -21,7 +21,7 @@ from workbench.views.graph.matched import matched_view
 MOST_PLACES = 200  # with their nodes, below one reason
 
 
-class FusionTable(W.VBox):  # type: ignore[misc]
+class FusionTable(W.VBox):
     """All patterns as a table, and the chosen pattern below it."""
 
     def __init__(self, fusions: Fusions, state: BenchState) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.api.comparing import Comparison, history
 from workbench.errors import WorkbenchError
@@ -46,7 +46,7 @@ class HistoryPage:
         )
         self.buttons = buttons_of(specs, self.status)
         self.sure = button("Yes, delete", "This cannot be undone", self._delete, self.status)
-        self.sure.layout.display = "none"
+        W.set_shown(self.sure, False)
         self.note = W.Text(
             placeholder="note", tooltip="A note of the picked entry, kept with it", continuous_update=False
         )
@@ -163,10 +163,10 @@ class HistoryPage:
     def _ask_delete(self) -> None:
         self.to_delete = self.picked
         self.status.value = note_html(f"{len(self.to_delete)} would be deleted for good.")
-        self.sure.layout.display = None
+        W.set_shown(self.sure, True)
 
     def _delete(self) -> None:
-        self.sure.layout.display = "none"
+        W.set_shown(self.sure, False)
         for identity in self.to_delete:
             history().delete(identity)
         self.show()

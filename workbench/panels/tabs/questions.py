@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
@@ -45,7 +45,7 @@ class Questions:
 
     def _show(self, _: object = None) -> None:
         for link in self.links:
-            link.layout.display = "none" if self.state.result is None else None
+            W.set_shown(link, self.state.result is not None)
         for link in self.links[:-1]:
             link.disabled = self.state.job is not None
 

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, buttons_of
@@ -48,7 +48,7 @@ class ResultRow:
         sharing = W.HBox([pin, self.path, save, download, export])
         sharing.add_class("wbp-actions")
         self.menu = W.VBox([sharing])
-        self.menu.layout.display = "none"
+        W.set_shown(self.menu, False)
         self.widget = W.VBox([self.menu, self.status])
         self.state.observe(self._show, names=["result", "model", "job"])
         self._show()
@@ -67,7 +67,7 @@ class ResultRow:
         """Open or close the menu."""
         if len(self.menu.children) == 1:
             self.menu.children = (*self.menu.children, Deploying(self.bench).widget)
-        self.menu.layout.display = "none" if self.menu.layout.display is None else None
+        W.set_shown(self.menu, self.menu.layout.display == "none")
 
     def _show(self, _: object = None) -> None:
         result = self.state.result

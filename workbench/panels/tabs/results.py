@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.tabs.accuracy import ACCURACY_TAB
@@ -46,9 +46,7 @@ class Pages:
     def __init__(self, makers: Sequence[Callable[[], Page]]) -> None:
         self._makers = makers
         self.made: dict[int, Page] = {}
-        self.places = [W.VBox([]) for _ in makers]
-        for place in self.places:
-            place.add_class("wbp-place")
+        self.places = [W.VBox([], _dom_classes=("wbp-place",)) for _ in makers]
 
     def __getitem__(self, place: int) -> Page:
         if place not in self.made:
@@ -68,11 +66,8 @@ class Results:
         self.banner, self.row = Banner(bench), ResultRow(bench)
         makers: list[Callable[[], Page]] = [partial(TabPage, bench, tab) for tab in TABS]
         self.pages = Pages([*makers, partial(TunePage, bench), partial(HistoryPage, bench)])
-        self.tabs = W.Tab(children=self.pages.places)
-        self.tabs.add_class("wbp-tabs")
-        for place, title in enumerate([*(tab.title for tab in TABS), "tune", "history"]):
-            self.tabs.set_title(place, title)
-        self.tabs.selected_index = 0
+        titles = [*(tab.title for tab in TABS), "tune", "history"]
+        self.tabs = W.Tab(self.pages.places, titles=titles, _dom_classes=("wbp-tabs",))
         self.questions = Questions(bench, self.row, self.banner.more, self.turn)
         self.widget = W.VBox([self.banner.widget, self.questions.widget, self.row.widget, self.tabs])
         self.tabs.observe(self._turned, names="selected_index")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button

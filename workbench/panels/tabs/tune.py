@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.config import Config
 from workbench.errors import WorkbenchError
@@ -50,7 +50,7 @@ class TunePage:
         row = W.HBox([*self.buttons.values(), self.size])
         row.add_class("wbp-tools")
         self.fold = W.VBox([self.goal.further, self.cluster.widget])
-        self.fold.layout.display = "none"
+        W.set_shown(self.fold, False)
         self.checks: dict[str, W.Checkbox] = {}
         self.table: Table | None = None
         self.shown: Study | None = None  # the study whose rows and figure are in the page
@@ -195,8 +195,7 @@ class TunePage:
 
     def _unfold(self) -> None:
         """Show the further limits and the cluster, or hide them again."""
-        layout = self.fold.layout
-        layout.display = None if layout.display == "none" else "none"
+        W.set_shown(self.fold, self.fold.layout.display == "none")
 
     def _look(self) -> None:
         self.bench.start(space_action(self.choice))

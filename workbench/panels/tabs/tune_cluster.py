@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.errors import WorkbenchError
 from workbench.panels.bench import Bench

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.errors import WorkbenchError
 from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
@@ -60,7 +60,7 @@ class GoalFields:
     def _fit(self) -> None:
         """Show the number of callers only where it counts."""
         under_load = "throughput" in (self.objective.value, self.second.value)
-        self.callers.layout.display = "" if under_load else "none"
+        W.set_shown(self.callers, under_load)
 
 
 def _number(field: W.Text, unit: float = 1.0) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ipywidgets as W
+from workbench.panels import widgets as W
 
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
@@ -44,5 +44,5 @@ class Banner:
         self.verdict.value = verdict_html(state.result.record) if state.result else EMPTY
 
     def _lock(self, _: object = None) -> None:
-        self.more.layout.display = None if self.state.result else "none"
+        W.set_shown(self.more, self.state.result is not None)
         self.more.disabled = self.state.job is not None
