@@ -107,6 +107,7 @@ class Bench:
             with state.hold_trait_notifications():
                 state.model_error, state.source, state.model = None, source, model
                 state.recent = with_recent(state.recent, source)
+            self.background.post(import_shared)  # behind what the panels ask for: a run is likely to follow
 
         failed = partial(setattr, state, "model_error")
         job = self.opening.start("opening", partial(open_model, source), opened, failed)
@@ -135,10 +136,9 @@ class Bench:
             return InputsPreview(inputs.shapes, inputs.guesses)
 
         self.in_background(
-            work,
-            partial(setattr, state, "preview"),
-            lambda error: setattr(state, "preview", InputsPreview(error=error)),
-        )
+            work, partial(setattr, state, "preview"),
+            lambda error: setattr(state, "preview", InputsPreview(error=error)), light=True,
+        )  # fmt: skip
 
     # Running
 
@@ -229,26 +229,27 @@ class Bench:
             if (raised := error()) is not None:
                 raise raised
 
-    # Threads
-
-    def in_background(self, work: Callable[[], Any], done: Callable[[Any], None], failed: Failed) -> None:
+    def in_background(
+        self, work: Callable[[], Any], done: Callable[[Any], None], failed: Failed, *, light: bool = False
+    ) -> None:
         """Run slow work; in the UI thread, `done` then gets its value, or `failed` its error.
 
         None means that there is nothing to show. An error that is our own bug is reported as one, too.
+        `light` work needs none of the shared modules, whose import would slow down a fresh page.
         """
 
         def task() -> None:
             try:
-                import_shared()
+                if not light:
+                    import_shared()
                 value = work()
             except Exception as error:
-                raised = error
-                self.ui.post(lambda: failed(raised))
+                self.ui.post(partial(failed, error))
                 if not isinstance(error, WorkbenchError):
                     raise
             else:
                 if value is not None:
-                    self.ui.post(lambda: done(value))
+                    self.ui.post(partial(done, value))
 
         self.background.post(task)
 

@@ -93,7 +93,7 @@ class Environments:
                 self._look(partial(self._new, runtime), self._add)
 
     def _look(self, work: Any, done: Any) -> None:
-        self.bench.in_background(work, done, partial(setattr, self.state, "run_error"))
+        self.bench.in_background(work, done, partial(setattr, self.state, "run_error"), light=True)
 
     def _known(self) -> tuple[Environment, ...]:
         return (read_environment(None), *remembered())

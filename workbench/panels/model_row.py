@@ -86,7 +86,7 @@ class ModelRow:
         if state.model is not None and state.model is not self.linked:
             self.linked = state.model
             link = partial(netron_link, state.model)  # a large model is written anew
-            self.bench.in_background(link, self.netron.show, self._show_error)
+            self.bench.in_background(link, self.netron.show, self._show_error, light=True)
 
     def _show_error(self, error: Exception) -> None:
         self.status.value = error_html(error)
