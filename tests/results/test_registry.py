@@ -13,6 +13,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.results.warmth import Warmth, WarmthRecord
 from workbench.results.form import Source, values_of
+from workbench.results.offers import written_offers
 from workbench.results.registry import KINDS, ResultKind
 
 OFFERED = [kind for kind in KINDS if kind.button]
@@ -45,7 +46,7 @@ def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: ResultK
     assert "How warm it became" in again.page_html()
     assert "41.5" in opened.page_html()
 
-    assert warmth in KINDS.offered("threads")
+    assert warmth.offer in KINDS.offered("threads")
     made = warmth.function("model", wb.Config(), inputs={})
     assert made.record.degrees == 41.0
     code = warmth.making_code(["b"], '"B"', {"inputs": Source("inputs")})
@@ -66,6 +67,11 @@ def test_the_code_that_makes_a_kind_is_python(kind: ResultKind) -> None:
     code = kind.making_code(["b"], '"B"', values_of(kind.form, EXAMPLES.get(kind.name, {})))
     compile(code, "<code>", "eval")
     assert code.startswith("result.")
+
+
+def test_the_file_of_offers_is_up_to_date() -> None:
+    """When this fails: `python -m workbench.results.registry`."""
+    assert written_offers() == {kind.name: kind.offer for kind in KINDS}
 
 
 def test_a_tab_offers_its_own_kinds_first() -> None:

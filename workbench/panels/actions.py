@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.api.comparing import Comparison
-from workbench.api.comparing import compare as compare_configs
 from workbench.config import Config
 from workbench.errors import ConfigError, WorkbenchError
 from workbench.panels.code import compare_code, more_code
@@ -16,6 +14,9 @@ from workbench.panels.jobs import Job
 from workbench.panels.request import Request, Subject
 from workbench.panels.state import BenchState
 from workbench.results.registry import KINDS, ResultKind
+
+if TYPE_CHECKING:
+    from workbench.api.comparing import Comparison
 
 MORE_S = 30.0  # further seconds of a comparison, if the panels set no budget
 
@@ -32,16 +33,18 @@ class Action:
 
 def action_of(kind: str) -> Action:
     """Return the action that makes a result of this kind."""
-    offered = {offer.name: offer for offer in KINDS if offer.button}
+    offered = [offer.name for offer in KINDS.offers]
     if kind not in offered:
         raise ConfigError(f"{kind!r} is no kind of result", f"choose from: {', '.join(offered)}")
-    made = offered[kind]
+    made = KINDS.named(kind)
     store = partial(show_parts, kind)
     return Action(made.button, partial(make_parts, made), store, partial(check, made))
 
 
 def compare(request: Request, job: Job) -> Comparison:
     """Compare all configs, and keep with the comparison what was made of them before."""
+    from workbench.api.comparing import compare as compare_configs  # loads slowly, like what it measures with
+
     subject = request.subject
     job.step("making inputs")
     comparison = compare_configs(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.diagnosis import doctor
 from workbench.errors import WorkbenchError
 from workbench.panels import code
 from workbench.panels.actions import COMPARE, Action, action_of, more_action
@@ -115,6 +114,8 @@ class Bench:
 
     def look_at_machine(self, *, wait: bool = False) -> None:
         """Run the doctor once; ignore further calls while it runs."""
+        from workbench.diagnosis import doctor  # it knows every module that looks at a machine
+
         if self._diagnosing.running is None:
             done, failed = (partial(setattr, self.state, name) for name in ("doctor", "run_error"))
             job = self._diagnosing.start("Doctor", lambda _: doctor(), done, failed)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.api.comparing import Comparison
 from workbench.config import Config
 from workbench.config.knobs import BY_FIELD
 from workbench.config.literals import call, literal, text_literal
 from workbench.panels.request import LABELS, Request, Subject
 from workbench.results.form import Source
 from workbench.results.registry import KINDS, ResultKind
+
+if TYPE_CHECKING:
+    from workbench.api.comparing import Comparison
 
 
 def config_code(config: Config) -> str:

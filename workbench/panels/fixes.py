@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.config.literals import text_literal
 from workbench.panels.actions import Action
@@ -12,7 +12,9 @@ from workbench.panels.jobs import Job
 from workbench.panels.request import Request
 from workbench.panels.state import BenchState
 from workbench.records.findings import FindingRecord, FindingsRecord
-from workbench.results.findings import Finding, Findings, FixResult, Subject
+
+if TYPE_CHECKING:
+    from workbench.results.findings import Findings, FixResult, Subject
 
 
 def fix_name(label: str, finding: FindingRecord) -> str:
@@ -31,6 +33,8 @@ def try_fix(
     findings: Findings, finding: FindingRecord, comparison: Any, request: Request, job: Job
 ) -> FixResult:
     """Measure the fix of a finding against the config that it was found in."""
+    from workbench.results.findings import Finding
+
     job.step("getting the model and its inputs ready")
     subject = findings.target or subject_of(comparison, request, job)
     return Finding(finding, findings.record.config, subject).try_fix(

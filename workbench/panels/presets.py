@@ -11,7 +11,6 @@ from workbench.config import Config, DynamicInt8, Provider, StaticInt8
 from workbench.config.isa import family
 from workbench.cpu import usable_cores
 from workbench.home import cache_folder
-from workbench.preparation.int8_choice import suited_int8
 
 SMALL_BYTES = 2_000_000  # of the file; it fits the caches, and a run takes less than a millisecond
 LATENCY_THREADS = 4  # more threads seldom help a single request, and synchronizing them costs time
@@ -45,8 +44,11 @@ def throughput_cpu(_: Any) -> Config:
 
 def int8_cpu(model: Any) -> Config:
     """Return a config with 8-bit weights: static for convolutional nets, dynamic for transformers."""
-    precision = DynamicInt8() if model is None else suited_int8(model)
-    return latency_cpu(model).replace(precision=precision)
+    if model is None:
+        return latency_cpu(None).replace(precision=DynamicInt8())
+    from workbench.preparation.int8_choice import suited_int8  # and onnx with it
+
+    return latency_cpu(model).replace(precision=suited_int8(model))
 
 
 def cuda(_: Any) -> Config:

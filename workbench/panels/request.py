@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.api.comparing import Comparison
 from workbench.config import Config
 from workbench.results.form import values_of
 from workbench.results.registry import ResultKind
+
+if TYPE_CHECKING:
+    from workbench.api.comparing import Comparison
 
 LABELS = "ABCDEF"  # of the columns; wb.compare takes more
 SMALLEST_EFFECT = 0.01  # the default of wb.compare

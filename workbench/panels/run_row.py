@@ -12,7 +12,8 @@ from workbench.panels.buttons import button
 from workbench.panels.menu import Menu
 from workbench.panels.tabs.results import Results
 from workbench.panels.tabs.scenarios import TITLE as SCENARIOS
-from workbench.results.registry import KINDS, ResultKind
+from workbench.results.offers import Offer
+from workbench.results.registry import KINDS
 
 FINDINGS = "findings"  # the kind with a button of its own
 
@@ -29,8 +30,9 @@ class RunRow:
         self.compare.button_style = "primary"
         hint = "Stop what runs; a result that is there stays"
         self.cancel = button("Cancel", hint, self._cancel, self.status, kind="")
-        kind = KINDS.named(FINDINGS)
-        self.improve = button(kind.button, kind.hint, partial(bench.run, FINDINGS), self.status)
+        self.offers = {offer.name: offer for offer in KINDS.offers}
+        findings = self.offers[FINDINGS]
+        self.improve = button(findings.button, findings.hint, partial(bench.run, FINDINGS), self.status)
         hint = "Search the best config, starting from A: its tab asks for the goal"
         self.tune = button("Tune", hint, partial(results.turn, "tune"), self.status)
         groups = menu_groups(results.titles)
@@ -47,7 +49,7 @@ class RunRow:
 
     def _make(self, name: str) -> None:
         """Make a result of a kind, or show the fields that it asks for."""
-        if asks(KINDS.named(name)):
+        if asks(self.offers[name]):
             self.state.scenario = name
             self.results.turn(SCENARIOS)
         else:
@@ -63,19 +65,19 @@ class RunRow:
         self.cancel.disabled = view is None or view.cancelling
 
 
-def asks(kind: ResultKind) -> bool:
+def asks(offer: Offer) -> bool:
     """Return whether a kind has fields in the tab scenarios."""
-    return bool(kind.form) and kind.tabs[0] == SCENARIOS
+    return offer.has_form and offer.tabs[0] == SCENARIOS
 
 
 def menu_groups(titles: list[str]) -> list[dict[str, Any]]:
     """Return the kinds without a button of their own, by the tab that shows them."""
     groups = []
     for title in titles:
-        kinds = [kind for kind in KINDS.offered(title) if kind.tabs[0] == title and kind.name != FINDINGS]
         items = [
-            {"key": kind.name, "label": f"{kind.button}{'…' * asks(kind)}", "hint": kind.hint}
-            for kind in kinds
+            {"key": offer.name, "label": f"{offer.button}{'…' * asks(offer)}", "hint": offer.hint}
+            for offer in KINDS.offered(title)
+            if offer.tabs[0] == title and offer.name != FINDINGS
         ]
         if items:
             groups.append({"name": title, "items": items})

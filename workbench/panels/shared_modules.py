@@ -1,7 +1,7 @@
 """Large modules that several threads use: imported by one thread at a time, and not before they are needed.
 
 Two threads that import pandas at once may be given a half-made module. A fresh kernel shows the panels before
-any of these is imported, which takes half of the time until then.
+any of these is imported, which would take half of the time until then; opening a model begins it.
 """
 
 from __future__ import annotations

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from typing import Any as Anything
 
 from traitlets import Any, Dict, HasTraits, Instance, Int, Tuple, Unicode
 
-from workbench.api.comparing import Comparison
 from workbench.config import Config
 from workbench.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
+
+if TYPE_CHECKING:
+    from workbench.api.comparing import Comparison
 
 MOST_PAST = 200  # steps that undo remembers
 

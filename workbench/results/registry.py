@@ -1,13 +1,15 @@
 """The one list of result kinds: how each is saved, opened, made, exported and offered in the panels.
 
 A kind is one module with a `KIND` and one line in `MODULES`. Modules are imported when their kind is asked
-for. `python -m workbench.results.registry` writes the JSON schemas in workbench/records/schema anew.
+for. `python -m workbench.results.registry` writes anew the JSON schemas in workbench/records/schema, and
+offers.json.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, cast
@@ -16,6 +18,8 @@ from workbench.records.bundle import Bundle
 from workbench.records.json_schema import FOLDER, as_text, schemas
 from workbench.records.kinds import Kind, Kinds, Part
 from workbench.results.form import Field, Source, source_of
+from workbench.results.offers import FILE as OFFERS
+from workbench.results.offers import Offer, written_offers
 
 Scope = Literal["run", "config", "runs", "candidate"]
 Need = Literal["comparison", "precision"]
@@ -81,6 +85,13 @@ class ResultKind(Kind):
     code: str = ""  # how a comparison gets it, where `making_code` cannot know
 
     @property
+    def offer(self) -> Offer:
+        """What the panels show of it before they make one."""
+        return Offer(
+            self.name, self.button, self.hint, self.tabs, self.scope, self.key, has_form=bool(self.form)
+        )
+
+    @property
     def function(self) -> Callable[..., Any]:
         """The public function that makes it."""
         module, _, name = self.entry.partition(":")
@@ -132,10 +143,17 @@ class Registry(Kinds):
     def __iter__(self) -> Iterator[ResultKind]:
         return map(self.named, self.names)
 
-    def offered(self, tab: str) -> tuple[ResultKind, ...]:
-        """Return the kinds that this tab of the panels offers, those whose own tab it is first."""
-        kinds = [kind for kind in self if kind.button and tab in kind.tabs]
-        return tuple(sorted(kinds, key=lambda kind: kind.tabs[0] != tab))
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """What can be made with a button; only kinds that are not in the file are imported."""
+        known = written_offers()
+        offers = (known[name] if name in known else self.named(name).offer for name in self.names)
+        return tuple(offer for offer in offers if offer.button)
+
+    def offered(self, tab: str) -> tuple[Offer, ...]:
+        """Return what this tab of the panels offers, the kinds whose own tab it is first."""
+        offers = [offer for offer in self.offers if tab in offer.tabs]
+        return tuple(sorted(offers, key=lambda offer: offer.tabs[0] != tab))
 
     @property
     def examinable(self) -> tuple[str, ...]:
@@ -163,7 +181,8 @@ KINDS = Registry(MODULES)
 
 
 def main() -> None:
-    """Write the schemas of today's version; those of earlier versions stay."""
+    """Write the schemas of today's version and what the panels offer; schemas of earlier versions stay."""
+    OFFERS.write_text(json.dumps([asdict(kind.offer) for kind in KINDS], indent=1) + "\n", "utf-8")
     for name, schema in schemas(KINDS).items():
         (FOLDER / name).write_text(as_text(schema), "utf-8")
 

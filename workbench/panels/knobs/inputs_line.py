@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.models.declared import TensorType
 from workbench.panels.request import SMALLEST_EFFECT
 from workbench.panels.state import BenchState
 
@@ -36,6 +35,8 @@ def sizes_in(model: Any, shapes: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Return the size of each free dimension of a model in inputs of these shapes ("int64[1,128]")."""
     if model is None or not shapes:
         return {}
+    from workbench.models.declared import TensorType  # and onnx with it
+
     types = {declared.name: declared.type for declared in model.describe().inputs}
     sizes: dict[str, str] = {}
     for name, shape in shapes:

@@ -9,7 +9,6 @@ from workbench.panels import widgets as W
 
 from workbench.config import Config
 from workbench.errors import ConfigError
-from workbench.models.declared import TensorType
 from workbench.panels.bench import Bench
 from workbench.panels.changes import on_change
 from workbench.panels.markup import error_html, text
@@ -104,6 +103,8 @@ def dimensions(model: Any) -> list[str]:
     """Return the names of a model's free dimensions, in the order of its inputs."""
     if model is None:
         return []
+    from workbench.models.declared import TensorType  # and onnx with it
+
     kinds = [declared.type for declared in model.describe().inputs]
     dims = [dim for kind in kinds if isinstance(kind, TensorType) for dim in kind.dims or ()]
     return list(dict.fromkeys(dim for dim in dims if isinstance(dim, str)))[:MOST_DIMENSIONS]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from workbench.panels import widgets as W
 
 from workbench.config import Config, Provider, catalogue
-from workbench.diagnosis import Doctor
 from workbench.panels.buttons import Spec, button
 from workbench.panels.changes import on_change
 from workbench.panels.guard import shown_in
 from workbench.panels.markup import note_html, text
 from workbench.panels.options import Options, known_options
 from workbench.panels.sections.section import Section
+
+if TYPE_CHECKING:
+    from workbench.diagnosis import Doctor
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.panels.markup import note_html, text
 from workbench.records.display import config_in_words
 from workbench.records.findings import NOTHING, FindingRecord, FindingsRecord
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
-from workbench.results.findings import FixResult
 from workbench.text import bytes_text, counted, in_ms
+
+if TYPE_CHECKING:
+    from workbench.results.findings import FixResult
 
 EFFECTS = {
     "time": "faster",

@@ -7,9 +7,7 @@ from typing import Any
 
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
-from workbench.panels.tabs.fusion_table import FusionTable
 from workbench.panels.tabs.tab import Tab
-from workbench.results.fusions import Fusions
 
 
 def cards(state: BenchState) -> list[Card]:
@@ -17,6 +15,9 @@ def cards(state: BenchState) -> list[Card]:
     explanations = state.held_parts("explanation")
     if not explanations:
         return []
+    from workbench.panels.tabs.fusion_table import FusionTable
+    from workbench.results.fusions import Fusions
+
     both = Fusions({label: explanation.explained for label, explanation in explanations.items()})
     name, part = "result.fusions()", f"explanation/{max(explanations)}"
     whole = Card(

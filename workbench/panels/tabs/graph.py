@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from workbench.analysis.difference.joining import in_the_names_of
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
-from workbench.panels.tabs.elsewhere import Elsewhere
 from workbench.panels.tabs.tab import Tab
 
 
@@ -26,7 +24,7 @@ def cards(state: BenchState) -> list[Card]:
     shown += [
         Card(
             "where would it run elsewhere?", f'result.explanation("{label}").what_if()', str(explanation),
-            partial(Elsewhere, explanation, state), partial(predictions, explanation), None,
+            partial(elsewhere, explanation, state), partial(predictions, explanation), None,
             partial(predicted, explanation), part=f"explanation/{label}", label=label,
         )
         for label, explanation in explanations.items()
@@ -43,6 +41,13 @@ def view(explanations: dict[str, Any], times: dict[str, dict[str, float]]) -> An
 
     a, b = (explanations[label].explained for label in ("A", "B"))
     return graph_view(a, b, times_s=times.get("A"), after_times_s=times.get("B"))
+
+
+def elsewhere(explanation: Any, state: BenchState) -> Any:
+    """Return the table of predictions, and the graph of the chosen one."""
+    from workbench.panels.tabs.elsewhere import Elsewhere
+
+    return Elsewhere(explanation, state)
 
 
 def predictions(explanation: Any) -> Any:
@@ -63,6 +68,8 @@ def summary_of(parts: dict[str, Any]) -> str:
 
 def times_s(state: BenchState) -> dict[str, dict[str, float]]:
     """Return the seconds of a run by node, of each profiled config: those that the flame shows."""
+    from workbench.analysis.difference.joining import in_the_names_of
+
     explanations = state.held_parts("explanation")
     return {
         label: in_the_names_of(explanations[label].explained, profile).node_times_s()

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 from workbench.records.display import config_in_words
 from workbench.records.entries import Entry
-from workbench.results.comparison import Comparison
 from workbench.text import one_line
 
 COLUMNS = ("when", "ago", "model", "what", "verdict", "ratio", "pin", "note", "id")
@@ -77,6 +76,8 @@ def split_note(note: str) -> tuple[bool, str]:
 
 def words_of(result: object) -> str:
     """Return the configs of a comparison in words: "ORT defaults → level basic"."""
+    from workbench.results.comparison import Comparison
+
     if not isinstance(result, Comparison):
         return ""
     return " → ".join(one_line(config_in_words(run.config), MOST_LETTERS) for run in result.runs)

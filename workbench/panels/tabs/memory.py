@@ -8,14 +8,15 @@ from typing import Any
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
-from workbench.results.cold_start import ColdStarts
-from workbench.results.memory import Memory
 
 COLUMNS = ["label", "load_s", "first_run_s", "peak_rss_bytes"]
 
 
 def cards(state: BenchState) -> list[Card]:
     """Return the memory of the comparison and of the nodes, and the cold starts on one axis."""
+    from workbench.results.cold_start import ColdStarts
+    from workbench.results.memory import Memory
+
     shown: list[Card] = []
     result = state.result
     if result is not None:

@@ -14,7 +14,6 @@ from workbench.panels.tabs.findings import FINDINGS
 from workbench.panels.tabs.flame import FLAME
 from workbench.panels.tabs.fusions import FUSIONS
 from workbench.panels.tabs.graph import GRAPH
-from workbench.panels.tabs.history import HistoryPage
 from workbench.panels.tabs.latency import LATENCY
 from workbench.panels.tabs.memory import MEMORY
 from workbench.panels.tabs.questions import Questions
@@ -22,7 +21,6 @@ from workbench.panels.tabs.result_row import ResultRow
 from workbench.panels.tabs.roofline import ROOFLINE_TAB, THREADS_TAB
 from workbench.panels.tabs.scenarios import SCENARIOS
 from workbench.panels.tabs.tab import TabPage
-from workbench.panels.tabs.tune import TunePage
 from workbench.panels.tabs.verdict import Banner
 from workbench.results.registry import KINDS
 
@@ -58,6 +56,20 @@ class Pages:
         return map(self.__getitem__, range(len(self._makers)))
 
 
+def tune_page(bench: Bench) -> Page:
+    """Return the tab tune, whose modules are imported when it is first shown."""
+    from workbench.panels.tabs.tune import TunePage
+
+    return TunePage(bench)
+
+
+def history_page(bench: Bench) -> Page:
+    """Return the tab history, whose modules are imported when it is first shown."""
+    from workbench.panels.tabs.history import HistoryPage
+
+    return HistoryPage(bench)
+
+
 class Results:
     """Only the selected tab holds anything: a figure drawn out of sight has no size."""
 
@@ -65,7 +77,7 @@ class Results:
         self.state = bench.state
         self.banner, self.row = Banner(bench), ResultRow(bench)
         makers: list[Callable[[], Page]] = [partial(TabPage, bench, tab) for tab in TABS]
-        self.pages = Pages([*makers, partial(TunePage, bench), partial(HistoryPage, bench)])
+        self.pages = Pages([*makers, partial(tune_page, bench), partial(history_page, bench)])
         titles = [*(tab.title for tab in TABS), "tune", "history"]
         self.tabs = W.Tab(self.pages.places, titles=titles, _dom_classes=("wbp-tabs",))
         self.questions = Questions(bench, self.row, self.banner.more, self.turn)

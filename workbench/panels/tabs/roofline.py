@@ -6,7 +6,6 @@ from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab
 from workbench.panels.tabs.thread_choice import ThreadChoice
-from workbench.results.roofline import Roofline
 
 
 def cards(state: BenchState) -> list[Card]:
@@ -14,6 +13,8 @@ def cards(state: BenchState) -> list[Card]:
     by_label = state.held_parts("roofline")
     if not by_label:
         return []
+    from workbench.results.roofline import Roofline
+
     both = Roofline.of({label: roofline.record for label, roofline in by_label.items()})
     part = f"roofline/{max(by_label)}"
     return [Card("roofline", "result.roofline()", str(both), both.figure, both.to_frame, "node", part=part)]

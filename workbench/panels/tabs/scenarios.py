@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from workbench.panels import widgets as W
 
@@ -10,10 +11,12 @@ from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.code import kind_code
-from workbench.panels.tabs.axes import AxesField
 from workbench.panels.tabs.tab import Tab
 from workbench.results.form import Field
 from workbench.results.registry import KINDS, ResultKind
+
+if TYPE_CHECKING:
+    from workbench.panels.tabs.axes import AxesField
 
 TITLE = "scenarios"
 NARROW, WIDE = 5, 15  # characters of an example: up to here a field is short, from here on it takes the rest
@@ -23,7 +26,7 @@ class Scenarios:
     """A line for each kind whose form stands in this tab; a menu chooses the one on the screen."""
 
     def __init__(self, bench: Bench) -> None:
-        kinds = [kind for kind in KINDS.offered(TITLE) if kind.form]
+        kinds = [KINDS.named(offer.name) for offer in KINDS.offered(TITLE) if offer.has_form]
         self.lines = {kind.name: FormLine(bench, kind) for kind in kinds}
         options = [(kind.button, kind.name) for kind in kinds]
         self.menu = W.Dropdown(options=options, tooltip="Which scenario to measure")
@@ -75,6 +78,8 @@ class FormLine:
     def _field(self, field: Field) -> W.Text | AxesField:
         set_text = partial(self._set, field.argument)
         if field.has_axes:
+            from workbench.panels.tabs.axes import AxesField
+
             return AxesField(self.state, field, set_text)
         box = W.Text(
             description=field.label, placeholder=field.example, tooltip=field.hint, continuous_update=False

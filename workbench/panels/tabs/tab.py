@@ -16,7 +16,8 @@ from workbench.panels.markup import text
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card, CardWidget
-from workbench.results.registry import KINDS, ResultKind
+from workbench.results.offers import Offer
+from workbench.results.registry import KINDS
 
 
 class Tools(Protocol):
@@ -42,12 +43,12 @@ class Tab:
 
     def all_cards(self, state: BenchState) -> list[Card]:
         """Return the cards of the tab itself, then those of the other kinds whose first tab it is."""
-        kinds = [kind for kind in KINDS.offered(self.title) if kind.tabs[0] == self.title]
-        plain = [card for kind in kinds if kind.name not in self.own for card in part_cards(state, kind)]
+        offers = [offer for offer in KINDS.offered(self.title) if offer.tabs[0] == self.title]
+        plain = [card for offer in offers if offer.name not in self.own for card in part_cards(state, offer)]
         return [*(self.cards(state) if self.cards is not None else ()), *plain]
 
 
-def part_cards(state: BenchState, kind: ResultKind) -> list[Card]:
+def part_cards(state: BenchState, kind: Offer) -> list[Card]:
     """Return a card with the figure and the table of each result of a kind."""
     if kind.scope == "runs":
         whole = state.whole_part(kind.name)
@@ -89,10 +90,14 @@ class TabPage:
         self.bench, self.state, self.tab = bench, bench.state, tab
         self.status, self.apart, self.content = W.HTML(), W.HTML(), W.VBox([])
         self.content.add_class("wbp-cards")
+        self.offers = {
+            offer.name: offer
+            for offer in KINDS.offered(tab.title)
+            if not (offer.has_form and offer.tabs[0] == tab.title)  # the button of a form stands in its line
+        }
         self.buttons = {
-            kind.name: button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
-            for kind in KINDS.offered(tab.title)
-            if not (kind.form and kind.tabs[0] == tab.title)  # the button of a form stands in its line
+            name: button(offer.button, offer.hint, partial(bench.run, name), self.status)
+            for name, offer in self.offers.items()
         }
         self.which = W.ToggleButtons(options=[])  # titles of the cards
         self.side = W.ToggleButtons(options=[])  # labels of those with the chosen title, and both
@@ -114,7 +119,7 @@ class TabPage:
     def _enable(self) -> None:
         for kind, pressed in self.buttons.items():
             pressed.disabled = self.state.job is not None
-            label = KINDS.named(kind).button
+            label = self.offers[kind].button
             made = self.state.has_part(kind)
             pressed.description = f"{label.removesuffix(' A and B')} again" if made else label
 
