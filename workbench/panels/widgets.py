@@ -32,7 +32,7 @@ class CommonLayout(W.Layout):  # type: ignore[misc]
         super().notify_change(change)
 
 
-class Plain:
+class Plain(W.DOMWidget):  # type: ignore[misc]
     """Has the common layout and the common style of its kind, unless it is given others."""
 
     def _layout_default(self) -> Any:
