@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from workbench.panels import widgets as W
-
 from workbench.panels.guard import shown_in
 
 Spec = tuple[str, str, Callable[[], None]]  # label, tooltip, what a click runs

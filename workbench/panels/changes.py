@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from workbench.panels import widgets as W
-
 from workbench.panels.guard import shown_in
 
 _thread = threading.local()  # a person may change a widget while another thread updates the panels

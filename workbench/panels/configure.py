@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, buttons_of
 from workbench.panels.changes import on_change, own_changes

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.config import Knob, Option, kinds, name_kinds
 from workbench.config.runtime import Interpreter
 from workbench.cpu import usable_cores
+from workbench.panels import widgets as W
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.options import Options
 

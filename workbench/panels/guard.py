@@ -6,9 +6,8 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from workbench.panels import widgets as W
-
 from workbench.errors import WorkbenchError
+from workbench.panels import widgets as W
 from workbench.panels.markup import bug_html, error_html
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bench import Bench
 from workbench.panels.configure import Configure
 from workbench.panels.live import Live

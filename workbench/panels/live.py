@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.panels import widgets as W
-
 from workbench.figures.palette import style_of_run
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.jobs import JobView

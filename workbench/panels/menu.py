@@ -7,9 +7,9 @@ from importlib import resources
 from typing import Any
 
 import anywidget
-from workbench.panels import widgets as W
 import traitlets as t
 
+from workbench.panels import widgets as W
 from workbench.panels.guard import shown_in
 
 

@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.models.samples import card, sample_names
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.changes import on_change, own_changes

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bridge import Bridge
 from workbench.panels.markup import note_html, warning_html
 from workbench.panels.task_thread import TaskThread

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from workbench.panels import widgets as W
-
 from workbench.config import Option, catalogue
+from workbench.panels import widgets as W
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.table import Table
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.menu import Menu

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from workbench.panels import widgets as W
-
 from workbench.models.samples import sample_names
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.markup import text

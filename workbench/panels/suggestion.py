@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config
 from workbench.models.samples import sample_names
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.markup import note_html

@@ -28,7 +28,7 @@ class CommonLayout(W.Layout):  # type: ignore[misc]
 
     def notify_change(self, change: Any) -> None:
         if self.comm is not None and change["name"] in self.keys:
-            raise AttributeError(f"{change['name']} of the common layout: give the widget a layout of its own")
+            raise AttributeError(f"{change['name']} of the common layout: give the widget one of its own")
         super().notify_change(change)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config, catalogue
 from workbench.errors import WorkbenchError
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.environments import Environments
 from workbench.panels.guard import shown_in

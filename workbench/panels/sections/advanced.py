@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config
 from workbench.config.plan import AFFINITY, SPINNING
+from workbench.panels import widgets as W
 from workbench.panels.options import Options, known_options
 from workbench.panels.sections.section import Section
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config
 from workbench.errors import ConfigError
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.changes import on_change
 from workbench.panels.markup import error_html, text

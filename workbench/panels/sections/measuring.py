@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config
 from workbench.errors import ConfigError
+from workbench.panels import widgets as W
 from workbench.panels.changes import on_change
 from workbench.panels.request import SMALLEST_EFFECT
 from workbench.panels.sections.section import Section

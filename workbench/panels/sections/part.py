@@ -7,9 +7,8 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.config import Knob, Part, part_types
+from workbench.panels import widgets as W
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.controls import Control, hint, make_control
 from workbench.panels.markup import note_html, text

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config, pass_help, shipped_passes
+from workbench.panels import widgets as W
 from workbench.panels.changes import on_change
 from workbench.panels.sections.section import Section
 from workbench.panels.state import BenchState

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config, StaticInt8
+from workbench.panels import widgets as W
 from workbench.panels.changes import on_change
 from workbench.panels.sections.section import Section
 

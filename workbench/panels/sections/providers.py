@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config, Provider, catalogue
+from workbench.panels import widgets as W
 from workbench.panels.buttons import Spec, button
 from workbench.panels.changes import on_change
 from workbench.panels.guard import shown_in

@@ -6,10 +6,9 @@ from dataclasses import fields
 from functools import cached_property, partial
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.config import KNOBS, Config, Knob
 from workbench.config.parts import PartKnob
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.changes import own_changes
 from workbench.panels.controls import Control, make_control

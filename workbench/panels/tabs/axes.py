@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workbench.panels import widgets as W
 from traitlets import Unicode
 
 from workbench.api.sweep_axes import KNOB_NAMES, free_names
 from workbench.config import KNOBS, kinds
 from workbench.config.knobs import BY_FIELD
+from workbench.panels import widgets as W
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.state import BenchState
 from workbench.results.form import Field

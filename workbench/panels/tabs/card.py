@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.panels import widgets as W
-
 from workbench.panels.badges import link_badges
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button

@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.guard import shown_in

@@ -6,11 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config
 from workbench.config.literals import text_literal
 from workbench.errors import ConfigError
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import buttons_of
 from workbench.panels.code import config_code

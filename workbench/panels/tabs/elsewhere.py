@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.analysis.placement import Prediction
 from workbench.analysis.placement.checks import reliability
 from workbench.figures.palette import style_of_provider
+from workbench.panels import widgets as W
 from workbench.panels.badges import link_badges
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.markup import note_html, text

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.figures.titles import take_title
+from workbench.panels import widgets as W
 from workbench.report.caption import caption_html
 
 PLOTLY = "application/vnd.plotly.v1+json"

@@ -47,8 +47,8 @@ def view(profiles: dict[str, Any], explanations: dict[str, Any]) -> Any:
 
 FLAME = Tab(
     "flame",
-    "Where the time goes: by module, by operator, in time. Press Profile A and B; once both are explained, too, "
-    "B is compared with A node by node.",
+    "Where the time goes: by module, by operator, in time. Press Profile A and B; once both are explained, "
+    "B is compared with A node by node, too.",
     cards,
     ("profile",),
     TraceTools,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.api.comparing import Comparison, history
 from workbench.errors import WorkbenchError
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, button, buttons_of
 from workbench.panels.changes import on_change, own_changes

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.tabs.result_row import ResultRow
@@ -16,7 +15,12 @@ ANSWERS = (  # question, kind of result, the tab that answers it if that is not 
     ("accuracy", "accuracy", "", "How right A and B are"),
     ("where the time goes", "profile", "", "Profile A and B"),
     ("fusions", "explanation", "fusions", "What ORT fused in A and in B, and what it left alone"),
-    ("worth of passes", "ablation", "", "What each pass that fired is worth: they are disabled one at a time"),
+    (
+        "worth of passes",
+        "ablation",
+        "",
+        "What each pass that fired is worth, disabled one at a time",
+    ),
 )
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, buttons_of
 from workbench.panels.markup import error_html, note_html

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Protocol
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bench import Bench
 from workbench.panels.tabs.accuracy import ACCURACY_TAB
 from workbench.panels.tabs.findings import FINDINGS

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Protocol
 
 from workbench.panels import widgets as W
-
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.changes import on_change, own_changes

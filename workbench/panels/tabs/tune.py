@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.panels import widgets as W
-
 from workbench.config import Config
 from workbench.errors import WorkbenchError
 from workbench.figures.words import plain
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, button, buttons_of
 from workbench.panels.changes import on_change
