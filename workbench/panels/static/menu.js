@@ -22,7 +22,7 @@ function render({ model, el: root }) {
     const made = group.items.map(({ key, label, hint }) => {
       const item = el(
         "button",
-        { type: "button", textContent: label, title: hint, tabIndex: -1 },
+        { type: "button", textContent: label, title: hint },
         { role: "menuitem", "data-lm-suppress-shortcuts": "true" },
       );
       item.onclick = () => {
