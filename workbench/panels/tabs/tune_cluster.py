@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from workbench.panels import widgets as W
-
 from workbench.errors import WorkbenchError
+from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.cluster_tuning import ClusterChoice, workers_at

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from workbench.panels import widgets as W
-
 from workbench.errors import WorkbenchError
+from workbench.panels import widgets as W
 from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
 
 NONE = "nothing"  # no second objective
