@@ -22,10 +22,7 @@ CUT = """() => [...document.querySelectorAll('.jp-Cell .jp-OutputArea-output')]
   .map((output) => `${output.className}: ${output.scrollWidth} > ${output.clientWidth}`)"""
 PICTURE = ".jp-OutputArea-output img, .jp-OutputArea-output .main-svg, .jp-OutputArea-output canvas"
 PUBLISHED = Path(__file__).parents[2].joinpath("docs", "published")
-NOTEBOOKS = {
-    1000: "*.ipynb",
-    1440: "**/*.ipynb",
-}  # by width: wide tables of lessons scroll where it is narrow
+NOTEBOOKS = {1000: "*.ipynb", 1440: "**/*.ipynb"}  # by width: wide tables of lessons scroll in a narrow one
 SHOWN = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 # What the cells of the shipped notebooks return, from a saved result and so without a run.
 RESULTS = (
