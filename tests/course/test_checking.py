@@ -101,6 +101,32 @@ def test_too_large_a_budget_is_no_pass() -> None:
     assert "took 60 s of at most 20 s" in result.text
 
 
+def test_the_budget_stands_in_words_before_and_after_an_answer() -> None:
+    comparison = asked(comparisons.ordinary(), 20)
+    waiting = course.check("1.b", None, comparison=comparison)
+    assert waiting.within_budget is None
+    assert "<td>at most 20 s of measuring</td>" in waiting._repr_html_()
+    kept = course.check("1.b", "faster", comparison=comparison)
+    assert kept.within_budget
+    assert "at most 20 s of measuring: kept" in kept._repr_html_()
+    exceeded = course.check("1.b", "faster", comparison=asked(comparisons.ordinary(), 60))
+    assert "at most 20 s of measuring: exceeded" in exceeded._repr_html_()
+    assert "<td>none</td>" in course.check("1.a", of_pairs())._repr_html_()
+
+
+def test_a_limit_is_judged_for_a_right_answer_alone() -> None:
+    result = course.check("4.b", "no config", model=None)
+    assert (result.correct, result.within_budget) == (False, None)
+    assert "at least 1.2 times faster: not looked at" in result._repr_html_()
+
+
+def test_an_exercise_about_time_or_a_limit_has_a_budget() -> None:
+    budgets = {name for name, exercise in EXERCISES.items() if exercise.budget or exercise.limit}
+    assert set(EXERCISES) - budgets == {
+        "1.a", "1.c", "2.a", "2.c", "3.c", "4.a", "4.c", "6.a", "6.c", "8.a", "8.c", "9.c", "10.c",
+    }  # fmt: skip
+
+
 def test_contradictions_are_accepted_in_any_order() -> None:
     assert course.check("1.c", [FP16, LLAMA[::-1]]).passed
 
@@ -224,6 +250,8 @@ def test_a_teacher_gives_a_number_or_a_function_and_a_budget() -> None:
     assert course.check("mine.c", "b", checker=checker, text="abc").passed
     result = course.check("mine.c", "b", checker=checker, text="abc", spent=3, budget=2, unit="runs")
     assert "took 3 runs of at most 2 runs" in result.text
+    assert "<td>at most 2 runs: exceeded</td>" in result._repr_html_()
+    assert course.check("mine.a", 3, expected=3, budget=2).within_budget is None
 
 
 def test_an_exercise_that_nobody_made_is_refused() -> None:

@@ -12,6 +12,7 @@ from workbench import course
 from workbench.analysis.roofline.node_limits import NodeLimit
 from workbench.course.conv_kinds import OTHERS, grouped, kinds_of
 from workbench.course.convolution_checks import gained
+from workbench.course.exercise import OverBudget
 from workbench.results.comparison import Comparison
 
 
@@ -65,6 +66,7 @@ def test_a_gain_that_is_not_excluded_counts(high: float | None, sqnr_db: float, 
     agreement = tuple(replace(row, sqnr_db=sqnr_db) for row in record.agreement)
     problem = gained(Comparison(replace(record, verdicts=(verdict,), agreement=agreement)))
     assert problem is None if words is None else words in str(problem)
+    assert isinstance(problem, OverBudget) is (high == 1.1)
 
 
 @pytest.mark.parametrize("answer", ["channels-padded", wb.Config(precision=wb.DynamicInt8())])

@@ -7,20 +7,25 @@ from dataclasses import replace
 import pytest
 
 import workbench as wb
-from tests.factories import graphs, results
+from tests.factories import comparisons, graphs, results
 from workbench import course
 from workbench.analysis.passes import Missed
 from workbench.course.fusion_levels import NOT_FIRED
+from workbench.course.exercise import OverBudget
+from workbench.course.fusion_checks import at_no_cost
+from workbench.results.comparison import Comparison
 from workbench.results.explanation import Explanation
 
 
-def ablation(*effects: tuple[str, str, float]) -> wb.Ablation:
+def ablation(*effects: tuple[str, str, float], asked_s: float = 60.0) -> wb.Ablation:
     record = results.ablation()
     rows = tuple(
         replace(record.rows[0], name=name, effect=effect, worth=worth)  # type: ignore[arg-type]
         for name, effect, worth in effects
     )
-    return wb.Ablation(replace(record, rows=rows))
+    comparison = record.comparison
+    protocol = replace(comparison.protocol, budget_s=asked_s)
+    return wb.Ablation(replace(record, rows=rows, comparison=replace(comparison, protocol=protocol)))
 
 
 def test_the_pass_that_costs_most_is_accepted() -> None:
@@ -37,6 +42,33 @@ def test_none_is_the_answer_where_no_pass_is_settled_to_hurt() -> None:
     assert "none is settled" in course.check("3.a", "Skip", ablation=measured).text
     hurting = ablation(("Skip", "hurts", -0.2))
     assert not course.check("3.a", "none", ablation=hurting).passed
+
+
+def test_an_ablation_of_more_than_a_minute_is_beyond_the_budget() -> None:
+    result = course.check("3.a", "Skip", ablation=ablation(("Skip", "hurts", -0.2), asked_s=90.0))
+    assert (result.correct, result.within_budget) == (True, False)
+    assert "took 90 s of at most 60 s" in result.text
+
+
+def slowed(high: float | None, sqnr_db: float = 90.0) -> Comparison:
+    record = comparisons.ordinary()
+    agreement = tuple(replace(row, sqnr_db=sqnr_db) for row in record.agreement)
+    verdict = replace(record.verdict, high=high)
+    return Comparison(replace(record, verdicts=(verdict,), agreement=agreement))
+
+
+.mark.parametrize("high", [1.2, 0.95, None])
+def test_a_fused_gelu_that_is_not_settled_to_be_slower_counts(high: float | None) -> None:
+    assert at_no_cost(slowed(high)) is None
+
+
+def test_a_fused_gelu_that_costs_time_is_beyond_the_budget() -> None:
+    problem = at_no_cost(slowed(0.8))
+    assert isinstance(problem, OverBudget)
+    assert "at most 0.80 times as fast" in problem
+    differing = at_no_cost(slowed(1.2, 40.0))
+    assert not isinstance(differing, OverBudget)
+    assert "outputs differ" in str(differing)
 
 
 def test_a_config_is_wanted_for_the_gelu() -> None:

@@ -59,7 +59,9 @@ def test_a_limit_that_is_not_kept_for_certain_is_not_kept(low: float, lost: floa
         record = table.record
         table = AccuracyTable(replace(record, scores=(record.scores[0], Score("B", None, None, None))))
     given = {"comparison": compared(low), "accuracy": table, **LIMITS}
-    assert words in course.check("7.a", STATIC, **given).text
+    result = course.check("7.a", STATIC, **given)
+    assert words in result.text
+    assert (result.correct, result.within_budget) == ((True, False) if low < 1.5 else (False, None))
     assert course.check("7.a", "none", **given).passed
 
 
@@ -91,6 +93,8 @@ def test_the_layer_with_much_error_and_little_time_is_the_answer() -> None:
         ("other", "has no layer 'other'"),
     ):
         assert words in course.check("7.b", answer, sensitivity=study).text
+    over = course.check("7.b", "large", sensitivity=study)
+    assert (over.correct, over.within_budget) == (True, False)
 
 
 def test_without_such_a_layer_none_is_the_answer() -> None:

@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from tests.factories import comparisons, results
 from workbench import course
+from workbench.course.exercise import OverBudget
 from workbench.course.memory_checks import loads_faster
 from workbench.results.comparison import Comparison
 
@@ -45,12 +46,17 @@ def test_a_peak_near_the_lowest_is_enough(answer: str) -> None:
     ],
 )
 def test_other_settings_are_refused(answer: str, words: str) -> None:
-    assert words in course.check("9.a", answer, settings=settings(*MEASURED)).text
+    result = course.check("9.a", answer, settings=settings(*MEASURED))
+    assert words in result.text
+    assert (result.within_budget is False) is ("times as long" in words)
 
 
 def test_a_peak_that_was_not_measured_is_named() -> None:
     unmeasured = settings(("as asked", None, 0.01))
     assert "No peak was measured" in course.check("9.a", "as asked", settings=unmeasured).text
+    partly = settings(*MEASURED, ("memory pattern and arena off", None, 0.01))
+    text = course.check("9.a", "memory pattern and arena off", settings=partly).text
+    assert text == "With memory pattern and arena off nothing was measured."
 
 
 def loading(before_s: float | None, after_s: float | None, kind: str = "tie") -> Comparison:
@@ -69,11 +75,15 @@ def loading(before_s: float | None, after_s: float | None, kind: str = "tie") ->
 
 def test_half_the_load_time_is_accepted() -> None:
     assert loads_faster(loading(0.2, 0.1)) is None
-    assert "1.33 times as fast" in str(loads_faster(loading(0.2, 0.15)))
+    problem = loads_faster(loading(0.2, 0.15))
+    assert isinstance(problem, OverBudget)
+    assert "1.33 times as fast" in problem
 
 
 def test_slower_runs_and_other_outputs_are_refused() -> None:
-    assert "its runs are slower" in str(loads_faster(loading(0.2, 0.02, "slower")))
+    slower = loads_faster(loading(0.2, 0.02, "slower"))
+    assert isinstance(slower, OverBudget)
+    assert "its runs are slower" in slower
     record = loading(0.2, 0.02, "unknown").record
     unsettled = replace(record, verdicts=(replace(record.verdict, ratio=0.5, low=None, high=None),))
     assert "its runs are slower" in str(loads_faster(Comparison(unsettled)))

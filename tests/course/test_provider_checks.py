@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
@@ -13,6 +14,7 @@ from workbench import course
 from workbench.analysis.graph import read_graph
 from workbench.analysis.placement import predict, predict_all
 from workbench.config import Config
+from workbench.records.machine import Gpu
 from workbench.results.comparison import Comparison
 from workbench.results.explanation import Explanation
 
@@ -51,7 +53,9 @@ def test_the_planted_graph_is_split_and_an_add_joins_it() -> None:
 
 
 def test_other_graphs_are_refused() -> None:
-    assert "2 partitions; 'Sum' would stay" in course.check("8.b", course.split_graph()).text
+    as_it_is = course.check("8.b", course.split_graph())
+    assert (as_it_is.correct, as_it_is.within_budget) == (True, False)
+    assert "2 partitions; 'Sum' would stay" in as_it_is.text
     assert "The outputs differ" in course.check("8.b", rewritten("Mul")).text
     assert "does not compute" in course.check("8.b", rewritten("Conv")).text
     assert "no model" in course.check("8.b", "nowhere.onnx").text
@@ -92,18 +96,61 @@ def test_predictions_are_drawn_by_share_and_partitions() -> None:
     assert len(repr(predictions)) < 1000
 
 
-def test_recorded_gpu_runs_are_read_and_stand_ins_are_not(tmp_path: Path) -> None:
-    assert "No recorded GPU run" in str(course.gpu_runs(tmp_path))
-    assert "none" in course.gpu_runs(tmp_path)._repr_html_()
-    result = Comparison(comparisons.ordinary())
-    for name in ("levels.ortbench", "stand-in-levels.ortbench"):
-        result.save(tmp_path / name)
+@pytest.fixture
+def nothing_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.course.gpu_runs.SHIPPED", tmp_path / "shipped")
+
+
+def save_run(file: Path, *gpus: str) -> None:
+    record = comparisons.ordinary()
+    machine = replace(record.machine, gpus=tuple(Gpu(name, None, None) for name in gpus))
+    file.parent.mkdir(exist_ok=True)
+    Comparison(replace(record, machine=machine)).save(file)
+
+
+@pytest.mark.usefixtures("nothing_shipped")
+def test_without_a_recording_the_lesson_says_how_to_make_one(tmp_path: Path) -> None:
+    runs = course.gpu_runs(tmp_path)
+    assert str(runs).startswith("No recorded GPU run")
+    assert "benchmarks.gpu" in str(runs)
+    assert "none" in runs._repr_html_()
+
+
+@pytest.mark.usefixtures("nothing_shipped")
+def test_stand_ins_are_called_so_from_their_records(tmp_path: Path) -> None:
+    save_run(tmp_path / "stand-in-cuda.ortbench")
+    save_run(tmp_path / "shipped" / "stand-in-levels.ortbench")
+    save_run(tmp_path / "shipped" / "digits-conv-cpu.ortbench")
+    runs = course.gpu_runs(tmp_path)
+    assert [run.file for run in runs.runs] == ["stand-in-cuda.ortbench", "stand-in-levels.ortbench"]
+    cpu = comparisons.ordinary().machine.cpu
+    for part in ("These are 2 stand-ins", "name no GPU", f"the processor {cpu}", "no figure in them"):
+        assert part in runs.headline()
+        assert part in runs._repr_html_()
+    assert set(runs.to_frame()["gpu"]) == {"none"}
+
+
+@pytest.mark.usefixtures("nothing_shipped")
+def test_runs_of_a_gpu_take_the_place_of_stand_ins(tmp_path: Path) -> None:
+    save_run(tmp_path / "shipped" / "stand-in-cuda.ortbench")
+    save_run(tmp_path / "shipped" / "cuda.ortbench", "NVIDIA H200")
+    save_run(tmp_path / "levels.ortbench", "NVIDIA H100")
+    save_run(tmp_path / "stand-in-levels.ortbench", "NVIDIA H100")
     (tmp_path / "broken.ortbench").write_text("no bundle")
     runs = course.gpu_runs(tmp_path)
-    assert [run.file for run in runs.runs] == ["broken.ortbench", "levels.ortbench"]
+    assert [run.file for run in runs.runs] == ["broken.ortbench", "levels.ortbench", "cuda.ortbench"]
+    assert runs.headline() == "2 runs recorded on NVIDIA H100, NVIDIA H200."
     assert "cannot be opened" in runs.runs[0].text
-    assert len(runs.to_frame()) == 2
+    assert list(runs.to_frame()["gpu"]) == ["not known", "NVIDIA H100", "NVIDIA H200"]
     assert "levels.ortbench" in runs._repr_html_()
+    assert "stand-in" not in str(runs)
+
+
+def test_what_is_shipped_is_of_stand_ins_until_somebody_records_a_gpu(tmp_path: Path) -> None:
+    runs = course.gpu_runs(tmp_path).runs
+    assert runs
+    assert all(run.opened and run.providers for run in runs)
+    assert all(run.on_gpu for run in runs) or all(run.is_stand_in and not run.gpus for run in runs)
 
 
 def test_a_predicted_value_is_not_called_measured() -> None:

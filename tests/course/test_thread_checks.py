@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.factories import results
@@ -34,7 +36,10 @@ def test_a_count_near_the_best_is_enough(threads: Threads, answer: int) -> None:
     ],
 )
 def test_another_count_is_refused(threads: Threads, answer: object, words: str) -> None:
-    assert words in course.check("5.a", answer, threads=threads).text
+    result = course.check("5.a", answer, threads=threads)
+    assert words in result.text
+    assert result.correct is ("times as long" in words)
+    assert result.within_budget is (False if result.correct else None)
 
 
 def p99_s(load: LoadTest, label: str) -> float:
@@ -54,7 +59,17 @@ def test_the_most_throughput_within_the_goal_is_the_answer() -> None:
 def test_what_exceeds_the_goal_is_refused() -> None:
     load = LoadTest(results.load_test())
     between = (p99_s(load, "A") + p99_s(load, "B")) / 2
-    assert "B is not known to keep" in course.check("5.b", "B", load=load, callers=2, p99_s=between).text
+    late = course.check("5.b", "B", load=load, callers=2, p99_s=between)
+    assert "B is not known to keep" in late.text
+    assert late.within_budget is False
     assert course.check("5.b", "none", load=load, callers=2, p99_s=1e-6).passed
     assert "No config is known" in course.check("5.b", "A", load=load, callers=2, p99_s=1e-6).text
     assert "neither" in course.check("5.b", "Z", load=load, callers=2, p99_s=1.0).text
+
+
+def test_a_load_test_of_more_than_90_s_is_beyond_the_budget() -> None:
+    record = results.load_test()
+    load = LoadTest(replace(record, duration_s=91 / (len(record.points) * len(record.runs))))
+    result = course.check("5.b", "A", load=load, callers=2, p99_s=2 * p99_s(load, "B"))
+    assert (result.correct, result.within_budget) == (True, False)
+    assert "took 91 s of at most 90 s" in result.text

@@ -37,7 +37,13 @@ def test_a_config_near_the_best_is_enough(ratio: float, passes: bool) -> None:
     record = results.study()
     near = replace(record.candidates[1], label="D", config=Config(level="layout"), ratio=ratio)
     study = Study(replace(record, candidates=(*record.candidates, near)))
-    assert course.check("10.a", Config(level="layout"), study=study).passed is passes
+    result = course.check("10.a", Config(level="layout"), study=study)
+    assert (result.correct, result.within_budget) == (True, passes)
+
+
+def test_a_search_of_more_than_two_minutes_is_beyond_the_budget() -> None:
+    study = Study(replace(results.study(), budget_s=300.0))
+    assert "took 300 s of at most 120 s" in course.check("10.a", study.best, study=study).text
 
 
 def test_without_a_proof_the_defaults_are_the_answer() -> None:

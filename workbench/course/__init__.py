@@ -8,6 +8,7 @@ True
 from workbench.course.article import article_table, compare_with_article
 from workbench.course.checking import CheckResult, check
 from workbench.course.conv_kinds import ConvKinds, conv_kinds
+from workbench.course.effect import SeenEffect, effect
 from workbench.course.equal_configs import EqualConfigs, equal_configs
 from workbench.course.fusion_levels import fusion_levels
 from workbench.course.gpu_runs import GpuRuns, gpu_runs
@@ -32,12 +33,14 @@ __all__ = [
     "Progress",
     "Proof",
     "SavedPair",
+    "SeenEffect",
     "SpeedAndAccuracy",
     "article_table",
     "check",
     "compare_with_article",
     "conv_kinds",
     "conv_net",
+    "effect",
     "encoder",
     "equal_configs",
     "fusion_levels",

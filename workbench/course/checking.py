@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, TypeAlias
 
+from workbench.course.exercise import OverBudget
 from workbench.course.exercises import EXERCISES
 from workbench.course.progress import Attempt, check_name, progress, save
 from workbench.errors import ConfigError
@@ -22,9 +23,10 @@ class CheckResult:
 
     name: str
     correct: bool | None  # None: no answer was given
-    within_budget: bool | None  # None: the exercise has no budget
+    within_budget: bool | None  # None: there is no budget, or a wrong answer leaves it open
     text: str
     hint: str = ""
+    limits: tuple[str, ...] = ()  # in words
 
     @property
     def passed(self) -> bool:
@@ -38,7 +40,9 @@ class CheckResult:
         return " ".join(part for part in (self._mark, self.text, self.hint and f"Hint: {self.hint}") if part)
 
     def _repr_html_(self) -> str:
-        budget = {True: "kept", False: "exceeded", None: "none"}[self.within_budget]
+        budget = "; ".join(self.limits) or "none"
+        if self.limits and self.correct is not None:
+            budget += {True: ": kept", False: ": exceeded", None: ": not looked at"}[self.within_budget]
         rows = (("result", self._mark), ("why", self.text), ("budget", budget), ("hint", self.hint))
         cells = (f"<tr><th>{head}</th><td>{escape(cell)}</td></tr>" for head, cell in rows if cell)
         return f"<table><caption>Exercise {escape(self.name)}</caption>{''.join(cells)}</table>"
@@ -81,19 +85,30 @@ def check(
             f"there is no exercise {name!r} in the course",
             f"name one of {listed(EXERCISES)}, or give expected=… or checker=… for one of your own",
         )
+    limit = "" if exercise is None else exercise.limit
+    late = budget is not None and spent is not None and spent > budget
+    time = "" if budget is None or spent is None else f"at most {budget:g} {unit}"
+    if time and exercise is not None:
+        time += " of measuring"
+    limits = tuple(filter(None, (time, limit)))
     if answer is None or answer is ...:
-        return CheckResult(name, None, None, "Put your answer in place of None and run the cell again.")
+        text = "Put your answer in place of None and run the cell again."
+        return CheckResult(name, None, None, text, limits=limits)
     problem = checker(answer, **given) if checker is not None else _difference(answer, expected, tolerance)
-    within = None if budget is None or spent is None else spent <= budget
-    if problem is None and within is False:
+    over = isinstance(problem, OverBudget)
+    within: bool | None = None
+    if over or late:
+        within = False
+    elif limits and (problem is None or not limit):
+        within = True
+    if problem is None and late:
         text = f"The answer is right, but it took {spent:g} {unit} of at most {budget:g} {unit}."
     else:
         text = problem or "The answer is right."
-    tries = progress().attempt(name).tries
-    result = CheckResult(name, problem is None, within, text)
+    result = CheckResult(name, problem is None or over, within, text, limits=limits)
     if not result.passed and hints:
-        hint = hints[min(tries, len(hints) - 1)]
-        result = CheckResult(name, problem is None, within, text, hint)
+        tries = progress().attempt(name).tries
+        result = replace(result, hint=hints[min(tries, len(hints) - 1)])
     if keep:
         _record(result)
     return result

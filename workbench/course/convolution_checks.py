@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, outputs_agree
+from workbench.course.exercise import Exercise, OverBudget, outputs_agree
 from workbench.course.nets import conv_net
 from workbench.course.progress import seconds
 
@@ -59,7 +59,7 @@ def gained(comparison: Comparison) -> str | None:
         return "The outputs are not within 60 dB of those of the file as it is."
     verdict = comparison.verdict
     if verdict.high is not None and verdict.high < WANTED_GAIN:
-        return f"It is at most {verdict.high:.2f} times as fast; {WANTED_GAIN:g} times was asked."
+        return OverBudget(f"It is at most {verdict.high:.2f} times as fast; {WANTED_GAIN:g} times was asked.")
     return None
 
 
@@ -100,6 +100,7 @@ EXERCISES = {
             "The blocked layout takes channels in fours. 29 is no multiple of 4, 32 is.",
             "A config can change the file before loading, by rewrites=(…,): one rewrite pads channels.",
         ),
+        limit=f"at least {WANTED_GAIN:g} times faster",
     ),
     "4.c": Exercise(
         least_time,

@@ -14,15 +14,23 @@ ANSWERS = ("faster", "slower", "tie", "not settled")
 LEAST_SQNR_DB = 60.0
 
 
+class OverBudget(str):
+    """What a checker returns for an answer that is right but exceeds the limit of its exercise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """How an answer is checked; `spent` reads from the given values what the budget limits."""
+    """How an answer is checked, and its budget: measured seconds, a limit that the checker knows, or both.
+
+    `spent` reads from the given values what `budget` limits.
+    """
 
     checker: Callable[..., str | None]
     hints: tuple[str, ...]
     budget: float | None = None
     spent: Callable[[Mapping[str, Any]], float | None] = lambda _: None
     unit: str = "s"
+    limit: str = ""  # in words: "at least 1.2 times faster"
 
 
 def verdict_kind(verdict: Verdict) -> str:

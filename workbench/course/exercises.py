@@ -20,7 +20,7 @@ from workbench.course import (
 from workbench.course.article import article_tables
 from workbench.course.exercise import ANSWERS, Exercise, budget_of_comparison, outputs_agree, verdict_kind
 from workbench.course.saved_pairs import saved_pairs
-from workbench.course.thread_checks import enough_threads, most_throughput
+from workbench.course.thread_checks import enough_threads, most_throughput, seconds_of_load
 from workbench.judge.sequential import interval
 from workbench.text import one_line
 
@@ -225,6 +225,7 @@ EXERCISES = {
             "threads.to_frame() has latency_s for each count; take the rows that spin.",
             "threads.record.knee() is the fewest threads within 5 % of the best.",
         ),
+        limit="at most 5 % above the best latency",
     ),
     "5.b": Exercise(
         most_throughput,
@@ -232,6 +233,9 @@ EXERCISES = {
             "load.to_frame() has a row for each config and number of callers.",
             "First leave out what exceeds the p99, then take the largest throughput.",
         ),
+        budget=90.0,
+        spent=seconds_of_load,
+        limit="99 of 100 requests within the goal",
     ),
     "5.c": Exercise(
         verdict_in_words,

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, outputs_agree
+from workbench.course.exercise import Exercise, OverBudget, outputs_agree
 from workbench.course.progress import seconds
 
 if TYPE_CHECKING:
     from workbench.results.ablation import Ablation
+    from workbench.results.comparison import Comparison
     from workbench.results.explanation import Explanation
 
 NONE = "none"
 GELU_NODES = 5  # of the standard form
+MOST_SLOWER = 0.9  # times as fast as before: a slower file is refused, beyond what noise does
 CAUSES = ("the level", "the order", "the weight", "the readers")
 
 
@@ -38,7 +40,7 @@ def costly_pass(answer: Any, *, ablation: Ablation) -> str | None:
 
 
 def fused_gelus(answer: Any, *, model: Any) -> str | None:
-    """Check a config under which each GELU becomes one node, with the same outputs."""
+    """Check a config under which each GELU becomes one node, with the same outputs, at no cost in time."""
     from workbench.api.comparing import compare
     from workbench.api.explaining import explain
 
@@ -50,8 +52,17 @@ def fused_gelus(answer: Any, *, model: Any) -> str | None:
     statistics = passes.statistics
     if not any(op.after and op.op_type.rpartition("::")[2] in ("Gelu", "BiasGelu") for op in statistics.ops):
         return "No node of the optimized graph is a Gelu or BiasGelu."
-    comparison = compare(model, Config(), answer, budget_s=seconds(10), progress=False, keep=False)
-    return None if outputs_agree(comparison, "B") else "The outputs differ from those of the file as it is."
+    return at_no_cost(compare(model, Config(), answer, budget_s=seconds(10), progress=False, keep=False))
+
+
+def at_no_cost(comparison: Comparison) -> str | None:
+    """Return how the candidate differs from the baseline in outputs or is slower, or None."""
+    if not outputs_agree(comparison, "B"):
+        return "The outputs differ from those of the file as it is."
+    verdict = comparison.verdict
+    if verdict.high is not None and verdict.high < MOST_SLOWER:
+        return OverBudget(f"Each GELU is one node, but a run is at most {verdict.high:.2f} times as fast.")
+    return None
 
 
 def unfolded_norm(answer: Any, *, explanation: Explanation) -> str | None:
@@ -75,6 +86,8 @@ EXERCISES = {
             "Left of zero in the picture a pass costs time. Is the whole interval there?",
             "ablation.record.hurts lists the passes that are settled to cost time; it may be empty.",
         ),
+        budget=60.0,
+        spent=lambda given: float(given["ablation"].record.comparison.protocol.budget_s),
     ),
     "3.b": Exercise(
         fused_gelus,
@@ -82,6 +95,7 @@ EXERCISES = {
             "explanation.passes.missed_frame() says which form of GELU the fusion wants.",
             "A config can change the file before loading, by rewrites=(…,): one rewrite is about GELU.",
         ),
+        limit="no slower than before",
     ),
     "3.c": Exercise(
         unfolded_norm,

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, budget_of_comparison
+from workbench.course.exercise import Exercise, OverBudget, budget_of_comparison
 from workbench.judge.acceptance import Budget, Check, checks
 from workbench.text import listed, one_line
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.results.sensitivity import Sensitivity
 
 NONE = "none"
+SPEED = "speed"  # the check of `judge.acceptance` on the speed-up
 LEAST_DB = 3.0  # of error won back: 3 dB is a factor of 1.41
 MOST_GIVEN_UP = 0.10  # of the time that quantizing everything saves
 ACTIVATIONS = ("uint8", "int8", "either")
@@ -41,7 +42,7 @@ def fast_and_accurate(
         return "The comparison did not measure this config."
     if label not in results:
         return "That is the baseline itself."
-    return None if label in fine else f"{label}: {_first_failed(results[label]).reason}."
+    return None if label in fine else _first_failed(label, results[label])
 
 
 def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
@@ -92,12 +93,18 @@ def _problem_of(row: LayerSensitivity, record: SensitivityRecord) -> str | None:
     if share is None:
         return "The time that this layer saves is not known."
     if share > MOST_GIVEN_UP:
-        return f"Leaving this layer out gives up {share:.0%} of the gain; {MOST_GIVEN_UP:.0%} are allowed."
+        return OverBudget(
+            f"Leaving this layer out gives up {share:.0%} of the gain; {MOST_GIVEN_UP:.0%} are allowed."
+        )
     return None
 
 
-def _first_failed(results: tuple[Check, ...]) -> Check:
-    return next(check for check in results if check.passed is not True)
+def _first_failed(label: str, results: tuple[Check, ...]) -> str:
+    """Return what is wrong, the accuracy first; the speed alone is a matter of the budget."""
+    failed = [check for check in results if check.passed is not True]
+    first = next((check for check in failed if check.what != SPEED), failed[0])
+    text = f"{label}: {first.reason}."
+    return OverBudget(text) if first.what == SPEED else text
 
 
 EXERCISES = {
@@ -109,6 +116,7 @@ EXERCISES = {
         ),
         budget=60.0,
         spent=budget_of_comparison,
+        limit="as many times faster as asked",
     ),
     "7.b": Exercise(
         layer_left_out,
@@ -117,6 +125,7 @@ EXERCISES = {
             "each row of sensitivity.record.rows has the error without that layer.",
             'Decibels: 20 × log10(error before / error after). If no layer keeps both limits: "none".',
         ),
+        limit=f"at most {MOST_GIVEN_UP:.0%} of the gain given up",
     ),
     "7.c": Exercise(
         activation_type,

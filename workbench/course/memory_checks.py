@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, outputs_agree
+from workbench.course.exercise import Exercise, OverBudget, outputs_agree
 from workbench.course.progress import seconds
 from workbench.errors import WorkbenchError
 from workbench.text import listed, one_line
@@ -37,8 +37,11 @@ def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
     }
     if not fine:
         return "No peak was measured here: measure the settings again."
+    row = rows[answer]
+    if row.peak_bytes is None or row.latency_s is None:
+        return f"With {answer} nothing was measured."
     if answer not in fine:
-        return f"With {answer} a run takes more than {MOST_TIMES:g} times as long, or it was not measured."
+        return OverBudget(f"With {answer} a run takes more than {MOST_TIMES:g} times as long.")
     if fine[answer] <= min(fine.values()) * (1 + CLOSE):
         return None
     return "Another setting has a lower peak and keeps the latency."
@@ -72,13 +75,13 @@ def loads_faster(*comparisons: Comparison) -> str | None:
     ratios = [verdict.ratio for verdict in verdicts if verdict.ratio is not None]
     settled = any(verdict.kind == "slower" for verdict in verdicts)
     if settled or (ratios and max(ratios) < COSTLY):
-        return "It may load fast, but its runs are slower: a service pays that with every request."
+        return OverBudget("It may load fast, but its runs are slower: a service pays that in each request.")
     before_s, after_s = (_fastest_load_s(comparisons, place) for place in (0, 1))
     if not before_s or not after_s:
         return "No load time was measured: run the check again."
     if before_s / after_s >= WANTED_LOADS:
         return None
-    return f"It loads {before_s / after_s:.2f} times as fast; {WANTED_LOADS:g} times was asked."
+    return OverBudget(f"It loads {before_s / after_s:.2f} times as fast; {WANTED_LOADS:g} times was asked.")
 
 
 def _fastest_load_s(comparisons: tuple[Comparison, ...], place: int) -> float | None:
@@ -113,6 +116,7 @@ EXERCISES = {
             "settings.to_frame() has peak_bytes and latency_s of each setting.",
             "First leave out what takes more than 1.5 times as long, then take the lowest peak.",
         ),
+        limit=f"at most {MOST_TIMES:g} times the latency",
     ),
     "9.b": Exercise(
         faster_load,
@@ -120,6 +124,7 @@ EXERCISES = {
             "What does ORT do while it loads that would come out the same each time?",
             "wb.Config has a field saved_graph: optimize once, load the result.",
         ),
+        limit="half the load time, with runs that are no slower",
     ),
     "9.c": Exercise(
         valid_warm_up,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.course.article import article_table
-from workbench.course.exercise import LEAST_SQNR_DB, Exercise
+from workbench.course.exercise import LEAST_SQNR_DB, Exercise, OverBudget
 from workbench.course.split_graph import split_graph
 from workbench.errors import WorkbenchError
 from workbench.text import listed
@@ -51,7 +51,7 @@ def joined_graph(answer: Any) -> str | None:
     prediction = predict(read_graph(model), PROVIDER)
     if prediction.partitions != 1 or prediction.boundaries:
         left = listed({node.op_type for node in prediction.nodes if not node.takes})
-        return f"Predicted: {prediction.partitions} partitions; {left} would stay on the CPU."
+        return OverBudget(f"Predicted: {prediction.partitions} partitions; {left} would stay on the CPU.")
     return None
 
 
@@ -102,6 +102,7 @@ EXERCISES = {
             "course.split_graph() is the model; the table of the prediction says which node stays, and why.",
             "A Sum of two inputs is an Add: find the node in graph.node and give it another op_type.",
         ),
+        limit="one partition",
     ),
     "8.c": Exercise(
         unchanged_options,

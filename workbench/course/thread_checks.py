@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from workbench.course.exercise import OverBudget
 
 if TYPE_CHECKING:
     from workbench.results.load_test import LoadTest
@@ -26,7 +29,7 @@ def enough_threads(answer: Any, *, threads: Threads) -> str | None:
     best = min(latency_s.values())
     if latency_s[answer] <= best * (1 + CLOSE):
         return None
-    return f"{answer} threads take {latency_s[answer] / best:.2f} times as long as the best."
+    return OverBudget(f"{answer} threads take {latency_s[answer] / best:.2f} times as long as the best.")
 
 
 def most_throughput(answer: Any, *, load: LoadTest, callers: int, p99_s: float) -> str | None:
@@ -43,5 +46,11 @@ def most_throughput(answer: Any, *, load: LoadTest, callers: int, p99_s: float) 
     if answer == NONE:
         return "A config keeps the p99 at this number of callers."
     if answer not in [row.run.label for row in fine]:
-        return f"{answer} is not known to keep the p99 at {callers} callers."
+        return OverBudget(f"{answer} is not known to keep the p99 at {callers} callers.")
     return f"{answer} keeps the p99, but another config answers more requests."
+
+
+def seconds_of_load(given: Mapping[str, Any]) -> float:
+    """Return the seconds that were asked for all points of the load test."""
+    record = given["load"].record
+    return float(record.duration_s * len(record.points) * len(record.runs))

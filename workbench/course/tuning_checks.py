@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise
+from workbench.course.exercise import Exercise, OverBudget
 from workbench.text import listed
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ def best_config(answer: Any, *, study: Study) -> str | None:
     if candidate.ratio is None or best.ratio is None:
         return "This config is the default, and a better one was proven."
     regret = 1 - candidate.ratio / best.ratio
-    return None if regret <= MOST_REGRET else f"{candidate.label} gives up {regret:.0%} of the best speed."
+    if regret <= MOST_REGRET:
+        return None
+    return OverBudget(f"{candidate.label} gives up {regret:.0%} of the best speed.")
 
 
 def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
@@ -51,7 +53,7 @@ def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
     if answer < 1000 * high_s:
         return "The interval of the measured p99 reaches beyond this promise."
     if answer > WIDEST_PROMISE * 1000 * high_s:
-        return "The promise is safe and worth little: the measured p99 is far below it."
+        return OverBudget("The promise is safe and worth little: the measured p99 is far below it.")
     return None
 
 
@@ -95,6 +97,9 @@ EXERCISES = {
             "better than it is.",
             "study.best is what fresh rounds proved; it may be wb.Config().",
         ),
+        budget=120.0,
+        spent=lambda given: float(given["study"].record.budget_s),
+        limit=f"within {MOST_REGRET:.0%} of the proven best",
     ),
     "10.b": Exercise(
         promised_p99,
@@ -102,6 +107,7 @@ EXERCISES = {
             "load.points has a row for each number of callers; row.p99 has a value, a low and a high.",
             'Promise no less than the upper end. Without an interval the answer is "none".',
         ),
+        limit=f"at most {WIDEST_PROMISE:g} times the upper end of the measured p99",
     ),
     "10.c": Exercise(
         report,
