@@ -10,9 +10,9 @@ import workbench as wb
 from tests.factories import comparisons, graphs, results
 from workbench import course
 from workbench.analysis.passes import Missed
-from workbench.course.fusion_levels import NOT_FIRED
 from workbench.course.exercise import OverBudget
 from workbench.course.fusion_checks import at_no_cost
+from workbench.course.fusion_levels import NOT_FIRED
 from workbench.results.comparison import Comparison
 from workbench.results.explanation import Explanation
 
@@ -57,7 +57,7 @@ def slowed(high: float | None, sqnr_db: float = 90.0) -> Comparison:
     return Comparison(replace(record, verdicts=(verdict,), agreement=agreement))
 
 
-.mark.parametrize("high", [1.2, 0.95, None])
+@pytest.mark.parametrize("high", [1.2, 0.95, None])
 def test_a_fused_gelu_that_is_not_settled_to_be_slower_counts(high: float | None) -> None:
     assert at_no_cost(slowed(high)) is None
 

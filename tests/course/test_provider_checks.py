@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,7 +99,8 @@ def test_predictions_are_drawn_by_share_and_partitions() -> None:
 
 @pytest.fixture
 def nothing_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.course.gpu_runs.SHIPPED", tmp_path / "shipped")
+    module = importlib.import_module("workbench.course.gpu_runs")  # the package has a function of this name
+    monkeypatch.setattr(module, "SHIPPED", tmp_path / "shipped")
 
 
 def save_run(file: Path, *gpus: str) -> None:
