@@ -142,7 +142,9 @@ def test_both_sizes_are_drawn_with_their_intervals() -> None:
     runs = comparisons.drawn_run("A", 0.002), comparisons.drawn_run("B", 0.002)
     seen = course.effect("wider-is-faster", Comparison(comparisons.comparison(*runs, kind="unknown")))
     assert isinstance(seen, SeenEffect)
-    assert str(seen).startswith("Not settled here: the wider net is faster; 1.83 times (1.79 to 1.88).\n")
+    assert str(seen).startswith(
+        "Not settled here: the wider net is faster; 1.83 times as fast (1.79 to 1.88).\n"
+    )
     here, recorded = (row.values[0][0] for row in seen.chart().rows)
     assert here.interval == (1.79, 1.88)
     assert recorded.value == seen.recorded.value

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 RECORDED = FOLDER / "recorded" / "lessons"  # a bundle for each effect, made by the lesson's own call
 MUCH_SLOWER, HARDLY_SLOWER = 1.2, 1.05  # times, where a record has no intervals
-PERCENT, TIMES = "%", "times"
+PERCENT = "%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Effect:
     sentence: str
     read: Callable[[Any], Size]
     axis: str
-    unit: str = TIMES
+    unit: str = ""  # empty: the words of the axis
     none: float = 1.0  # the size of no effect
 
     def words(self, size: Size) -> str:
@@ -58,7 +58,7 @@ class Effect:
         if size.value is None:
             return "not measured"
         form = ".1f" if self.unit == PERCENT else ".2f"
-        text = f"{size.value:{form}} {self.unit}"
+        text = f"{size.value:{form}} {self.unit or self.axis}"
         if size.low is None or size.high is None:
             return text
         return f"{text} ({size.low:{form}} to {size.high:{form}})"
