@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 import workbench as wb
 from tests.browser.conftest import Show
+from tests.browser.harness.axe import faults
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import button, tab
 from tests.factories import results as examples
@@ -46,3 +47,6 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab)
     expect(picked).to_have_count(1)
     button(page, "Use as B").first.click()
     expect(page.locator(".wbp-page:visible")).to_contain_text("B is set")
+    button(page, "More limits, cluster").click()
+    expect(page.get_by_label("cluster", exact=True)).to_be_visible()
+    assert faults(page, ".wbp-page") == []
