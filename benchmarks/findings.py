@@ -45,8 +45,9 @@ UNPLANTED = {  # rules that no flaw shows on this machine's CPU, with the reason
     **dict.fromkeys(
         ("pass-costs-time", "threads-past-the-knee", "spinning-while-idle", "slow-first-run"), TIMES
     ),
+    "arena-holds-memory": "growing inputs made it hold 1.92 to 2.00 times its peak, and 2 is the threshold",
     "prepacking-doubles-weights": "ORT frees what it packed; seen on one model only",
-    "scratch-memory": "a node frees its scratch memory before ORT's profile counts it",
+    "scratch-memory": "a node frees its scratch memory before ORT counts it (seen on a ConvTranspose)",
     "ort-could-not-pin-threads": "needs a container that forbids some of the cores",
     "ort-warned": "any warning that no other rule knows: none is certain to come",
 }  # fmt: skip

@@ -76,19 +76,6 @@ def values_decide(number: int) -> Planted:
     return Planted(net.model(), tuple(net.planted))
 
 
-def growing_requests(number: int) -> Planted:
-    """Each input is twice as large as the one before, so the arena holds a block for each of them."""
-    width = (1_024, 768, 1_280)[number]
-    net = Net(["batch", width], seed=number)
-    last = "x"
-    for _ in range(3):
-        last = net.add("Tanh", last)
-    net.add("ReduceMean", last, net.constant("last", [-1], np.int64))
-    rows = [(mebibytes << 20) // (4 * width) for mebibytes in (9, 18, 36)]
-    inputs = [{"x": np.ones((count, width), np.float32)} for count in rows]
-    return Planted(net.model(), inputs=inputs, facts=("memory",))
-
-
 def folded_at_each_load(number: int) -> Planted:
     """Every weight is computed from another one by nodes that ORT folds whenever it loads the file."""
     width, depth, steps = ((512, 3, 30), (640, 2, 40), (512, 4, 24))[number]
@@ -125,6 +112,5 @@ FLAWS = (
     Flaw("larger inputs later", "larger-shapes-later", larger_later),
     Flaw("values that decide the time", "random-values-decide", values_decide),
     Flaw("constants folded at each load", "slow-load", folded_at_each_load),
-    Flaw("an arena after growing inputs", "arena-holds-memory", growing_requests),
     Flaw("one large node", "one-node-makes-the-peak", one_large_node),
 )
