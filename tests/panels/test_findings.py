@@ -307,11 +307,18 @@ def test_try_all_may_lose_as_much_accuracy_as_the_boxes_say(
 def test_nothing_found_is_said_with_what_could_not_be_looked_for(bench: wb.Workbench) -> None:
     missing = (NotLooked("a", "no labels"), NotLooked("b", "no GPU"))
     record = replace(examples.findings(), findings=(), looked=tuple("abc"), not_looked=missing)
-    words_of_the_head = next(htmls(holding(bench, record).list))
-    assert (
-        "B · Nothing found that is worth your time: 3 rules looked, 2 could not (no labels, no GPU)"
-        in words_of_the_head
+    bench.state.show_parts(bench.state.request(), {"findings/B": wb.Findings.made({"A": record})})
+    page, listed = tab(bench)
+    settle(bench)
+    head, *rest = htmls(listed.list)
+    expected = (
+        "B · Nothing found that is worth your time</b>: 3 rules looked, 2 could not (no labels, no GPU)"
     )
+    assert expected in head
+    assert "rules looked" not in "".join(rest), "the head has said it"
+    assert "<summary>which rules could not look, and why</summary>" in "".join(rest)
+    (card,) = page.cards.values()
+    assert "There is nothing to draw." in "".join(htmls(card.widget)), "no table of no rows"
 
 
 def test_the_prediction_stands_beside_the_measurement() -> None:

@@ -22,7 +22,7 @@ CROWDED_MOST = 6.4
 PARALLEL_SLOWER = 1.6
 PARALLEL_CROWDED = 2.7
 PARALLEL_MOST = 28.0
-BUSY = "beside other programs more threads get more of the cores: there fewer were 0.5 to 1.1 times as fast"
+BUSY = "beside other programs more threads get more of the cores; there fewer ran 0.5 to 1.1 times as fast"
 
 
 @rule(

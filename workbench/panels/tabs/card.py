@@ -19,6 +19,8 @@ from workbench.records.spreadsheet import csv_of
 if TYPE_CHECKING:
     import pandas as pd
 
+NOTHING = "There is nothing to draw."
+
 
 @dataclass(frozen=True, slots=True)
 class Card:
@@ -94,7 +96,8 @@ class CardWidget:
     def _figure(self) -> W.Widget:
         drawn = self._drawn()
         if drawn is None:  # a result without a figure
-            return self._table()
+            table = self.card.table
+            return W.HTML(note_html(NOTHING)) if table is not None and table().empty else self._table()
         if isinstance(drawn, W.Widget):
             return drawn
         figure = titled_figure(drawn, self.card.summary)

@@ -21,6 +21,7 @@ EFFECTS = {
     "correctness": "correctness",
 }
 RANKED = "ranked by the gain to expect; each fix is checked and measured before it is kept"
+UNSEEN = "which rules could not look, and why"
 SMALL = "each predicted below 3 % of a run, 10 % of the memory or 20 % of the load"
 
 
@@ -83,11 +84,11 @@ def outcome_html(result: FixResult) -> str:
 def head_html(label: str, record: FindingsRecord) -> str:
     """Return the number of one config's findings, or that there are none and which rules looked."""
     config = config_in_words(record.config)
-    words, note = f"{NOTHING}: {record.looked_text}", config
+    words, rest, note = NOTHING, f": {record.looked_text}", config
     if record.large:
-        words, note = counted(len(record.large), "finding"), f"{config} · {RANKED}"
+        words, rest, note = counted(len(record.large), "finding"), "", f"{config} · {RANKED}"
     return (
-        f'<div class="wbp-findings-head"><b>{text(label)} · {text(words)}</b>'
+        f'<div class="wbp-findings-head"><b>{text(label)} · {text(words)}</b>{text(rest)}'
         f'<div class="wbp-note">{text(note)}</div></div>'
     )
 
@@ -100,9 +101,9 @@ def rest_html(record: FindingsRecord) -> str:
     for rule in record.not_looked:
         reasons.setdefault(rule.reason, []).append(rule.id)
     unseen = "".join(f"<li>{text(', '.join(ids))}: {text(reason)}</li>" for reason, ids in reasons.items())
-    looked = text(record.looked_text)
+    looked = text(record.looked_text) if record.large else UNSEEN  # without a finding the head says it
     small_things = folded(f"{counted(len(record.small), 'small thing')}, {SMALL}", small)
-    return small_things + (folded(looked, unseen) or note_html(looked)) + fine
+    return small_things + (folded(looked, unseen) or (note_html(looked) if record.large else "")) + fine
 
 
 def small_html(finding: FindingRecord) -> str:
