@@ -47,6 +47,12 @@ START_AND_CANCEL = """async (name) => {
 STILLS_ALONE = (
     "() => [...document.querySelectorAll('.wbp img')].every((e) => e.src.startsWith('data:image/png;'))"
 )
+# Items of the menu whose middle something else covers or whose list cuts them.
+HIDDEN_ITEMS = """() => [...document.querySelectorAll('.wbm-list button')].filter((item) => {
+  const {left, right, top, bottom} = item.getBoundingClientRect();
+  const middle = (top + bottom) / 2;
+  return [left + 3, right - 3].some((x) => document.elementFromPoint(x, middle) !== item);
+}).map((item) => item.textContent)"""
 HOSTILE = "<img src=x onerror=\"document.title='pwned'\">"
 
 
@@ -206,6 +212,7 @@ def test_the_menu_of_results_is_used_by_keys_alone(show: Show) -> None:
     page.keyboard.press("Enter")
     expect(menu_item(page, "Measure alone")).to_be_focused()
     expect(listed).to_be_in_viewport(ratio=1)
+    assert page.evaluate(HIDDEN_ITEMS) == []
     page.keyboard.press("ArrowUp")
     expect(menu_item(page, "Decode…")).to_be_focused()
     page.keyboard.press("r")
