@@ -38,6 +38,12 @@ def test_without_a_saved_graph_optimizing_is_not_known() -> None:
     assert steps["prepack"] == 0
 
 
+def test_memory_that_prepacking_freed_is_not_said_to_hold_prepacked_weights() -> None:
+    packed = ColdStartRecord("A", (start(1.0),), (start(0.9),), ())
+    freed = ColdStartRecord("A", (start(0.9),), (start(1.0),), ())
+    assert ("prepacked" in str(packed), "prepacked" in str(freed)) == (True, False)
+
+
 @pytest.mark.real
 def test_real_starts_of_three_kinds(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"

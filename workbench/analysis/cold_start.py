@@ -126,7 +126,7 @@ class ColdStartRecord:
             parts.append(f"{in_ms(ahead_s)} with the pre-optimized graph")
         if peak is not None:
             parts.append(f"then {peak / (1 << 20):,.4g} MiB resident")
-        if self.prepack_bytes is not None:
+        if self.prepack_bytes is not None and self.prepack_bytes > 0:
             parts.append(f"of them {self.prepack_bytes / (1 << 20):,.3g} MiB for prepacked weights")
         return ", ".join(parts)
 
