@@ -38,6 +38,15 @@ def test_passes_over_short_and_long_feeds_are_compared_as_a_whole() -> None:
     assert pair_of(ours, theirs).log_ratio == pytest.approx(math.log(7.0 / 3.5))
 
 
+def test_over_disturbed_cycles_the_fastest_tenth_counts_and_over_clean_ones_the_fastest_third() -> None:
+    """One pass of ten came through undisturbed, two more waited a little, and the others long."""
+    ours = dataclasses.replace(block(1.0), samples_s=(1.0, 1.6, 1.6, *[9.0] * 7))
+    theirs = dataclasses.replace(block(1.0), samples_s=(1.0,) * 3 + (9.0,) * 7)
+    pair = pair_of(process(1, [ours] * 6), process(1, [theirs] * 6))
+    assert pair.log_ratio_all == pytest.approx(0.0)
+    assert pair.log_ratio == pytest.approx(math.log((6 * 1.0 + 12 * 1.6 + 2 * 9.0) / (18 * 1.0 + 2 * 9.0)))
+
+
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=50), st.floats(0.1, 10))
 def test_typical_scales_with_the_samples_and_lies_among_them(samples: list[float], factor: float) -> None:
     assert typical_s([sample * factor for sample in samples]) == pytest.approx(typical_s(samples) * factor)

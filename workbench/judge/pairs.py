@@ -23,6 +23,8 @@ FASTEST_SHARE = 1 / 3
 slower, never faster. On identical configs of a model that waits for memory (6 ms, two shared cores) its log
 scatters by 1.2 % from round to round, that of the fastest half by 2.0 %, of three quarters by 3.2 %.
 """
+DISTURBED_SHARE = 1 / 10
+"""The share where disturbed cycles count: with a busy core, most passes wait for it, and long."""
 TYPICAL_SHARE = 0.75  # a latency by itself: free of the interrupted tail only
 
 
@@ -62,7 +64,7 @@ def pair_of(first: ProcessRecord, second: ProcessRecord, clock: Clock = "wall") 
     if clock == "cpu":
         log_ratio = log_ratio_all = _processor_log_ratio(cycles)  # load does not change processor time
     else:
-        log_ratio_all = _log_ratio(cycles, first.feeds)
+        log_ratio_all = _log_ratio(cycles, first.feeds, DISTURBED_SHARE)
         log_ratio = _log_ratio(clean, first.feeds) if len(clean) >= MIN_CLEAN_CYCLES else None
     return Pair(
         round=first.round,
@@ -101,11 +103,11 @@ def typical_s(samples_s: Iterable[float], share: float = TYPICAL_SHARE) -> float
     return fmean(ordered[: math.ceil(share * len(ordered))])
 
 
-def _log_ratio(cycles: Sequence[Cycle], feeds: int) -> float:
+def _log_ratio(cycles: Sequence[Cycle], feeds: int, share: float = FASTEST_SHARE) -> float:
     first_s, second_s = (
         typical_s(
             (pass_s for cycle in cycles for block in cycle[side] for pass_s in _passes_s(block, feeds)),
-            FASTEST_SHARE,
+            share,
         )
         for side in (0, 1)
     )

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 CONFIDENCE = 0.95
-SPENT_AT: dict[int, float] = {
+SPENT_AT: dict[int, float] = {  # most where the default budget ends: after eight rounds or nine
     3: 0.002,
-    5: 0.005,
-    8: 0.013,
+    5: 0.008,
+    8: 0.026,
     12: 0.018,
-    18: 0.018,
-    27: 0.006,
-    40: 0.004,
-    60: 0.002,
+    18: 0.008,
+    27: 0.003,
+    40: 0.002,
+    60: 0.001,
     90: 0.0006,
     135: 0.0004,
     200: 0.0002,
