@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -25,6 +26,11 @@ def normal(scatter: float) -> Draw:
 def bursts(rng: random.Random) -> float:
     """A busy machine: most rounds are close, every fifth is far off."""
     return rng.gauss(0, 0.4 if rng.random() < 0.2 else 0.03)
+
+
+def stuck(rng: random.Random) -> float:
+    """Two threads on two cores, one of them kept busy: every tenth process runs both on one core."""
+    return rng.gauss(0, 0.02) + math.log(2) * ((rng.random() < 0.1) - (rng.random() < 0.1))
 
 
 def concluded(
@@ -67,6 +73,7 @@ def counts(
         (normal(0.02), "all"),
         (normal(0.2), "all"),
         (bursts, "all"),
+        (stuck, "all"),
     ],
 )
 def test_equal_configs_are_called_different_in_at_most_one_in_a_hundred(
@@ -85,6 +92,13 @@ def test_effects_are_found(effect: float, scatter: float, least: float) -> None:
     tries = amount(200)
     verdicts = counts(normal(scatter), effect, (12,), tries, population)
     assert verdicts["faster"] >= least * tries
+    assert verdicts["slower"] == 0
+
+
+def test_rounds_in_which_a_process_was_stuck_do_not_hide_a_tenth() -> None:
+    tries = amount(200)
+    verdicts = counts(stuck, 0.1, (12,), tries, "all")
+    assert verdicts["faster"] >= 0.7 * tries
     assert verdicts["slower"] == 0
 
 

@@ -16,11 +16,11 @@ from statistics import fmean, stdev
 CONFIDENCE = 0.95
 SPENT_AT: dict[int, float] = {  # most where the default budget ends: after eight rounds or nine
     3: 0.002,
-    5: 0.008,
-    8: 0.026,
+    5: 0.007,
+    8: 0.023,
     12: 0.018,
-    18: 0.008,
-    27: 0.003,
+    18: 0.012,
+    27: 0.004,
     40: 0.002,
     60: 0.001,
     90: 0.0006,
@@ -57,18 +57,32 @@ def interval(
     error: float | None = None,
     looks: Sequence[int] = (),
     most_error: float = 1.0,
+    trim: float = 0.0,
 ) -> Interval | None:
     """Return Student's t interval; `error` defaults to the part that this number of rounds may spend.
 
-    `most_error` limits that part.
+    `most_error` limits that part. `trim`: the share of the rounds at either end that does not count; the
+    interval is then Yuen's, of the trimmed mean.
     """
     rounds = len(log_ratios)
     if rounds < 2:
         return None
     spent = min(most_error, error_at(rounds, looks)) if error is None else error
-    middle = fmean(log_ratios)
-    half = student_t(1 - spent / 2, rounds - 1) * stdev(log_ratios) / math.sqrt(rounds)
+    cut = int(trim * rounds)
+    kept = sorted(log_ratios)[cut : rounds - cut]
+    middle = fmean(kept)
+    half = _half_width(_scatter(kept, cut), rounds, cut, spent)
     return Interval(middle, middle - half, middle + half)
+
+
+def _scatter(kept: Sequence[float], cut: int) -> float:
+    """Return the standard deviation with the ends that do not count put to the last ones that do."""
+    return stdev([*[kept[0]] * cut, *kept, *[kept[-1]] * cut])
+
+
+def _half_width(scatter: float, rounds: int, cut: int, error: float) -> float:
+    counted = rounds - 2 * cut
+    return student_t(1 - error / 2, counted - 1) * scatter * math.sqrt(rounds) / counted
 
 
 def error_at(rounds: int, looks: Sequence[int] = ()) -> float:
@@ -93,19 +107,22 @@ def planned_look(rounds: int) -> int:
 
 
 def rounds_to_reach(
-    half_width: float, log_ratios: Sequence[float], looks: Sequence[int] = (), most_error: float = 1.0
+    half_width: float,
+    log_ratios: Sequence[float],
+    looks: Sequence[int] = (),
+    most_error: float = 1.0,
+    trim: float = 0.0,
 ) -> int | None:
     """Return the planned look at which this scatter gives an interval this narrow, or None."""
     if len(log_ratios) < 2:
         return None
-    scatter = stdev(log_ratios)
+    cut = int(trim * len(log_ratios))
+    scatter = _scatter(sorted(log_ratios)[cut : len(log_ratios) - cut], cut)
     for rounds in SPENT_AT:
         if rounds <= len(log_ratios) or not is_look(rounds, (*looks, len(log_ratios))):
             continue
-        if (
-            student_t(1 - min(most_error, SPENT_AT[rounds]) / 2, rounds - 1) * scatter / math.sqrt(rounds)
-            <= half_width
-        ):
+        error = min(most_error, SPENT_AT[rounds])
+        if _half_width(scatter, rounds, int(trim * rounds), error) <= half_width:
             return rounds
     return None
 

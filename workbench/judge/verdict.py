@@ -27,6 +27,10 @@ BUSY_MOST_ERROR = 0.003
 """The maximum error of a look on a busy machine. If rounds scatter by more than the smallest effect, the
 interval alone prevents false claims: all looks together may call 1 in 100 of equal configs different.
 """
+BUSY_TRIM = 0.17
+"""The share of the rounds at either end that does not count on a busy machine: with one of two cores kept
+busy, in every fifth round a process has both threads on one core throughout, and takes twice as long.
+"""
 LONGEST_S = 600.0  # longer times are not advised
 
 
@@ -51,9 +55,14 @@ class Criteria:
         """Return the maximum error that a look may spend."""
         return BUSY_MOST_ERROR if self.is_busy else 1.0
 
+    @property
+    def trim(self) -> float:
+        """Return the share of the rounds at either end that does not count."""
+        return BUSY_TRIM if self.is_busy else 0.0
+
     def interval(self, ratios: Sequence[float]) -> Interval | None:
         """Return the interval of these log ratios."""
-        return interval(ratios, looks=self.looks, most_error=self.most_error)
+        return interval(ratios, looks=self.looks, most_error=self.most_error, trim=self.trim)
 
     def ratios(self, pairs: Sequence[Pair]) -> list[float]:
         """Return the log ratios that count."""
@@ -168,7 +177,7 @@ def _more(ratios: Sequence[float], criteria: Criteria) -> str:
     effect = math.log1p(criteria.smallest_effect)
     distance = abs(estimate.middle) if estimate.low > 0 or estimate.high < 0 else 0.0
     margin = max(2 * effect - distance, distance - effect, LEAST_MARGIN_SHARE * effect)
-    needed = rounds_to_reach(margin, ratios, criteria.looks, criteria.most_error)
+    needed = rounds_to_reach(margin, ratios, criteria.looks, criteria.most_error, criteria.trim)
     percent = _percent(criteria.smallest_effect)
     if needed is None or (needed - len(ratios)) * criteria.round_s > LONGEST_S:
         return f"; more than {LONGEST_S / 60:.0f} minutes would be needed to settle {percent}"
