@@ -106,13 +106,13 @@ def test_the_budget_stands_in_words_before_and_after_an_answer() -> None:
     comparison = asked(comparisons.ordinary(), 20)
     waiting = course.check("1.b", None, comparison=comparison)
     assert waiting.within_budget is None
-    assert "<td>at most 20 s of measuring</td>" in waiting._repr_html_()
+    assert "at most 20 s of measuring</td>" in waiting._repr_html_()
     kept = course.check("1.b", "faster", comparison=comparison)
     assert kept.within_budget
     assert "at most 20 s of measuring: kept" in kept._repr_html_()
     exceeded = course.check("1.b", "faster", comparison=asked(comparisons.ordinary(), 60))
     assert "at most 20 s of measuring: exceeded" in exceeded._repr_html_()
-    assert "<td>none</td>" in course.check("1.a", of_pairs())._repr_html_()
+    assert ">none</td>" in course.check("1.a", of_pairs())._repr_html_()
 
 
 def test_a_limit_is_judged_for_a_right_answer_alone() -> None:
@@ -228,7 +228,10 @@ def test_no_answer_is_no_attempt(answer: object) -> None:
 
 
 def test_the_solution_of_a_lesson_counts_as_no_attempt() -> None:
-    assert course.check("1.a", of_pairs(), keep=False).passed
+    result = course.check("1.a", of_pairs(), keep=False)
+    assert result.passed
+    assert "Exercise 1.a, not counted" in result._repr_html_()
+    assert "not counted" not in course.check("1.a", None)._repr_html_()
     assert course.progress().attempts == ()
 
 
@@ -251,7 +254,7 @@ def test_a_teacher_gives_a_number_or_a_function_and_a_budget() -> None:
     assert course.check("mine.c", "b", checker=checker, text="abc").passed
     result = course.check("mine.c", "b", checker=checker, text="abc", spent=3, budget=2, unit="runs")
     assert "took 3 runs of at most 2 runs" in result.text
-    assert "<td>at most 2 runs: exceeded</td>" in result._repr_html_()
+    assert ">at most 2 runs: exceeded</td>" in result._repr_html_()
     assert course.check("mine.a", 3, expected=3, budget=2).within_budget is None
 
 

@@ -121,7 +121,7 @@ class ArticleComparison:
         heads = ("the article", "recorded on two shared cores", "on this machine")
         rows = [(row.article, row.recorded, row.own) for row in self.rows]
         note = f"<p>{escape(self._missing())}</p>" if self.missing else ""
-        return to_table(heads, rows, self.title, LONGEST) + note
+        return to_table(heads, rows, self.title, LONGEST, left=True) + note
 
 
 def compare_with_article(name: str, value: Any) -> ArticleComparison:

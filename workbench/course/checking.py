@@ -27,6 +27,7 @@ class CheckResult:
     text: str
     hint: str = ""
     limits: tuple[str, ...] = ()  # in words
+    counted: bool = True  # False: of a solution, say
 
     @property
     def passed(self) -> bool:
@@ -44,8 +45,10 @@ class CheckResult:
         if self.limits and self.correct is not None:
             budget += {True: ": kept", False: ": exceeded", None: ": not looked at"}[self.within_budget]
         rows = (("result", self._mark), ("why", self.text), ("budget", budget), ("hint", self.hint))
-        cells = (f"<tr><th>{head}</th><td>{escape(cell)}</td></tr>" for head, cell in rows if cell)
-        return f"<table><caption>Exercise {escape(self.name)}</caption>{''.join(cells)}</table>"
+        start = '<td style="text-align: left">'  # JupyterLab sets cells to the right, as for numbers
+        cells = (f"<tr><th>{head}</th>{start}{escape(cell)}</td></tr>" for head, cell in rows if cell)
+        caption = f"Exercise {self.name}{'' if self.counted else ', not counted'}"
+        return f"<table><caption>{escape(caption)}</caption>{''.join(cells)}</table>"
 
     @property
     def _mark(self) -> str:
@@ -93,7 +96,7 @@ def check(
     limits = tuple(filter(None, (time, limit)))
     if answer is None or answer is ...:
         text = "Put your answer in place of None and run the cell again."
-        return CheckResult(name, None, None, text, limits=limits)
+        return CheckResult(name, None, None, text, limits=limits, counted=keep)
     problem = checker(answer, **given) if checker is not None else _difference(answer, expected, tolerance)
     over = isinstance(problem, OverBudget)
     within: bool | None = None
@@ -105,7 +108,7 @@ def check(
         text = f"The answer is right, but it took {spent:g} {unit} of at most {budget:g} {unit}."
     else:
         text = problem or "The answer is right."
-    result = CheckResult(name, problem is None or over, within, text, limits=limits)
+    result = CheckResult(name, problem is None or over, within, text, limits=limits, counted=keep)
     if not result.passed and hints:
         tries = progress().attempt(name).tries
         result = replace(result, hint=hints[min(tries, len(hints) - 1)])

@@ -89,7 +89,7 @@ class GpuRuns:
 
     def _repr_html_(self) -> str:
         rows = list(self._rows()) or [("none", "", "", "")]
-        table = to_table(("file", "result", "ran on", "GPU"), rows, "recorded GPU runs")
+        table = to_table(("file", "result", "ran on", "GPU"), rows, "recorded GPU runs", left=True)
         return f"<p>{escape(self.headline())}</p>{table}"
 
     def _rows(self) -> Iterator[tuple[str, str, str, str]]:

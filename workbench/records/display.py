@@ -16,12 +16,21 @@ ABSENT = "not known"
 
 
 def to_table(
-    heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str, longest: int = _LONGEST
+    heads: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    caption: str,
+    longest: int = _LONGEST,
+    *,
+    left: bool = False,
 ) -> str:
-    """Return an HTML table with texts of at most `longest` characters; None is shown as absent."""
+    """Return an HTML table with texts of at most `longest` characters; None is shown as absent.
+
+    JupyterLab sets cells to the right, as for numbers; `left` is for tables of sentences.
+    """
+    start = '<td style="text-align: left">' if left else "<td>"
     head = "".join(f"<th>{escape(title)}</th>" for title in heads)
     body = "".join(
-        f"<tr>{''.join(f'<td>{_cell(value, longest)}</td>' for value in row)}</tr>" for row in rows
+        f"<tr>{''.join(f'{start}{_cell(value, longest)}</td>' for value in row)}</tr>" for row in rows
     )
     return (
         f"<table><caption>{escape(one_line(caption, longest))}</caption>"

@@ -19,6 +19,24 @@
     document.head.append(style);
   }
 
+  // Pictures of the cards: a command without an icon leaves its card blank.
+  const ICONS = {
+    course: "M2 9l10-5 10 5-10 5zM6 12.5v4.5c3 2.5 9 2.5 12 0v-4.5M22 9v6",
+    tour: "M21 12a9 9 0 1 1-18 0a9 9 0 1 1 18 0zM15.5 8.5l-2 5-5 2 2-5z",
+  };
+
+  function drawIcons() {
+    const rules = Object.entries(ICONS).map(([name, path]) => {
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#1976d2" ` +
+        `stroke-width="1.5" stroke-linejoin="round"><path d="${path}"/></svg>`;
+      return `.${id}-${name} { background: url("data:image/svg+xml,${encodeURIComponent(svg)}") center / contain ` +
+        `no-repeat; width: 32px; height: 32px; } .jp-LauncherCard .${id}-${name} { width: 52px; height: 52px; }`;
+    });
+    const style = document.createElement("style");
+    style.textContent = rules.join("\n");
+    document.head.append(style);
+  }
+
   async function openWorkbench(app, tour, panel) {
     await panel.context.ready;
     await panel.revealed;
@@ -67,11 +85,13 @@
       autoStart: true,
       optional: [ILauncher],
       activate: (app, launcher) => {
+        drawIcons();
         for (const card of (launcher && fromPage("workbenchCards")) || []) {
           const command = `${id}:${card.name}`;
           app.commands.addCommand(command, {
             label: card.label,
             caption: card.caption,
+            iconClass: `${id}-${card.name}`,
             execute: () => app.commands.execute("docmanager:open", { path: card.path, factory: card.factory }),
           });
           launcher.add({ command, category: "ONNX Runtime Workbench" });
