@@ -207,6 +207,7 @@ def test_a_cell_that_shows_the_panels_keeps_a_table_of_them() -> None:
     assert "image/png" not in data
 
 
+@pytest.mark.slow
 def test_modules_that_threads_share_are_imported_after_the_panels_and_before_any_work() -> None:
     """Of two threads that imported pandas at once, one was given it half-made, and exporting failed."""
     code = """

@@ -7,6 +7,7 @@ import pytest
 import workbench as wb
 from workbench.preparation.int8_choice import suited_int8
 
+SLOW = pytest.mark.slow  # large files; the small ones of the same architectures are chosen for in each run
 WITHOUT_CONV = wb.DynamicInt8(op_types=("Gemm", "LSTM", "MatMul"))
 
 
@@ -14,13 +15,13 @@ WITHOUT_CONV = wb.DynamicInt8(op_types=("Gemm", "LSTM", "MatMul"))
     ("name", "precision"),
     [
         ("digits-conv", wb.StaticInt8()),
-        ("resnet50", wb.StaticInt8()),
+        pytest.param("resnet50", wb.StaticInt8(), marks=SLOW),
         ("yolov5s", wb.StaticInt8()),
         ("char-gpt", wb.DynamicInt8()),
-        ("bert-base", wb.DynamicInt8()),
+        pytest.param("bert-base", wb.DynamicInt8(), marks=SLOW),
         ("digits-vit", WITHOUT_CONV),
-        ("vit-base", WITHOUT_CONV),
-        ("whisper-small-encoder", WITHOUT_CONV),
+        pytest.param("vit-base", WITHOUT_CONV, marks=SLOW),
+        pytest.param("whisper-small-encoder", WITHOUT_CONV, marks=SLOW),
     ],
 )
 def test_static_for_convolutional_nets_and_dynamic_for_transformers(name: str, precision: object) -> None:

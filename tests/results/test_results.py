@@ -233,6 +233,7 @@ def test_a_part_is_replaced_by_one_of_its_name() -> None:
     assert len(result.parts) == len(examples.parts())
 
 
+@pytest.mark.slow
 def test_twelve_thousand_nodes_are_saved_and_opened_quickly_enough_to_wait_for() -> None:
     """Not timed here, the machine may be busy: `python -m benchmarks.saving` prints the seconds."""
     from benchmarks.graphs import explained

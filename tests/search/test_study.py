@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.judge.fakes import Clock, FakeWorker, QuietWatch, World
+from tests.judge.fakes import FakeWorker, World
 from tests.models import tiny
 from workbench.errors import Cancelled, RunFailed
 from workbench.records.bundle import pack_record, unpack_record
@@ -51,14 +51,6 @@ class PlanWorker(FakeWorker):
         world.plans.append(plan)
         world.run_s[self._label] = world.run_of(plan)
         return super()._load()
-
-
-@pytest.fixture(autouse=True)
-def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the load of the real machine out of fake seconds."""
-    if request.node.get_closest_marker("real") is None:
-        for module in ("workbench.search.study", "workbench.judge.compare"):
-            monkeypatch.setattr(f"{module}.Watch", lambda: QuietWatch(Clock()))
 
 
 def asked(folder: Path, **changes: Any) -> StudyRequest:

@@ -90,8 +90,8 @@ def tune_targets(
     """Search the best config on several kinds of machine of a Dask cluster at once: a study each.
 
     A target is a tag of workers: a resource that they were started with, such as "small-machines", "GPU", a
-    flag of the CPU ("AVX512_VNNI"), or a provider that works there. `search` and
-    `options` are further arguments of `tune`, such as the space and `budget_s`.
+    flag of the CPU ("AVX512_VNNI"), or a provider that works there. `search` and `options`
+    are further arguments of `tune`, such as the space and `budget_s`.
 
     >>> import workbench as wb
     >>> wb.tune_targets.__name__

@@ -116,6 +116,8 @@ def _log_ratio(cycles: Sequence[Cycle], feeds: int, share: float = FASTEST_SHARE
 
 def _passes_s(block: Block, feeds: int) -> Sequence[float]:
     """Return the time of each pass over the feeds: the fastest runs alone would be those of short feeds."""
+    if feeds == 1:
+        return block.samples_s
     starts = range(0, len(block.samples_s), feeds)
     return [sum(block.samples_s[start : start + feeds]) for start in starts]
 

@@ -13,7 +13,6 @@ from workbench.errors import Cancelled, ConfigError
 from workbench.judge.compare import compare, comparison_record
 from workbench.judge.continuing import request_to_continue
 from workbench.judge.measuring import Surroundings
-from workbench.judge.pairs import pairs_of
 from workbench.judge.verdict import Criteria, judge
 from workbench.measurement.interference import Watch
 from workbench.measurement.limits import OnProgress, Progress
@@ -263,7 +262,6 @@ def _selection(
     evidence = bench.evidence
     runs = evidence.runs()
     criteria = Criteria(request.smallest_effect, evidence.population())
-    default = runs[0]
     return comparison_record(
         request.comparison(*(run.config for run in runs), seed=request.seed),
         evidence,
@@ -276,7 +274,7 @@ def _selection(
         verdicts=tuple(
             judge(
                 run.label,
-                pairs_of(default, run),
+                evidence.pairs(run.label, clock="wall"),
                 evidence.agreement,
                 criteria,
                 final=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import onnx
@@ -18,11 +19,13 @@ MODELS = sorted(LIGHT.glob("light_*.onnx"))
 PER_ELEMENT = ("Relu", "Mul", "Add", "MaxPool")
 
 
+@cache
 def counted(path: Path) -> Costs:
     model = onnx.load(path)
     return costs_of(model, inferred_shapes(model, {}))
 
 
+@cache
 def their_macs(path: Path) -> Counter[str]:
     graph = onnx_tool.Model(str(path)).graph
     graph.shape_infer(None)

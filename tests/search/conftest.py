@@ -1,0 +1,15 @@
+"""Studies in fake seconds."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.judge.fakes import Clock, QuietWatch
+
+
+@pytest.fixture(autouse=True)
+def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the load of the real machine out of fake seconds."""
+    if request.node.get_closest_marker("real") is None:
+        for module in ("workbench.search.study", "workbench.judge.compare"):
+            monkeypatch.setattr(f"{module}.Watch", lambda: QuietWatch(Clock()))
