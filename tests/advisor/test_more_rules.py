@@ -192,6 +192,16 @@ def test_scratch_memory_of_a_node() -> None:
     assert say("scratch-memory", evidence(nodes, memory=memory(MIB, temporary=5 * MIB))) == []
 
 
+def test_a_block_that_the_arena_rounds_up_is_no_scratch_memory() -> None:
+    record = replace(memory(MIB, temporary=40 * MIB), arena_peak_bytes=64 * MIB)
+    (node,) = (node for node in record.nodes if node.temporary_bytes == 40 * MIB)
+    rounded = replace(node, output_bytes=39 * MIB, allocated_bytes=64 * MIB)
+    nodes = [("m", "MatMul", ("x", "w"), 90)]
+    assert say("scratch-memory", evidence(nodes, memory=replace(record, nodes=(rounded,)))) == []
+    more = replace(rounded, allocated_bytes=80 * MIB)
+    assert len(say("scratch-memory", evidence(nodes, memory=replace(record, nodes=(more,))))) == 1
+
+
 @pytest.mark.parametrize(("mode", "rewrites"), [("reflect", ("reflect-pad-spelled-out",)), ("edge", None)])
 def test_a_reflecting_pad_that_splits_the_graph_is_spelled_out(mode: str, rewrites: Any) -> None:
     kinds = ["Relu", "Pad"] * 4

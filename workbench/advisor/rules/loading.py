@@ -17,6 +17,7 @@ LEAST_MEMORY_BYTES = 20 << 20
 PREPACK_SHARE = 0.8
 PEAK_SHARE = 0.5
 TEMPORARY_SHARE = 0.3
+ROUNDED_TIMES = 2  # the arena hands out a block whole unless it is at least twice as large as asked
 
 
 @rule(
@@ -159,7 +160,7 @@ def one_node_makes_the_peak(evidence: Evidence) -> Iterator[FindingRecord]:
 @rule(
     "scratch-memory",
     needs=("memory",),
-    recognised="a node takes scratch memory of 30 % of the peak, and 20 MiB or more",
+    recognised="a node takes scratch memory of 30 % of the peak, 20 MiB or more, and more than its outputs",
     advice="for convolutions, let them use the blocked layout, which needs none",
     source="convolutions outside of the blocked layout copy patches of the image into a matrix (im2col)",
 )
@@ -171,6 +172,7 @@ def scratch_memory(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     heavy = [node for node in memory.nodes if (node.temporary_bytes or 0) >= TEMPORARY_SHARE * peak]
     heavy = [node for node in heavy if (node.temporary_bytes or 0) >= LEAST_MEMORY_BYTES]
+    heavy = [node for node in heavy if (node.allocated_bytes or 0) > ROUNDED_TIMES * (node.output_bytes or 0)]
     if not heavy:
         return
     most = max(node.temporary_bytes or 0 for node in heavy)
