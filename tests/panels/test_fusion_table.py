@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import ipywidgets as W
+import pytest
 
 from tests.analysis.test_fusion_table import plain
 from tests.factories.graphs import HOSTILE, fused
@@ -48,6 +49,12 @@ def test_a_button_sets_the_config_that_would_fuse_it() -> None:
     button.click()
     assert shown.state.a == Config(allow_unknown=True)
     assert "Press Compare" in shown.status.value
+
+
+def test_where_nothing_can_be_fused_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fusions, "rows", lambda _: ())
+    note, *_ = FusionTable(Fusions({"A": plain()}), BenchState()).children
+    assert "fused nothing" in note.value
 
 
 def test_reasons_of_strangers_are_text() -> None:

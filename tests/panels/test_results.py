@@ -10,7 +10,9 @@ from typing import Any
 
 import ipywidgets as W
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
+from plotly.subplots import make_subplots
 
 import workbench as wb
 from tests.factories import results as examples
@@ -20,7 +22,7 @@ from workbench.errors import Cancelled
 from workbench.panels.layout import Layout
 from workbench.panels.table import Table, cell
 from workbench.panels.tabs.card import CardWidget
-from workbench.panels.tabs.figure import PLOTLY
+from workbench.panels.tabs.figure import PLOTLY, titled_figure
 from workbench.panels.tabs.history import HistoryPage
 from workbench.panels.tabs.naming import file_name
 from workbench.panels.tabs.tab import TabPage
@@ -305,6 +307,12 @@ def test_the_verdict_stands_once_above_the_figure_and_in_a_pinned_one() -> None:
     assert "faster" not in title.value
     assert "title" not in output.outputs[0]["data"][PLOTLY]["layout"]
     assert "1.83× faster" in card.bundle()[PLOTLY]["layout"]["title"]["text"]
+
+
+def test_axes_side_by_side_keep_a_width_and_scroll() -> None:
+    for figure, several in ((make_subplots(1, 2), True), (go.Figure(), False)):
+        _, output = titled_figure(figure, "words").children
+        assert ("wbp-several" in output._dom_classes) == several
 
 
 def test_a_new_kind_of_result_has_its_button_and_its_card(

@@ -25,4 +25,6 @@ def titled_figure(figure: Any, summary: str) -> W.VBox:
     # `append_display_data` would store nothing of a figure
     output = W.Output(outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},))
     output.add_class("wbp-figure")
+    if sum(name.startswith("xaxis") for name in bundle[PLOTLY]["layout"]) > 1:
+        output.add_class("wbp-several")  # axes side by side need room for their titles
     return W.VBox([title, output])

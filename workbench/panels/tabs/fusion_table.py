@@ -18,6 +18,7 @@ from workbench.text import counted
 from workbench.views.graph.matched import matched_view
 
 MOST_PLACES = 200  # with their nodes, below one reason
+NONE = "ORT fused nothing here, and no known pattern was left."
 
 
 class FusionTable(W.VBox):
@@ -36,7 +37,8 @@ class FusionTable(W.VBox):
             {"name": name, "number": 0 < at < len(columns) - 2} for at, name in enumerate(columns)
         ]
         self.detail, self.status = W.VBox([]), W.HTML()
-        super().__init__([self.table, self.status, self.detail])
+        rows = self.table if self.rows else W.HTML(note_html(NONE))
+        super().__init__([rows, self.status, self.detail])
         on_change(self.table, lambda _: self._choose(), "picked", status=self.status)
         if self.rows:
             first = next(iter(self.rows.values()))

@@ -210,7 +210,7 @@ function trace(pane) {
 }
 
 const unknownStyle = (theme) => ({ color: theme.paper, pattern: ".", ink: theme.soft });
-const heat = (theme, part) => mix(theme.paper, theme.dark ? "#F0A050" : CROSSING, round((0.06 + 0.8 * sqrt(max(part, 0))) * 50) / 50);
+const heat = (theme, part) => mix(theme.paper, theme.dark ? "#E595C4" : CROSSING, round((0.06 + 0.8 * sqrt(max(part, 0))) * 50) / 50);
 const inkOn = (color) => { const [r, g, b] = rgb(color); return 0.299 * r + 0.587 * g + 0.114 * b > 125 ? "#000000" : "#ffffff"; };
 const ground = (theme, pane, { item }) => mix(theme.paper, theme.line, min(0.07 * pane.depth[item], 0.28));
 

@@ -314,7 +314,9 @@ function render({ model, el }) {
   };
   for (const [event, call] of Object.entries(heard)) model.on(event, call);
   heard["change:search"]();
+  const unwatch = onTheme(root, () => legend(legendRow, entries(), readTheme(root)));
   return () => {
+    unwatch();
     for (const [event, call] of Object.entries(heard)) model.off(event, call);
     watch.disconnect();
     panes.forEach((pane) => pane.stage.end());
