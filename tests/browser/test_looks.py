@@ -54,6 +54,14 @@ FAINTEST = """within => {
   return contrasts.sort((first, second) => first[0] - second[0])[0];
 }"""
 
+# Whether the swatch of no time is nearly as light, or as dark, as the page; without a theme it is grey.
+FIRST_SHADE = """light => {
+  const swatch = document.querySelector('.wbp-page .wbv-legend canvas');
+  if (!swatch || !swatch.checkVisibility()) return false;
+  const shades = [...swatch.getContext('2d').getImageData(18, 12, 1, 1).data].slice(0, 3);
+  return shades.every((shade) => (light ? shade > 225 : shade < 60));
+}"""
+
 
 def readable(page: Page, within: str) -> None:
     contrast, words = page.evaluate(FAINTEST, within)
@@ -78,6 +86,8 @@ def test_words_of_figures_in_the_panels(show: Show, pages: Pages, bundle: Path, 
     expect(page.locator(".wbp-page:visible .wbt-picked").first).to_be_visible()
     pages.picture(page, f"contrast-{theme}-fusions")
     assert faults(page, ".wbp-page") == [], "the picked row, too"
+    tab(page, "graph")
+    page.wait_for_function(FIRST_SHADE, arg=theme == "light")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

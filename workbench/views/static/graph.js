@@ -165,6 +165,9 @@ function render({ model, el }) {
       pane.stage.request();
     }
     tell();
+    explain();
+  }
+  function explain() {
     legend(legendRow, entries(), readTheme(root));
   }
   function keyed(pane, { key, shiftKey }) {
@@ -294,7 +297,7 @@ function render({ model, el }) {
     holder.style.flexDirection = narrow ? "column" : "row";
     for (const pane of panes) pane.stage.holder.style.minHeight = `${wide ? 200 : max(narrow ? round(height * 0.7) : height, least)}px`;
   };
-  const watch = new ResizeObserver(arrange);
+  const watch = new ResizeObserver(() => { arrange(); explain(); }); // before it has a size it has no theme
   watch.observe(root);
   arrange();
   const kept = new Set(model.get("opened"));
@@ -314,7 +317,7 @@ function render({ model, el }) {
   };
   for (const [event, call] of Object.entries(heard)) model.on(event, call);
   heard["change:search"]();
-  const unwatch = onTheme(root, () => legend(legendRow, entries(), readTheme(root)));
+  const unwatch = onTheme(root, explain);
   return () => {
     unwatch();
     for (const [event, call] of Object.entries(heard)) model.off(event, call);
