@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -150,6 +151,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
+    gc.freeze()  # what is imported and collected lives as long as the run
     if "onnxruntime" in sys.modules:
         GUARD.watch(sys.modules["onnxruntime"].InferenceSession)
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tests
 import workbench as wb
 from tests.factories import results as examples
@@ -34,6 +36,7 @@ print(result.verdict.kind, len(result.parts))
 """
 
 
+@pytest.mark.slow
 def test_everything_of_a_reopened_result_works_without_onnxruntime(tmp_path: Path) -> None:
     path = wb.Comparison(ordinary(), b"graph", parts=examples.parts()).save(tmp_path / "a.ortbench")
     page = tmp_path / "page.html"

@@ -105,17 +105,17 @@ def test_a_failure_leaves_nothing_behind(packed, tmp_path):
 
 def test_several_processes_at_once_agree(packed, tmp_path):
     context = multiprocessing.get_context("spawn")
-    gate = context.Barrier(3)
+    gate = context.Barrier(2)
     queue = context.Queue()
     workers = [
-        context.Process(target=_store_after, args=(gate, packed, str(tmp_path), queue)) for _ in range(3)
+        context.Process(target=_store_after, args=(gate, packed, str(tmp_path), queue)) for _ in range(2)
     ]
     for worker in workers:
         worker.start()
     paths = {queue.get() for _ in workers}
     for worker in workers:
         worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    assert [worker.exitcode for worker in workers] == [0, 0]
     (path,) = paths
     assert store.is_whole(tmp_path / Path(path).parent.name)
     assert len(list(tmp_path.iterdir())) == 1

@@ -61,6 +61,7 @@ def test_suggestions_are_new() -> None:
     assert len({*suggested}) == 6
 
 
+@pytest.mark.slow
 def test_a_large_space_is_sampled() -> None:
     space, truth = TRUTHS["interacting"]
     world = World(truth, 0.01, 300.0)

@@ -6,13 +6,15 @@ import http.client
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from tests.browser.harness.lab import Lab, started_lab
+if TYPE_CHECKING:
+    from tests.browser.harness.lab import Lab
 
 BASE_URL = "/base/user/x/"
 
@@ -47,6 +49,8 @@ class Client:
 
 @pytest.fixture(scope="package")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    from tests.browser.harness.lab import started_lab  # imports Playwright, which few tests here need
+
     config = {"ServerApp": {"base_url": BASE_URL}}
     with started_lab(tmp_path_factory.mktemp("server"), config=config) as lab:
         assert urlsplit(lab.base).path == BASE_URL
