@@ -20,12 +20,17 @@ _WITH_WEIGHTS = ("MatMul", "Gemm", "Conv", "ConvTranspose")
 
 
 def torch_module(name: str, path: str) -> nn.Module:
-    """Return the module of a sample with the weights of the file; raise ValueError if one is not found there.
+    """Return the module of a sample with the weights of its file."""
+    return filled(_architecture(name), path)
+
+
+def filled(module: nn.Module, path: str) -> nn.Module:
+    """Put the weights of the file into the module; raise ValueError if one is not found there.
 
     A parameter is found by its own name, or by the node of its layer: the exporter transposes the weight of
-    a Linear, and folds a batch norm into the convolution before it.
+    a Linear, and folds a batch norm into the convolution before it. A Linear that shares its weight with an
+    embedding gets its own, since the file has both.
     """
-    module = _architecture(name)
     model = onnx.load(path)
     weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     missing = dict(module.named_parameters())
@@ -79,9 +84,14 @@ def _from_node(
         return
     layer = module.get_submodule(path)
     given = [weights.get(name) for name in node.input]
-    if isinstance(layer, nn.Linear) and f"{path}.weight" in missing:
+    if isinstance(layer, nn.Linear):
+        is_shared = f"{path}.weight" not in dict(module.named_parameters())
         matrix = next((array for array in given[:2] if array is not None), None)
-        if matrix is not None and matrix.T.shape == tuple(layer.weight.shape):
+        if matrix is None or matrix.T.shape != tuple(layer.weight.shape):
+            return
+        if is_shared:
+            layer.weight = nn.Parameter(_tensor(matrix.T))
+        elif f"{path}.weight" in missing:
             layer.weight.copy_(_tensor(matrix.T))
             missing.pop(f"{path}.weight")
     elif isinstance(layer, nn.Conv2d) and f"{path}.weight" in missing and given[1] is not None:

@@ -2,7 +2,10 @@
 
 from importlib import import_module
 
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from sample_models import CARDS, SKELETONS
 from sample_models.cards import read_card
@@ -52,3 +55,32 @@ def shapes(items):
         else (item.name, item.type.SerializeToString(deterministic=True))
         for item in items
     ]
+
+
+def test_a_layer_that_shares_its_weight_in_torch_takes_its_own_from_the_file(tmp_path):
+    """GPT-2's last layer shares the embedding; the weights of a skeleton are made for each on its own."""
+    torch = pytest.importorskip("torch", reason=WITHOUT)
+    from sample_models.torch_module import filled
+
+    class Tied(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = torch.nn.Embedding(5, 3)
+            self.head = torch.nn.Linear(3, 5, bias=False)
+            self.head.weight = self.embedding.weight
+
+    embedding, head = np.eye(5, 3, dtype=np.float32), np.ones((3, 5), np.float32)
+    nodes = [
+        helper.make_node("Gather", ["embedding.weight", "token"], ["hidden"], "/embedding/Gather"),
+        helper.make_node("MatMul", ["hidden", "head"], ["logits"], "/head/MatMul"),
+    ]
+    token = helper.make_tensor_value_info("token", TensorProto.INT64, [1])
+    logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, 5])
+    model = helper.make_model(helper.make_graph(nodes, "tied", [token], [logits]))
+    model.graph.initializer.extend(
+        [numpy_helper.from_array(embedding, "embedding.weight"), numpy_helper.from_array(head, "head")]
+    )
+    onnx.save(model, path := tmp_path / "tied.onnx")
+    module = filled(Tied(), str(path))
+    assert module.embedding.weight.tolist() == embedding.tolist()
+    assert module.head.weight.tolist() == head.T.tolist()
