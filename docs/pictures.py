@@ -7,7 +7,7 @@ from PIL import Image, ImageColor
 from workbench.figures.palette import STRONG
 
 WORDS = ("#0067a3", "#b34a00", "#00734f", "#a3316f")  # the same in text: panels.css
-KEPT = (*STRONG, *WORDS)  # A, B, gain and loss
+KEPT = ("#ffffff", *STRONG, *WORDS)  # the page; A, B, gain and loss
 
 
 def with_few_colors(picture: Image.Image, count: int) -> Image.Image:
