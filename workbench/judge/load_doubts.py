@@ -70,7 +70,7 @@ def other_load(runs: Sequence[Run], circumstances: Circumstances) -> Iterable[Do
     cores = _others_cores(disturbed, circumstances.machine)
     if runs[0].population == "all":
         busy = "" if cores is None else f": {cores:.1f} other cores"
-        effect = "the ratio is that of the fastest quarter" if len(runs) > 1 else "they count too"
+        effect = "the ratio is that of the fastest tenth" if len(runs) > 1 else "they count too"
         evidence = f"measured on a busy machine{busy}; {share}, and {effect}"
     else:
         used = "" if cores is None else f"; others used {cores:.1f} cores meanwhile"
