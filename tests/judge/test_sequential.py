@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from workbench.judge.sequential import REPEATED, SPENT_AT, error_at, interval, is_look, student_t, total_error
+from workbench.judge.verdict import TRIM
 
 RATIOS = st.lists(st.floats(-2, 2), min_size=2, max_size=40).filter(lambda ratios: stats.tstd(ratios) > 1e-6)
 
@@ -22,6 +24,16 @@ def test_interval_is_students_t(ratios: list[float], error: float) -> None:
     half = stats.t.ppf(1 - error / 2, len(ratios) - 1) * stats.tsem(ratios)
     assert estimate.middle == pytest.approx(middle, abs=1e-12)
     assert estimate.half_width == pytest.approx(half, rel=1e-9, abs=1e-12)
+
+
+def test_rounds_at_either_end_are_trimmed_as_yuen_does() -> None:
+    ratios = [-0.11, -0.10, -0.09, -0.09, -0.79, -0.10, -0.10, -0.10]
+    estimate = interval(ratios, error=0.05, trim=0.13)
+    assert estimate is not None
+    assert estimate.middle == pytest.approx(stats.trim_mean(ratios, 0.13))
+    winsorized = stats.mstats.winsorize(np.array(ratios), (0.13, 0.13))
+    error = stats.tstd(winsorized) / ((1 - 2 / 8) * math.sqrt(8))
+    assert estimate.half_width == pytest.approx(stats.t.ppf(0.975, 5) * error)
 
 
 @pytest.mark.parametrize("ratios", [[], [0.1]])
@@ -39,11 +51,12 @@ def test_no_interval_from_fewer_than_two(ratios: list[float]) -> None:
         [4, 6, 9, 13, 19, 28, 41, 61, 91],
     ],
 )
-def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int]) -> None:
+@pytest.mark.parametrize("trim", [0.0, TRIM])
+def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int], trim: float) -> None:
     """However often measuring went on: simulated, with three standard errors of room for the simulation."""
     repeats = 20_000
     room = 3 * math.sqrt(0.05 * 0.95 / repeats)
-    assert total_error(finals, repeats=repeats) <= 0.05 + room
+    assert total_error(finals, repeats=repeats, trim=trim) <= 0.05 + room
 
 
 def test_every_look_spends_something() -> None:

@@ -65,7 +65,7 @@ def test_an_interval_on_one_side_of_none_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("scatter", "words"),
-    [(0.028, "; about 20 s more would settle 1.0 %"), (0.3, "; more than 10 minutes would be needed")],
+    [(0.02, "; about 20 s more would settle 1.0 %"), (0.3, "; more than 10 minutes would be needed")],
 )
 def test_how_much_longer_follows_from_the_scatter(scatter: float, words: str) -> None:
     ratios = [math.exp(scatter * step) for step in (-1, 1, -1, 1, -1, 1, -1, 1)]

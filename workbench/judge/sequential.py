@@ -1,6 +1,7 @@
 """An interval that stays valid when checked repeatedly during measuring, also after a final verdict.
 
-One number per round, Student's t over the rounds, and a part of the 5 % error spent at each planned look.
+One number per round, Student's t over the rounds (Yuen's where some are trimmed), and a part of the 5 % error
+spent at each planned look.
 The parts come from a simulation (`total_error` repeats it): whichever look is the last, the chance that the
 interval ever missed the truth is at most 5 %. A final look between two planned ones spends the part of the
 next; measuring on from there skips that one.
@@ -17,12 +18,12 @@ CONFIDENCE = 0.95
 SPENT_AT: dict[int, float] = {  # most where the default budget ends: after eight rounds or nine
     3: 0.002,
     5: 0.007,
-    8: 0.023,
-    12: 0.018,
-    18: 0.012,
-    27: 0.004,
-    40: 0.002,
-    60: 0.001,
+    8: 0.021,
+    12: 0.015,
+    18: 0.010,
+    27: 0.003,
+    40: 0.0015,
+    60: 0.0008,
     90: 0.0006,
     135: 0.0004,
     200: 0.0002,
@@ -133,7 +134,7 @@ def student_t(probability: float, degrees: int) -> float:
     return float(stdtrit(degrees, probability))
 
 
-def total_error(finals: Sequence[int], *, repeats: int, seed: int = 0) -> float:
+def total_error(finals: Sequence[int], *, repeats: int, seed: int = 0, trim: float = 0.0) -> float:
     """Return the simulated chance that any interval misses the truth.
 
     `finals` are the rounds at which a verdict was final; measuring continued after all but the last.
@@ -146,7 +147,8 @@ def total_error(finals: Sequence[int], *, repeats: int, seed: int = 0) -> float:
         looks = tuple(final for final in finals if final < rounds)
         if rounds not in finals and not is_look(rounds, looks):
             continue
-        so_far = values[:, :rounds]
-        half = student_t(1 - error_at(rounds, looks) / 2, rounds - 1) * so_far.std(axis=1, ddof=1)
-        missed |= np.abs(so_far.mean(axis=1)) > half / math.sqrt(rounds)
+        cut = int(trim * rounds)
+        kept = np.sort(values[:, :rounds], axis=1)[:, cut : rounds - cut]
+        scatter = np.pad(kept, ((0, 0), (cut, cut)), mode="edge").std(axis=1, ddof=1)
+        missed |= np.abs(kept.mean(axis=1)) > _half_width(1.0, rounds, cut, error_at(rounds, looks)) * scatter
     return float(missed.mean())

@@ -27,6 +27,10 @@ BUSY_MOST_ERROR = 0.003
 """The maximum error of a look on a busy machine. If rounds scatter by more than the smallest effect, the
 interval alone prevents false claims: all looks together may call 1 in 100 of equal configs different.
 """
+TRIM = 0.13
+"""The share of the rounds at either end that does not count: of eight rounds, one at each. On a
+quiet machine one round in eight is off by several times the scatter of the others.
+"""
 BUSY_TRIM = 0.17
 """The share of the rounds at either end that does not count on a busy machine: with one of two cores kept
 busy, in every fifth round a process has both threads on one core throughout, and takes twice as long.
@@ -58,7 +62,7 @@ class Criteria:
     @property
     def trim(self) -> float:
         """Return the share of the rounds at either end that does not count."""
-        return BUSY_TRIM if self.is_busy else 0.0
+        return BUSY_TRIM if self.is_busy else TRIM
 
     def interval(self, ratios: Sequence[float]) -> Interval | None:
         """Return the interval of these log ratios."""
