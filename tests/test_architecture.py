@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -21,37 +21,46 @@ SOURCES = {
 }
 
 
-@cache
-def trees() -> dict[str, ast.Module]:
-    """Return every module of ours as a syntax tree."""
-    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of ours: the ones of ours that it imports, and how many of its names are vague."""
+
+    imports: frozenset[str]
+    vague_names: int
 
 
 @cache
-def imported_modules(name: str) -> frozenset[str]:
-    """Return the modules of ours that a module imports, also inside functions and for type checkers."""
-    return frozenset(_imported_modules(name))
+def modules() -> dict[str, Module]:
+    """Return every module of ours by its name; a tree is walked once."""
+    return {name: _module(name, path) for name, path in SOURCES.items()}
 
 
-def _imported_modules(name: str) -> Iterator[str]:
-    for node in ast.walk(trees()[name]):
-        if isinstance(node, ast.Import):
-            targets = [alias.name for alias in node.names]
+def _module(name: str, path: Path) -> Module:
+    """Imports also count inside functions and for type checkers, names as a variable or an argument."""
+    imports: set[str] = set()
+    vague_names = 0
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name):
+            vague_names += node.id in VAGUE_NAMES
+        elif isinstance(node, ast.arg):
+            vague_names += node.arg in VAGUE_NAMES
+        elif isinstance(node, ast.Import):
+            imports.update(_ours(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{name} has a relative import"
-            targets = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for target in targets:
-            module = target
-            while module and module not in SOURCES:  # a name in a module, or a module of somebody else
-                module = module.rpartition(".")[0]
-            if module and module != name:
-                yield module
+            imports.update(_ours(f"{node.module}.{alias.name}") for alias in node.names)
+    return Module(frozenset(imports - {"", name}), vague_names)
+
+
+def _ours(target: str) -> str:
+    """Return the module of ours that holds the target, or an empty text."""
+    while target and target not in SOURCES:  # a name in a module, or a module of somebody else
+        target = target.rpartition(".")[0]
+    return target
 
 
 def test_the_import_graph_has_no_circle() -> None:
-    graph = {name: imported_modules(name) for name in SOURCES}
+    graph = {name: module.imports for name, module in modules().items()}
     assert sum(map(len, graph.values())) > 1000, "imports are counted"
     try:
         TopologicalSorter(graph).prepare()
@@ -61,18 +70,16 @@ def test_the_import_graph_has_no_circle() -> None:
 
 
 def test_names_say_what_they_hold() -> None:
-    """Counted: uses as a variable or an argument. An index or a comprehension needs no vague name either."""
-    counts: Counter[str] = Counter()
-    for module, tree in trees().items():
-        for node in ast.walk(tree):
-            name = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
-            counts[module] += name in VAGUE_NAMES
+    """An index or a comprehension needs no vague name either."""
+    counts = Counter({name: module.vague_names for name, module in modules().items()})
     assert counts.total() < MOST_VAGUE_NAMES, f"most in {counts.most_common(10)}"
 
 
 def test_nothing_below_imports_the_root_of_the_package() -> None:
     """Its names are for notebooks; modules import what they need from where it is."""
     importers = [
-        name for name in SOURCES if name.startswith("workbench.") and "workbench" in imported_modules(name)
+        name
+        for name, module in modules().items()
+        if name.startswith("workbench.") and "workbench" in module.imports
     ]
     assert importers == []
