@@ -28,6 +28,7 @@ with OnOffLoad(1) as load:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="parents of POSIX")
+@pytest.mark.slow
 def test_a_killed_benchmark_leaves_no_load() -> None:
     with subprocess.Popen([sys.executable, "-c", _PARENT], stdin=-1, stdout=-1, text=True) as parent:
         assert parent.stdout is not None

@@ -20,7 +20,9 @@ type_names = {
 }
 
 # Possessive, so that a long text of escapes costs no backtracking memory.
-_TOKENS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{},]', re.DOTALL)
+_TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_SIGNS = b"[]{},"
+_OTHERS = bytes(set(range(256)) - set(_SIGNS))
 DAMAGED = "Ask for the file again, or save the comparison anew: this one was changed after it was written."
 OURS = "This is a fault of the workbench, not yours: please report it with this message."
 
@@ -51,20 +53,15 @@ def name_type(value: object) -> str:
 
 def check_extent(blob: bytes, name: str) -> int:
     """Return the number of values in `blob` without parsing it; raise BundleError if too many or too deep."""
-    depth = items = 0
-    for token in _TOKENS.finditer(blob):
-        sign = blob[token.start()]
-        if sign in b"[{":
-            depth += 1
-            items += 1
-        elif sign in b"]}":
-            depth -= 1
-        elif sign == ord(","):
-            items += 1
+    signs = _TEXTS.sub(b"", blob).translate(None, _OTHERS)
+    items = len(signs) - signs.count(b"]") - signs.count(b"}")
+    if items > limits.JSON_ITEMS:
+        raise BundleError(f"{name} holds more than {limits.JSON_ITEMS:,} values.", DAMAGED)
+    depth = 0
+    for sign in signs.translate(None, b","):
+        depth += 1 if sign in b"[{" else -1
         if depth > limits.JSON_DEPTH:
             raise BundleError(f"{name} nests deeper than {limits.JSON_DEPTH} levels.", DAMAGED)
-        if items > limits.JSON_ITEMS:
-            raise BundleError(f"{name} holds more than {limits.JSON_ITEMS:,} values.", DAMAGED)
     return items
 
 
