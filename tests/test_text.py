@@ -8,6 +8,7 @@ import pytest
 
 from workbench.text import (
     did_you_mean,
+    in_digits,
     in_gib,
     in_ms,
     listed,
@@ -89,4 +90,5 @@ def test_durations_and_sizes() -> None:
     assert in_ms(12.3456) == "12,346 ms"
     assert in_ms(0.001, 3, signed=True) == "+1 ms"
     assert in_ms(None) is None
+    assert [in_digits(rate) for rate in (0.12346, 1040.2, 123456.0)] == ["0.1235", "1,040", "123,456"]
     assert in_gib(3 << 29) == "1.5 GiB"

@@ -97,13 +97,17 @@ def counted(count: int, singular: str, plural: str | None = None) -> str:
     return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
+def in_digits(value: float, digits: int = 4) -> str:
+    """Return a number with that many digits and no exponent: 0.1234, 1,040, 12,345."""
+    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+
+
 def in_ms(seconds: float | None, digits: int = 4, *, signed: bool = False) -> str | None:
     """Return a duration as people read latencies: that many digits and no exponent."""
     if seconds is None:
         return None
-    value, sign = seconds * 1e3, "+" if signed else ""
-    whole = abs(value) >= 10 ** (digits - 1)
-    return f"{value:{sign},.0f} ms" if whole else f"{value:{sign}.{digits}g} ms"
+    text = in_digits(seconds * 1e3, digits)
+    return f"{'+' if signed and not text.startswith('-') else ''}{text} ms"
 
 
 def in_mib(size_bytes: int | None) -> str | None:

@@ -85,3 +85,9 @@ def test_a_remedy_is_a_config_where_a_setting_does_it() -> None:
     )
     assert remedy("attention", group(NOT_KNOWN), script) is None
     assert remedy("conv + batch norm", group(NOT_KNOWN), Config()) is None
+
+
+def test_a_model_is_named_once_where_the_runs_have_its_name() -> None:
+    explained = plain()
+    assert str(Fusions({"A": explained})).startswith(f"{explained.model_name}: A: ")
+    assert str(Fusions({explained.model_name: explained})).count(f"{explained.model_name}: ") == 1

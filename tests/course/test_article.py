@@ -11,6 +11,12 @@ from workbench.course.article import NOT_RECORDED, article_claims, article_table
 from workbench.errors import ConfigError
 
 
+@pytest.fixture(autouse=True)
+def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No value of another test stands in a table."""
+    monkeypatch.setattr("workbench.course.article._MEASURED", {})
+
+
 def test_a_claim_has_three_columns_and_its_missing_conditions() -> None:
     compared = course.compare_with_article("speedups-1.3-to-2", 2.5)
     assert list(compared.to_frame().columns) == ["article", "recorded", "own"]
@@ -91,3 +97,17 @@ def test_every_claim_and_every_table_of_the_article_stands_in_a_lesson() -> None
     assert len(article_tables()) == 11
     whole = "\n".join(code.values())
     assert not [name for name in article_tables() if f'"{name}' not in whole]
+
+
+def test_a_claim_that_was_compared_alone_keeps_its_value_in_the_table_of_its_lesson() -> None:
+    claim = article_claims()["exhaustive-search"]
+    course.compare_with_article(claim.id, None)
+    assert own_values("lesson-4", {})[claim.claim] == "not measured: needs gpu"
+    course.compare_with_article(claim.id, "634 ms\nof a second line")
+    course.compare_with_article(claim.id, None)
+    assert own_values("lesson-4", {claim.id: None})[claim.claim] == "634 ms"
+    assert own_values("lesson-4", {claim.id: 2})[claim.claim] == "2"
+
+
+def own_values(name: str, values: dict[str, object]) -> dict[str, str]:
+    return {row.article: row.own for row in course.compare_with_article(name, values).rows}

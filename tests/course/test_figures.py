@@ -81,7 +81,7 @@ def test_the_same_step_a_loss_and_no_gain_have_their_words() -> None:
     same = steps(row("disabled", 100, 0.010, None, None), row("basic", 60, 0.005, 1.9, 2.1))
     assert str(same).splitlines()[-1] == "Most nodes go and most time is gained at the same step: basic."
     loss = steps(row("disabled", 60, 0.005, None, None), row("basic", 61, 0.010, 0.4, 0.6))
-    assert "1 nodes more, 2.00 times slower" in str(loss)
+    assert "1 node more, 2.00 times slower" in str(loss)
     assert "No single step is a settled gain on this machine." in str(loss)
     assert loss.gains_most_at == "none"
 

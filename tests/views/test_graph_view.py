@@ -57,6 +57,13 @@ def test_several_partitions_are_a_second_tree() -> None:
     assert any(label.startswith("CUDA 0") for label in labels)
 
 
+def test_the_sentence_says_how_many_partitions_each_provider_has() -> None:
+    first, last = node("/a", "MatMul", ("x", "w"), "m"), node("/c", "MatMul", ("s", "w"), "y")
+    net = graph(first, node("/b", "Softmax", ("m",), "s"), last)
+    view = graph_view(explained_of(net, net, on_cpu=("Softmax",)))
+    assert "in 3 partitions (2 on CUDA, 1 on CPU) with 2 tensors crossing" in str(view)
+
+
 def test_a_strip_counts_nodes_by_provider_and_parts() -> None:
     pane = graph_view(fused()).panes[1]
     assert parts_strip(pane) == "CUDA 1 ▇▇▇▇▇▇▁▁▁▁▁▁ CPU 1 · 2 parts, 2 of them a single node"

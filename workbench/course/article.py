@@ -21,6 +21,7 @@ DATA = Path(__file__).with_name("article.json")
 NOT_RECORDED = "no recorded run"
 LESSON = "lesson-"  # begins the name of all claims of a lesson, such as "lesson-3"
 LONGEST = 1_000  # characters of a claim or a caption
+_MEASURED: dict[str, str] = {}  # the reader's values of single claims, kept for the table of their lesson
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
     """Set the reader's value beside the article's and the recorded one.
 
     `name` is a claim, a cell of a table ("levels-latency/ResNet-50/best_speedup"), a table, or all claims of
-    a lesson ("lesson-3"). For the last two `value` maps names of cells or of claims to values.
+    a lesson ("lesson-3"). For the last two `value` maps names of cells or of claims to values. The value of a
+    single claim is kept, and stands in the table of its lesson too.
 
     >>> from workbench import course
     >>> course.compare_with_article("three-levels", 4).rows[0].own
@@ -137,10 +139,13 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
     claims, tables = article_claims(), article_tables()
     if name in claims:
         claim = claims[name]
+        if value is not None:
+            _MEASURED[name] = _own(value)
         return ArticleComparison(claim.id, claim.missing, (claim.row(value),))
     of_lesson = {claim.id: claim for claim in claims.values() if name == f"{LESSON}{claim.lesson}"}
     if of_lesson:
-        own = _named_values(name, value, of_lesson, "claims")
+        given = _named_values(name, value, of_lesson, "claims")
+        own = _MEASURED | {claim: value for claim, value in given.items() if value is not None}
         rows = tuple(claim.row(own.get(claim.id)) for claim in of_lesson.values())
         return ArticleComparison("What the article claims on this subject", (), rows)
     table = tables.get(name.partition("/")[0])

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from workbench.records.display import to_table
+from workbench.text import counted
 
 if TYPE_CHECKING:
     from workbench.analysis.levels import LevelRow
@@ -26,9 +27,10 @@ class Step:
 
     def sentence(self) -> str:
         """Return the step in words."""
-        nodes = "not known" if self.nodes_removed is None else f"{self.nodes_removed:,} nodes fewer"
-        if self.nodes_removed is not None and self.nodes_removed < 0:
-            nodes = f"{-self.nodes_removed:,} nodes more"
+        removed = self.nodes_removed
+        nodes = "not known"
+        if removed is not None:
+            nodes = f"{counted(abs(removed), 'node')} {'more' if removed < 0 else 'fewer'}"
         return f"{self.before} to {self.after}: {nodes}, {self.speed()}"
 
     def speed(self) -> str:

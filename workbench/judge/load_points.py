@@ -16,7 +16,7 @@ from workbench.judge.wording import headline
 from workbench.records.comparison import Verdict
 from workbench.records.display import config_in_words
 from workbench.records.load_test import LoadPoint, LoadRun, LoadSlice, LoadTestRecord
-from workbench.text import in_ms, listed
+from workbench.text import in_digits, in_ms, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,7 +217,7 @@ def _not_reached(row: PointSummary) -> str:
     unanswered = f", {left:,} stayed unanswered" if left else ""
     return (
         f"{row.run.label} does not reach {asked:g} requests/s with {row.point.callers} callers: it answered "
-        f"{most:,.4g} a second and the queue grew until the end{unanswered}; ask for fewer, "
+        f"{in_digits(most)} a second and the queue grew until the end{unanswered}; ask for fewer, "
         "or add callers or sessions"
     )
 
@@ -225,5 +225,6 @@ def _not_reached(row: PointSummary) -> str:
 def _rate(figure: Estimate) -> str:
     if figure.value is None:
         return figure.note
-    ends = "" if figure.low is None or figure.high is None else f" ({figure.low:,.4g} to {figure.high:,.4g})"
-    return f"{figure.value:,.4g} requests/s{ends}"
+    low, high = figure.low, figure.high
+    ends = "" if low is None or high is None else f" ({in_digits(low)} to {in_digits(high)})"
+    return f"{in_digits(figure.value)} requests/s{ends}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench.config.config import Config
 from workbench.records.comparison import OutputAgreement
 from workbench.records.kinds import check_seconds
-from workbench.text import counted, in_mib, in_ms
+from workbench.text import counted, in_digits, in_mib, in_ms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,7 +172,7 @@ def _checked(check: DeploymentCheck) -> str:
     for callers in check.callers:
         rate = check.throughput(callers)
         if rate is not None:
-            parts.append(f"{rate.value:.3g} requests/s from {counted(callers, 'caller')}")
+            parts.append(f"{in_digits(rate.value)} requests/s from {counted(callers, 'caller')}")
     return "; ".join(parts)
 
 

@@ -104,9 +104,8 @@ class Fusions(Exportable):
         return next(iter(self.explained.values())).model_name
 
     def __str__(self) -> str:
-        return f"{self.subject}: " + "; ".join(
-            _sentence(label, explained) for label, explained in self.explained.items()
-        )
+        runs = "; ".join(_sentence(label, explained) for label, explained in self.explained.items())
+        return runs if self.subject in self.explained else f"{self.subject}: {runs}"
 
 
 def why_not(row: FusionRow) -> str:

@@ -20,3 +20,10 @@ def test_the_largest_parts_come_first_and_small_ones_are_left_out() -> None:
 def test_equal_runs_say_that_nothing_stands_out() -> None:
     _, parts = heading((), Difference((change("same", 1e-3, 1e-3),), 1e-3, 1e-3))
     assert parts == "no kind of change makes 1 % of a run."
+
+
+def test_small_parts_are_summed_up_where_the_sentence_would_not_add_up() -> None:
+    small = [change(kind, 1e-3, 0.1e-3) for kind in ("gap", "inserted")]
+    rows = (change("same", 50e-3, 52e-3), change("replaced", 50e-3, 48.5e-3), *small)
+    _, parts = heading((), Difference(rows, 100e-3, 98.7e-3))
+    assert parts == "the same nodes +2 ms, replaced nodes -1.5 ms, the rest -1.8 ms."

@@ -42,6 +42,7 @@ _PLURALS: dict[ChangeKind, str] = {
 }
 MOST_OPS = 4  # of a label; the table has all
 NOTABLE_SHARE = 0.01  # of a run; the sentence leaves out what makes less
+NOTABLE_REST = 0.1  # of the difference; what is left out is summed up where it makes more
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,9 @@ class Difference:
         )
         least_s = NOTABLE_SHARE * max(self.a_s, self.b_s)
         notable = [f"{name} {in_ms(sum_s, 3, signed=True)}" for sum_s, name in sums if abs(sum_s) >= least_s]
+        rest_s = fsum(sum_s for sum_s, _ in sums if abs(sum_s) < least_s)
+        if notable and abs(rest_s) >= NOTABLE_REST * abs(self.difference_s):
+            notable.append(f"the rest {in_ms(rest_s, 3, signed=True)}")
         parts = ", ".join(notable) or f"no kind of change makes {NOTABLE_SHARE * 100:.0f} % of a run"
         return (
             f"A run of B takes {in_ms(abs(self.difference_s), 3)} {way} than one of A "

@@ -101,7 +101,7 @@ class RooflineRecord:
             most = f"{first.op_type} at {(first.achieved or 0.0) * 100:.0f} %"
             doubts.append(
                 f"{count} ran faster than the measured peaks ({most}), so the peaks were measured too low "
-                "and the gain of these nodes is not known: measure again when the machine is quiet"
+                "and the gain of these nodes is not known: measure again"
             )
         return tuple(doubts)
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from workbench.analysis.provenance.account import FATES
-from workbench.text import in_ms, one_line
-from workbench.views.graph.pane import Pane, short_provider
+from workbench.text import counted, in_ms, one_line
+from workbench.views.graph.pane import GraphRow, Pane, short_provider
 
 BAR = 12  # letters of a bar
 
@@ -47,8 +47,16 @@ def _told(pane: Pane) -> str:
     parts = {row.partition for row in nodes if row.partition is not None}
     if len(parts) > 1:
         crossing = len({(w.tensor, pane.rows[w.target].partition) for w in pane.wires if w.crosses})
-        text += f" in {len(parts)} partitions with {crossing:,} tensor{'s' * (crossing != 1)} crossing"
+        text += f" in {len(parts)} partitions{_by_provider(nodes)} with {counted(crossing, 'tensor')} crossing"
     times = [row.time_s for row in nodes if row.time_s is not None]
     if times:
         text += f", {in_ms(sum(times), 3)} of a run in nodes"
     return f"{text}. {one_line(pane.note)}" if pane.note else text
+
+
+def _by_provider(nodes: Sequence[GraphRow]) -> str:
+    """Return how many of the partitions each provider has, where one has several."""
+    pairs = {(row.provider, row.partition) for row in nodes if None not in (row.provider, row.partition)}
+    counts = Counter(short_provider(provider) for provider, _ in pairs)
+    several = len(counts) > 1 and max(counts.values()) > 1
+    return f" ({', '.join(f'{many} on {name}' for name, many in counts.most_common())})" if several else ""
