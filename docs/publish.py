@@ -97,8 +97,12 @@ def _stripped(output: Any) -> Any | None:
 
 
 def alternative_text(words: str) -> str:
-    """Return what a picture says in words, in one line, for readers who do not see it."""
-    return one_line(words.strip("<>"), LONGEST_ALT)
+    """Return what a picture says as sentences in one line, as many as fit, for readers who do not see it."""
+    lines = [line.strip().removeprefix("- ") for line in words.strip("<>").splitlines()]
+    sentences = [line if line.endswith((".", ":", ";")) else f"{line}." for line in lines if line]
+    while len(sentences) > 1 and len(" ".join(sentences)) > LONGEST_ALT:
+        sentences.pop()
+    return one_line(" ".join(sentences), LONGEST_ALT)
 
 
 def _small(picture: str) -> str:

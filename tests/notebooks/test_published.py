@@ -52,6 +52,9 @@ def test_nothing_of_a_machine_is_published(name: str) -> None:
         assert part not in text
 
 
-def test_an_alternative_text_is_one_short_line() -> None:
-    assert alternative_text("<Comparison: B is faster\n  doubt>") == "Comparison: B is faster doubt"
+def test_an_alternative_text_is_whole_sentences_in_one_short_line() -> None:
+    assert alternative_text("<Comparison: B is faster\n  doubt>") == "Comparison: B is faster. doubt."
+    assert alternative_text("A: 1 ms\n- slower.\n") == "A: 1 ms. slower."
+    assert alternative_text("A: 1 ms\n" + "x" * LONGEST_ALT) == "A: 1 ms."
+    assert alternative_text("") == ""
     assert len(alternative_text("x" * 1000)) == LONGEST_ALT
