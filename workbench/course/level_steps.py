@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from workbench.analysis.levels import LevelRow
     from workbench.results.levels import Levels
 
+TIE = 1.02  # within 2 %, twice the smallest effect of a comparison, as in its verdicts
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -23,7 +25,13 @@ class Step:
     after: str
     nodes_removed: int | None
     times: float | None
-    settled: bool | None  # whether the intervals against level disabled are apart; None: no intervals
+    low: float | None = None  # ends of the interval of `times`; None: there is none
+    high: float | None = None
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether the interval excludes no difference; None without an interval."""
+        return None if self.low is None or self.high is None else self.low > 1 or self.high < 1
 
     def sentence(self) -> str:
         """Return the step in words."""
@@ -38,6 +46,8 @@ class Step:
         if self.times is None:
             return "speed not measured"
         if not self.settled:
+            if self.low is not None and self.high is not None and self.low >= 1 / TIE and self.high <= TIE:
+                return f"as fast, within 2 %"
             return f"speed not settled (about {self.times:.2f} times)"
         if self.times >= 1:
             return f"{self.times:.2f} times faster"
@@ -104,13 +114,12 @@ def _steps(rows: tuple[LevelRow, ...]) -> Iterator[Step]:
     for before, after in pairwise(rows):
         removed = None if before.nodes is None or after.nodes is None else before.nodes - after.nodes
         times = before.median_s / after.median_s if before.median_s and after.median_s else None
-        yield Step(before.level, after.level, removed, times, _apart(before, after))
+        yield Step(before.level, after.level, removed, times, *_interval(before, after))
 
 
-def _apart(before: LevelRow, after: LevelRow) -> bool | None:
-    """Return whether the two intervals do not overlap; the baseline is exactly 1."""
-    first = (1.0, 1.0) if before.verdict is None else (before.low, before.high)
-    low, high = first
-    if low is None or high is None or after.low is None or after.high is None:
-        return None
-    return high < after.low or after.high < low
+def _interval(before: LevelRow, after: LevelRow) -> tuple[float | None, float | None]:
+    """Return the ends of the step's ratio that both intervals allow; the baseline is exactly 1."""
+    low, high = (1.0, 1.0) if before.verdict is None else (before.low, before.high)
+    if not low or not high or not after.low or not after.high:
+        return None, None
+    return after.low / high, after.high / low
