@@ -47,7 +47,7 @@ class Step:
             return "speed not measured"
         if not self.settled:
             if self.low is not None and self.high is not None and self.low >= 1 / TIE and self.high <= TIE:
-                return f"as fast, within 2 %"
+                return "as fast, within 2 %"
             return f"speed not settled (about {self.times:.2f} times)"
         if self.times >= 1:
             return f"{self.times:.2f} times faster"

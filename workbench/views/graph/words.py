@@ -46,8 +46,10 @@ def _told(pane: Pane) -> str:
         text += " (" + ", ".join(f"{count:,} on {name}" for name, count in where.most_common()) + ")"
     parts = {row.partition for row in nodes if row.partition is not None}
     if len(parts) > 1:
-        crossing = len({(w.tensor, pane.rows[w.target].partition) for w in pane.wires if w.crosses})
-        text += f" in {len(parts)} partitions{_by_provider(nodes)} with {counted(crossing, 'tensor')} crossing"
+        crossing = counted(
+            len({(w.tensor, pane.rows[w.target].partition) for w in pane.wires if w.crosses}), "tensor"
+        )
+        text += f" in {len(parts)} partitions{_by_provider(nodes)} with {crossing} crossing"
     times = [row.time_s for row in nodes if row.time_s is not None]
     if times:
         text += f", {in_ms(sum(times), 3)} of a run in nodes"
