@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look
 from workbench.figures.drawing import chart_figure, chart_scene
-from workbench.text import bytes_text, counted, in_ms
+from workbench.text import bytes_text, counted, in_digits, in_ms
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,7 +45,7 @@ def _row(check: DeploymentCheck, callers: int) -> ChartRow:
     value = (
         Value(None, "not measured", _LOOK)
         if rate is None
-        else Value(rate.value, f"{rate.value:.3g}", _LOOK, rate.low, rate.high)
+        else Value(rate.value, in_digits(rate.value), _LOOK, rate.low, rate.high)
     )
     latency = _latency(median(latencies) if latencies else None)
     return ChartRow(f"HTTP, {counted(callers, 'caller')}", ((latency,), (value,)))

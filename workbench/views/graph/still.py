@@ -204,8 +204,8 @@ def _arcs(outline: Outline, left: float, first: float) -> Iterator[Shape]:
             yield Polyline(((x - 4, y - 7), (x + 4, y - 7), (x, y)), None, fill=color)
             if tie.crossing:
                 size = "size unknown" if tie.crossing_bytes is None else f"{tie.crossing_bytes / 1e6:.3g} MB"
-                many = f"{tie.crossing} tensors, " if tie.crossing > 1 else ""
-                yield Text(x + 10, y - 7, f"{many}{size} cross", 10, color=color, room=WIDTH / 2 - 20)
+                what = "a tensor crosses" if tie.crossing == 1 else f"{tie.crossing} tensors cross"
+                yield Text(x + 10, y - 7, f"{what}, {size}", 10, color=color, room=WIDTH / 2 - 20)
         else:
             reach = left + WIDTH + 6 + min(ARCS - 10, 5.0 * abs(tie.target - tie.source))
             y1, y2 = start + BOX - 8, end + 8
