@@ -145,8 +145,8 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
     of_lesson = {claim.id: claim for claim in claims.values() if name == f"{LESSON}{claim.lesson}"}
     if of_lesson:
         given = _named_values(name, value, of_lesson, "claims")
-        known = _MEASURED | {claim: value for claim, value in given.items() if value is not None}
-        rows = tuple(claim.row(known.get(claim.id)) for claim in of_lesson.values())
+        measured = _MEASURED | {claim: value for claim, value in given.items() if value is not None}
+        rows = tuple(claim.row(measured.get(claim.id)) for claim in of_lesson.values())
         return ArticleComparison("What the article claims on this subject", (), rows)
     table = tables.get(name.partition("/")[0])
     if table is None or (name != table.id and name not in table.cells()):
