@@ -6,16 +6,24 @@ its finding is there and names the right nodes; `sound` counts findings of the s
 weights and the rules. Parts that measure: `gain` sets the predicted beside the measured speed-up; `improve`
 lets `wb.improve` mend the planted models, then measures start, end and sound model in one interleaved run.
 
-Each try is one line of the JSON-lines file; a second call goes on where the first was stopped.
+Each try is one line of the JSON-lines file; a second call goes on where the first was stopped. `--minutes`
+ends a call early, so that the measuring parts can be spread over several quiet times; on two quiet cores a
+try of both takes about a minute, and there are 48. Give them a WORKBENCH_HOME of their own: fixes that did
+not help are remembered there and not tried again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +64,10 @@ SOUND: dict[str, Callable[[int], Planted]] = {
     "texts": lambda number: Planted(texts(number).model(), config=SOUND_TEXT),
     "products": lambda number: Planted(products(number).model()),
 }
-PARTS = ("recall", "sound", "exact", "speed", "gain", "improve")
+# `gain` comes after `improve`, which would pass over a fix that `gain` measured slower.
+PARTS = ("recall", "sound", "exact", "speed", "improve", "gain")
+MEASURED = ("improve", "gain")
+SPEED_ROWS = 3
 BUDGET_S = 10.0
 
 
@@ -69,17 +80,22 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--tries", type=int, default=MODELS, help="models of each flaw, at most 3")
     parser.add_argument("--only", nargs="+", metavar="FINDING", help="ids of findings, in place of all")
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds of each measurement")
-    parser.add_argument("-o", "--output", type=Path, default=Path("findings.jsonl"))
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="begin no try after this time; a second call goes on"
+    )
+    parser.add_argument("-o", "--output", "--file", type=Path, default=Path("findings.jsonl"))
     parser.add_argument("--report", action="store_true", help="only print the tables of an earlier run")
     options = parser.parse_args(arguments)
-    earlier = rows_of(options.output)
+    until = time.monotonic() + 60 * options.minutes
     if not options.report:
-        done = {(row["part"], row["name"], row["number"]) for row in earlier}
+        done = {(row["part"], row["name"], row["number"]) for row in rows_of(options.output)}
         with tempfile.TemporaryDirectory() as folder, options.output.open("a") as output:
             for row in measure(options, done, Path(folder)):
                 output.write(json.dumps(row) + "\n")
                 output.flush()
                 print(json.dumps(row), file=sys.stderr)
+                if time.monotonic() >= until:
+                    break
     print(report(rows_of(options.output)))
 
 
@@ -87,46 +103,65 @@ def measure(
     options: argparse.Namespace, done: set[tuple[str, str, int]], folder: Path
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each try that no earlier row stands for."""
+    if "speed" in options.parts and sum(part == "speed" for part, _, _ in done) < SPEED_ROWS:
+        for row in speed_rows(folder):
+            if ("speed", row["name"], row["number"]) not in done:
+                yield row
     flaws = [flaw for flaw in FLAWS if not options.only or flaw.finding in options.only]
     for number in range(min(options.tries, MODELS)):
         for flaw in flaws:
             wanted = [
                 part
-                for part in options.parts
-                if part not in ("sound", "speed") and (part, flaw.kind, number) not in done
-                and (flaw.is_timed or part not in ("gain", "improve"))
+                for part in PARTS
+                if part in options.parts and part not in ("sound", "speed")
+                and (part, flaw.kind, number) not in done and (flaw.is_timed or part not in MEASURED)
             ]  # fmt: skip
             if wanted:
-                yield from _rows_of_flaw(flaw, number, wanted, folder, options.budget)
+                with left_out(f"{flaw.kind} {number}"):
+                    yield from _rows_of_flaw(flaw, number, wanted, folder, options.budget)
         for name, make in SOUND.items():
             if "sound" in options.parts and ("sound", name, number) not in done and not options.only:
                 looked = look_at(make(number), folder / "sound.onnx")
                 yield {"part": "sound", "name": name, "number": number, **_findings(looked)}
-    if "speed" in options.parts:
-        for row in speed_rows(folder):
-            if ("speed", row["name"], row["number"]) not in done:
-                yield row
+
+
+@contextmanager
+def left_out(what: str) -> Iterator[None]:
+    """Print what failed and go on: one try must not end a long run, and a second call makes it again."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever a try meets, the others count
+        print(f"{what} is left out: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 def _rows_of_flaw(
     flaw: Flaw, number: int, parts: list[str], folder: Path, budget_s: float
 ) -> Iterator[dict[str, Any]]:
     looked = look_at(flaw.plant(number), folder / "planted.onnx")
-    finding = looked.finding(flaw.finding)
     for part in parts:
-        row: dict[str, Any] | None
-        if part == "recall":
-            row = recall_row(flaw, looked)
-        elif finding is None:
-            row = None
-        elif part == "exact":
-            row = exact_row(finding, looked)
-        elif part == "gain":
-            row = gain_row(finding, looked, budget_s)
-        else:
-            row = improve_row(looked, folder, budget_s)
-        if row is not None:
+        with left_out(f"{part} of {flaw.kind} {number}"):
+            began = time.monotonic()
+            row = _row_of(part, flaw, looked, folder, budget_s)
+            if row is None:
+                continue
+            if part in MEASURED:
+                row |= {
+                    "budget_s": budget_s, "elapsed_s": time.monotonic() - began,
+                    "load": os.getloadavg()[0], "date": datetime.now(UTC).date().isoformat(),
+                }  # fmt: skip
             yield {"part": part, "name": flaw.kind, "finding": flaw.finding, "number": number, **row}
+
+
+def _row_of(part: str, flaw: Flaw, looked: Looked, folder: Path, budget_s: float) -> dict[str, Any] | None:
+    """Return what one part says of a planted model; None if it does not apply."""
+    finding = looked.finding(flaw.finding)
+    if part == "recall":
+        return recall_row(flaw, looked)
+    if part == "improve":
+        return improve_row(looked, folder, budget_s)
+    if finding is None:
+        return None
+    return exact_row(finding, looked) if part == "exact" else gain_row(finding, looked, budget_s)
 
 
 def _findings(looked: Looked) -> dict[str, Any]:

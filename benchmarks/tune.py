@@ -1,16 +1,18 @@
 """How good the choice of `wb.tune` is: regret, false promotions and gain against an exhaustive search.
 
     python -m benchmarks.tune [--models NAME …] [--tries N] [--budget S] [--exhaustive-budget S]
-                              [--max-accuracy-drop SHARE] [--max-error SHARE] [--file ROWS.jsonl]
+                              [--max-accuracy-drop SHARE] [--max-error SHARE] [--minutes M]
+                              [--file ROWS.jsonl]
     python -m benchmarks.tune --report [--file ROWS.jsonl]     the summary of the rows, nothing is measured
     python -m benchmarks.tune --worlds [--tries N]             simulated: recorded effects as truths
 
 For each model: every config of the default space in interleaved rounds (the exhaustive search), then the
 studies, then the leading configs and all that were chosen once more on fresh rounds, from which regret and
 gain follow. Rows go to the file as soon as they are measured, and a second call goes on where the first one
-was stopped. With the defaults, eight models take about 45 minutes: 180 s of exhaustive search a model, three
-studies of 30 s, and up to a minute of fresh rounds. Two usual ways to search are replayed on the recorded
-processes of the exhaustive search (`benchmarks.usual_searches`).
+was stopped; `--minutes` stops it, so that it can be spread over several quiet times. With the defaults,
+eight models take about 45 minutes: 180 s of exhaustive search a model, three studies of 30 s, and up to a
+minute of fresh rounds. Two usual ways to search are replayed on the recorded processes of the exhaustive
+search (`benchmarks.usual_searches`).
 """
 
 from __future__ import annotations
@@ -72,7 +74,14 @@ def main() -> None:
     parser.add_argument("--max-error", type=float, help="let int8 take part, by the error of its outputs")
     parser.add_argument("--replays", type=int, default=10, help="of each usual way a model")
     parser.add_argument("--file", type=Path, default=Path("tune.jsonl"))
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=math.inf,
+        help="begin no measurement after this time; a second call goes on",
+    )
     options = parser.parse_args()
+    until = time.monotonic() + 60 * options.minutes
     if options.worlds:
         simulate(max(options.tries, 50))
         return
@@ -80,13 +89,16 @@ def main() -> None:
     lines = options.file.read_text().splitlines() if options.file.exists() else []
     rows = [row for line in lines if (row := json.loads(line)).get("goal") == repr(goal)]
     for name in () if options.report else options.models:
+        if time.monotonic() >= until:
+            break
+        known = [row for row in rows if row["model"] == name]
         try:
-            for row in measure(name, goal, options, [row for row in rows if row["model"] == name]):
+            for row in measure(name, goal, options, known, until):
                 rows.append({**row, "model": name, "goal": repr(goal)})
                 with options.file.open("a") as file:
                     file.write(json.dumps(rows[-1]) + "\n")
-        except wb.WorkbenchError as error:
-            print(f"{name} is left out: {error}", file=sys.stderr)
+        except Exception as error:  # noqa: BLE001 - whatever one model meets, the others count
+            print(f"{name} is left out: {type(error).__name__}: {error}", file=sys.stderr)
             continue
         print(summary([row for row in rows if row["model"] == name], options.budget), flush=True)
     rows = [row for row in rows if row["model"] in options.models]
@@ -96,20 +108,25 @@ def main() -> None:
         print(replays(rows, title, spaces, key, options.replays), flush=True)
 
 
-def measure(name: str, goal: wb.Goal, options: argparse.Namespace, known: Rows) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one model that are missing."""
+def measure(
+    name: str, goal: wb.Goal, options: argparse.Namespace, known: Rows, until: float
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one model that are missing; begin no measurement after `until`."""
     model, inputs, space = space_of(name, goal)
     rows = list(known)
     exhaustive_s = options.exhaustive_budget or EXHAUSTIVE * options.budget
-    for row in exhaustive(model, inputs, space, goal, exhaustive_s, known):
+    for row in exhaustive(model, inputs, space, goal, exhaustive_s, known, until):
         rows.append(row)
         yield row
     studied = [row for row in known if row["kind"] == "study" and row["budget_s"] == options.budget]
     for seed in range(len(studied), options.tries):
+        if time.monotonic() >= until:
+            return
         row = studied_row(model, inputs, space, goal, options.budget, seed)
         rows.append(row)
         yield row
-    yield from again(model, inputs, space, AGAIN * options.budget, rows)
+    if time.monotonic() < until:
+        yield from again(model, inputs, space, AGAIN * options.budget, rows)
 
 
 def space_of(name: str, goal: wb.Goal) -> tuple[Model, Inputs, Space]:
@@ -138,7 +155,7 @@ def configs_of(space: Space) -> dict[str, Config]:
 
 
 def exhaustive(
-    model: Model, inputs: Inputs, space: Space, goal: wb.Goal, budget_s: float, known: Rows
+    model: Model, inputs: Inputs, space: Space, goal: wb.Goal, budget_s: float, known: Rows, until: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the gain of every config of the space, and the means that people would have seen."""
     configs = configs_of(space)
@@ -152,6 +169,8 @@ def exhaustive(
     missing = [text for text in missing if configs[text].precision not in refused]
     timed = sum(config.precision not in refused for config in configs.values())
     for start in range(0, len(missing), GROUP):
+        if time.monotonic() >= until:
+            return
         group = missing[start : start + GROUP]
         began = time.perf_counter()
         compared = wb.compare(

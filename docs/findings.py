@@ -12,21 +12,27 @@ HEAD = """# Findings
 `wb.findings(model, config)`, `result.findings()` and `workbench findings MODEL` ask each of these rules
 whether time, memory or accuracy is lost, and what would fix it. `finding.try_fix()` measures one fix against
 the config as it is; `wb.improve(model)` and `workbench improve MODEL` try them all, largest gain first, and
-keep what was measured better. A rule that needs a fact nobody made (a cold start, a thread scan) is listed as
-such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for what a config loses
-in accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`, `--max-accuracy-drop 1%`);
-`calibration=` (`--calibration DATA`) names the data of static int8.
+keep what was measured better. A fix for memory, loading or accuracy is kept only where it costs no time. At
+the end `wb.improve` measures the first config against the last one anew; if that says slower, or that the
+outputs differ, it goes back to the first one. A rule that needs a fact nobody made (a cold start, a thread
+scan) is listed as such, never passed over in silence. `data=` (`--data FILE`) names labelled examples, for
+what a config loses in accuracy and for fixes that change the arithmetic (`max_accuracy_drop=`,
+`--max-accuracy-drop 1%`); `calibration=` (`--calibration DATA`) names the data of static int8.
 
 A gain below 3 % of a run, 10 % of the memory or 20 % of the load stands under *small things*. *Sure* means
 that the structure proves it, *likely* that a share of the profile and a measured factor say so, *maybe* that
-only a measurement can tell.
+only a measurement can tell. The savings of fixes on different nodes add up: the list says what all of them
+are worth together, and after each kept fix the shares are computed anew.
 
 A fix that was measured slower, equal or with other outputs is remembered for this model, config, processor
 and version of ONNX Runtime: its finding says what was measured, and `wb.improve` does not try it again.
 
 `python -m benchmarks.findings --parts recall sound exact speed` plants flaws into sound models and counts how
 many are found with the right nodes, how many findings sound models have, and whether exact fixes are exact;
-`--parts gain improve` measures, so it needs a quiet machine. Each goes on where it was stopped.
+`--parts gain improve` measures, so it needs a quiet machine. Each goes on where it was stopped, and
+`--minutes 20 --file rows.jsonl` spreads it over several quiet times; `--report` prints the tables again. What
+is recovered of a planted loss is measured in one run of the flawed, the improved and the sound model, also
+where no fix was kept; it counts where the sound model was proven faster.
 
 This page is made from the rules by `python -m docs.findings`.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
+import workbench as wb
 from benchmarks import honesty, tune_summary
 from tests.factories.comparisons import ordinary
 from workbench.config import Config
@@ -135,10 +137,34 @@ def tuned_rows() -> list[dict[str, Any]]:
 
 def test_the_regret_of_a_study_is_that_on_fresh_rounds() -> None:
     chosen, false = tune_summary.outcomes_of(tuned_rows(), 30.0)
-    assert chosen == {"gain": 0.7, "regret": 0.0, "share": pytest.approx(1 / 6)}
+    assert chosen == {"gain": 0.7, "regret": 0.0, "regret_to_leader": 0.0, "share": pytest.approx(1 / 6)}
     assert false["gain"] == -0.1
-    assert false["regret"] == pytest.approx(math.expm1(0.8))
+    assert false["regret"] == false["regret_to_leader"] == pytest.approx(math.expm1(0.8))
     assert tune_summary.outcomes_of([row for row in tuned_rows() if row["kind"] != "again"], 30.0) == []
+
+
+def test_the_best_of_the_fresh_rounds_may_be_another_than_the_leader_of_the_search() -> None:
+    rows = tuned_rows()
+    lucky = {**rows[-1], "config": "Config(level='basic')", "gain": 0.75}
+    (chosen, _) = tune_summary.outcomes_of([*rows, lucky], 30.0)
+    assert chosen["regret"] == pytest.approx(math.expm1(0.05))
+    assert chosen["regret_to_leader"] == 0.0
+
+
+def test_no_measurement_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import tune
+
+    def compared(*_: object, **__: object) -> None:
+        raise AssertionError("nothing may be measured")
+
+    space = Space.of(intra_op_threads=(1,))
+    monkeypatch.setattr(tune, "space_of", lambda *_: (None, None, space))
+    for name in ("compare", "tune"):
+        monkeypatch.setattr(f"workbench.{name}", compared)
+    options = argparse.Namespace(exhaustive_budget=None, budget=30.0, tries=3)
+    assert list(tune.measure("encoder", wb.Goal(), options, [], until=0.0)) == []
+    with pytest.raises(AssertionError, match="nothing may be measured"):
+        list(tune.measure("encoder", wb.Goal(), options, [], until=math.inf))
 
 
 def test_the_summary_names_the_gain_where_a_fusion_costs_time() -> None:

@@ -24,8 +24,8 @@ class Planted:
     model: onnx.ModelProto
     nodes: tuple[str, ...] = ()
     config: Config = DEFAULTS
-    sound: onnx.ModelProto | None = None  # what the flaw was planted into, where it computes the same
-    sound_config: Config = DEFAULTS
+    sound: onnx.ModelProto | None = None  # computes the same without the flaw; None: none, or the same file
+    sound_config: Config = DEFAULTS  # without the flaw
     calibration: Any = None
     inputs: Any = None  # feeds; None: random ones
     data: Any = None  # labelled examples
@@ -44,5 +44,17 @@ class Flaw:
 
 def planted(net: Net, *outputs: str, config: Config = DEFAULTS, sound: Net | None = None) -> Planted:
     """Return the net as a flawed model."""
-    before = None if sound is None else sound.model()
-    return Planted(net.model(*outputs), tuple(net.planted), config, before, config)
+    model = net.model(*outputs)
+    twin = None if sound is None else _with_names_of(model, sound.model())
+    return Planted(model, tuple(net.planted), config, twin, config)
+
+
+def _with_names_of(model: onnx.ModelProto, sound: onnx.ModelProto) -> onnx.ModelProto:
+    """Give the outputs of the sound model the names of the flawed one's, so that both can be compared."""
+    pairs = zip(sound.graph.output, model.graph.output, strict=True)
+    names = {ours.name: theirs.name for ours, theirs in pairs}
+    for node in sound.graph.node:
+        node.output[:] = [names.get(name, name) for name in node.output]
+    for value in sound.graph.output:
+        value.name = names[value.name]
+    return sound

@@ -55,7 +55,8 @@ def too_many_threads(number: int) -> Planted:
 
 def parallel_mode(number: int) -> Planted:
     net = (images, texts, products)[number](number)
-    return _badly_set(net, SOUND_TEXT.replace(execution_mode="parallel", inter_op_threads=2))
+    config = SOUND_TEXT.replace(execution_mode="parallel", inter_op_threads=2)
+    return Planted(net.model(), config=config, sound_config=SOUND_TEXT)
 
 
 def cpu_first(number: int) -> Planted:

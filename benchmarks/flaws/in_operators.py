@@ -6,7 +6,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from benchmarks.flaws.flaw import SOUND_TEXT, Flaw, Planted, planted
-from benchmarks.flaws.nets import Net, images, signals, texts
+from benchmarks.flaws.nets import Net, flat_signals, images, signals, texts
 
 EXPONENTS = (0.5, -0.5, 4.0)
 ODD_CHANNELS = (30, 45, 34)
@@ -21,7 +21,15 @@ def power(number: int) -> Planted:
         positive = net.add("Sigmoid", result)
         return net.plant("Pow", positive, net.constant("exponent", exponent), name=f"power{layer}")
 
-    return planted(images(number, after))
+    def spelled_out(net: Net, _: int, result: str) -> str:
+        positive = net.add("Sigmoid", result)
+        if exponent == 4:
+            square = net.add("Mul", positive, positive)
+            return net.add("Mul", square, square)
+        root = net.add("Sqrt", positive)
+        return root if exponent > 0 else net.add("Reciprocal", root)
+
+    return planted(images(number, after), sound=images(number, spelled_out))
 
 
 def einsum(number: int) -> Planted:
@@ -97,7 +105,7 @@ def odd_channels(number: int) -> Planted:
 
 
 def narrow_convolutions(number: int) -> Planted:
-    return planted(signals(number))
+    return planted(signals(number), sound=flat_signals(number))
 
 
 def large_kernels(number: int) -> Planted:
@@ -160,7 +168,11 @@ def tanh_gelu(number: int) -> Planted:
         half = net.plant("Mul", net.plant("Add", bent, net.constant("unit", 1)), net.constant("half", 0.5))
         return net.plant("Mul", half, result)
 
-    return planted(texts(number, activation=activation), config=SOUND_TEXT)
+    def fused(net: Net, _: int, result: str) -> str:
+        return net.add("Gelu", result, approximate="tanh")
+
+    sound = texts(number, activation=fused)
+    return planted(texts(number, activation=activation), config=SOUND_TEXT, sound=sound)
 
 
 def spelled_layer_norm(number: int) -> Planted:

@@ -12,7 +12,6 @@ from workbench.api.advising import improve
 from workbench.api.comparing import compare
 from workbench.config import Config, PreparedModel
 from workbench.records.findings import FindingRecord
-from workbench.records.run import Run
 
 SEED = 1_000  # of the fresh measurement; the choice was made with others
 IMPROVE_BUDGETS = 8.0  # of one measurement
@@ -44,36 +43,41 @@ def improve_row(looked: Looked, folder: Path, budget_s: float) -> dict[str, Any]
     )  # fmt: skip
     row: dict[str, Any] = {
         "steps": [f"{step.finding.id}: {'kept' if step.kept else 'not kept'}" for step in better.steps],
+        "ended": better.record.ended,
         "verdict": "tie",
         "recovered": None,
     }
-    if better.config == planted.config:
-        return row
+    changed = better.config != planted.config
     sound = _sound_config(looked, folder)
+    others = [*([better.config] if changed else []), *([] if sound is None else [sound])]
+    if not others:
+        return row
     result = compare(
-        looked.model, planted.config, better.config, *([] if sound is None else [sound]),
-        inputs=looked.inputs, calibration=planted.calibration, budget_s=2 * budget_s,
-        seed=SEED, progress=False, keep=False,
+        looked.model, planted.config, *others, inputs=looked.inputs, calibration=planted.calibration,
+        budget_s=2 * budget_s, seed=SEED, progress=False, keep=False,
     )  # fmt: skip
-    verdict = result.verdict
-    row |= {"verdict": verdict.kind, "ratio": verdict.ratio, "low": verdict.low, "high": verdict.high}
-    start_s, end_s, *rest = (_median_s(run) for run in result.runs)
-    sound_s = rest[0] if rest else None
-    if start_s and end_s and sound_s and start_s > sound_s:
-        row["recovered"] = (start_s - end_s) / (start_s - sound_s)
-        row["lost"] = start_s / sound_s
+    end = result.verdicts[0] if changed else None
+    if end is not None:
+        row |= {"verdict": end.kind, "ratio": end.ratio, "low": end.low, "high": end.high}
+    if sound is not None:
+        loss = result.verdicts[-1]
+        end_ratio = 1.0 if end is None else end.ratio
+        row |= {"lost": loss.ratio, "loss": loss.kind, "recovered": recovered(end_ratio, loss.ratio)}
     return row
 
 
-def _sound_config(looked: Looked, folder: Path) -> Config | None:
-    """Return the config that runs the sound model in the place of the planted one."""
-    sound = looked.planted.sound
-    if sound is None:
+def recovered(end: float | None, sound: float | None) -> float | None:
+    """Return the recovered share of the lost time; both are ratios of the start's time over theirs."""
+    if not end or not sound or sound <= 1:
         return None
+    return (1 - 1 / end) / (1 - 1 / sound)
+
+
+def _sound_config(looked: Looked, folder: Path) -> Config | None:
+    """Return the config that runs the sound model in the place of the planted one, if there is one."""
+    planted = looked.planted
+    if planted.sound is None:
+        return None if planted.sound_config == planted.config else planted.sound_config
     path = folder / "sound_twin.onnx"
-    onnx.save(sound, path)
-    return looked.planted.sound_config.replace(precision=PreparedModel(str(path)))
-
-
-def _median_s(run: Run) -> float | None:
-    return run.latency.median_s
+    onnx.save(planted.sound, path)
+    return planted.sound_config.replace(precision=PreparedModel(str(path)))

@@ -114,7 +114,7 @@ def images(
     return net
 
 
-def signals(number: int, after: Hook = unchanged) -> Net:
+def signals(number: int) -> Net:
     """Return a net of one-dimensional convolutions."""
     width, length, depth = SIGNALS[number]
     net = Net([1, width, length], seed=number)
@@ -122,7 +122,20 @@ def signals(number: int, after: Hook = unchanged) -> Net:
     for layer in range(depth):
         weight = net.weight(f"w{layer}", width, width, 5)
         made = net.plant("Conv", last, weight, name=f"conv{layer}", pads=[2, 2])
-        last = after(net, layer, net.add("Relu", made, name=f"relu{layer}"))
+        last = net.add("Relu", made, name=f"relu{layer}")
+    return net
+
+
+def flat_signals(number: int) -> Net:
+    """Return the same net with two-dimensional convolutions of height 1."""
+    width, length, depth = SIGNALS[number]
+    net = Net([1, width, length], seed=number)
+    height = net.constant("height", [2], np.int64)
+    last = net.add("Unsqueeze", "x", height)
+    for layer in range(depth):
+        weight = net.weight(f"w{layer}", width, width, 1, 5)
+        last = net.add("Relu", net.add("Conv", last, weight, pads=[0, 2, 0, 2]))
+    net.add("Squeeze", last, height)
     return net
 
 

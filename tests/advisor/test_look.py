@@ -86,6 +86,22 @@ def test_findings_are_saved_opened_and_shown(tmp_path: Path) -> None:
     assert "image/png" in opened._repr_mimebundle_()[0]
 
 
+def test_savings_on_different_nodes_add_up() -> None:
+    record = look(evidence(NODES))
+    first, second = replace(record.findings[0], nodes=("s",)), replace(record.findings[1], nodes=("e",))
+    fix = replace(first.fix, kind="config", config=Config(level="basic"))
+    gains = [Gain("time", 0.0, 0.0, 0.0, share) for share in (0.3, 0.2)]
+    both = (replace(first, fix=fix, gain=gains[0]), replace(second, fix=fix, gain=gains[1]))
+    together = replace(record, findings=both)
+    assert together.together == pytest.approx(2.0)
+    assert "Together about 2.00× faster: savings on different nodes add up" in str(together)
+    shared = (both[0], replace(both[1], nodes=("s", "e")))
+    assert replace(record, findings=shared).together is None
+    note = (both[0], replace(both[1], fix=replace(fix, config=None)))
+    assert replace(record, findings=note).together is None
+    assert "Together" not in str(replace(record, findings=both[:1]))
+
+
 def test_a_forged_share_is_refused() -> None:
     record = look(evidence(NODES))
     forged = replace(record.findings[0], gain=replace(record.findings[0].gain, share=7.0))

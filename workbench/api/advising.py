@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.advisor.gather import gather, known_accuracy
 from workbench.advisor.look import look
 from workbench.advisor.tried import with_tried
+from workbench.api.accuracy import accuracy
 from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measurement.limits import Progress
@@ -18,8 +20,10 @@ from workbench.models.examples import examples
 from workbench.models.loading import load
 from workbench.preparation.calibration import source_of
 from workbench.preparation.replayed import replayed
+from workbench.records.fidelity import AccuracyRecord
 from workbench.records.findings import FindingRecord
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
+from workbench.results.comparison import Comparison
 from workbench.results.findings import Finding, Findings, FixResult, Subject
 from workbench.results.improvement import Improvement
 from workbench.results.result import origin_of
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
 BUDGET_S = 180.0
 STEP_S = 15.0  # less than this is no measurement
+LEAST_RATIO = 0.95  # of a fix for memory, load or accuracy whose effect on the time is not settled
 
 
 def findings(
@@ -87,8 +92,9 @@ def improve(
     """Try the findings one after the other, keep what was measured better, look again, until nothing is left.
 
     A fix that changes the arithmetic (int8, 16 bits) is tried only with `max_accuracy_drop`, and kept only if
-    the accuracy on the evaluation set, or on `data`, drops by no more than that. The result's comparison is
-    measured anew after the last step. `budget_s` bounds the trying, by default to three minutes.
+    the accuracy on the evaluation set, or on `data`, drops by no more than that in all. The result's
+    comparison is measured anew after the last step; if it says slower, nothing is kept. `budget_s` bounds the
+    trying, by default to three minutes.
 
     >>> import workbench as wb
     >>> wb.improve.__name__
@@ -102,6 +108,14 @@ def improve(
     current, steps, skipped = start, list[ImprovementStep](), dict[str, str]()
     tried: set[str] = set()
     ended = "Nothing is left to try."
+
+    def evaluate(config: Config) -> AccuracyRecord:
+        table = accuracy(
+            loaded, start, config, data=data, calibration=calibration, progress=progress, cancel=cancel,
+            keep=False,
+        )  # fmt: skip
+        return table.record
+
     while True:
         on_step("looking for findings")
         evidence = gather(loaded, current, fed, calibration=calibration, cancel=cancel, on_step=on_step)
@@ -117,7 +131,7 @@ def improve(
         tried.add(candidate.record.id)
         on_step(f"trying {candidate.record.title}")
         result = candidate.try_fix(min(STEP_S, left_s / 2), progress=progress, cancel=cancel, keep=False)
-        result = _with_accuracy(result, max_accuracy_drop, data, progress, cancel)
+        result = _with_accuracy(_in_time(result), evaluate, max_accuracy_drop)
         steps.append(_step(result))
         current = result.config
     comparison = None
@@ -126,6 +140,10 @@ def improve(
             loaded, start, current, inputs=fed, calibration=calibration, seed=seed + 1, progress=progress,
             cancel=cancel, keep=keep,
         )  # fmt: skip
+        if reason := _worse(comparison):
+            ended = f"{ended} Measured anew, all kept fixes together are no gain, so none is kept: {reason}"
+            steps = [replace(step, kept=False) for step in steps]
+            current, comparison = start, None
     record = ImprovementRecord(
         model_name=loaded.name,
         start=start,
@@ -157,7 +175,7 @@ def _next(
     skipped: dict[str, str],
     max_accuracy_drop: float | None,
 ) -> Finding | None:
-    """The most promising finding that can be tried; why others were not is remembered."""
+    """Return the most promising finding that can be tried; note why others were not."""
     for finding in here:
         record = finding.record
         if record.id in tried:
@@ -179,22 +197,40 @@ def _next(
 
 
 def changes_arithmetic(record: FindingRecord, config: Config) -> bool:
-    """Whether the fix computes in other numbers than the config."""
+    """Return whether the fix computes in other numbers than the config."""
     return record.fix.config is not None and record.fix.config.precision != config.precision
 
 
+def _in_time(result: FixResult) -> FixResult:
+    """Return the result, not kept where a fix for memory, load or accuracy may cost time."""
+    verdict, before = result.comparison.verdict, result.comparison.runs[0].config
+    if not result.kept or verdict.kind in ("faster", "tie"):
+        return result
+    if verdict.kind == "unknown" and verdict.low is not None and verdict.low >= LEAST_RATIO:
+        return result
+    return _refused(result, before, "it may be slower, and nothing slower is kept here")
+
+
+def _worse(comparison: Comparison) -> str:
+    """Return why the last config is worse than the first one, or nothing."""
+    after = comparison.runs[1]
+    if after.failure is not None:
+        return f"it could not be run: {after.failure.problem}"
+    is_worse = comparison.verdict.kind in ("slower", "outputs differ")
+    return str(comparison).splitlines()[0] if is_worse else ""
+
+
 def _with_accuracy(
-    result: FixResult,
-    max_drop: float | None,
-    data: Any,
-    progress: bool | Callable[[Progress], None],
-    cancel: threading.Event | None,
+    result: FixResult, evaluate: Callable[[Config], AccuracyRecord], max_drop: float | None
 ) -> FixResult:
-    """The same, not kept where the accuracy is not known to hold."""
+    """Return the result, not kept where the accuracy is not known to hold.
+
+    `evaluate` sets a config beside the first one, so that the drops of several fixes add up.
+    """
     before = result.comparison.runs[0].config
     if not result.kept or max_drop is None or not changes_arithmetic(result.finding, before):
         return result
-    record = result.comparison.accuracy(data, progress=progress, cancel=cancel).record
+    record = evaluate(result.config)
     score = next((score for score in record.scores if score.label == "B"), None)
     change = None if score is None else score.against
     if change is None:

@@ -28,6 +28,7 @@ MOST_BADGES = 2_000  # nodes of one finding that are marked
 LEAST_TIME_SHARE = 0.03  # a finding below this share is listed as small; FINDINGS, "When to speak"
 LEAST_MEMORY_SHARE = 0.10
 LEAST_LOAD_SHARE = 0.20
+MOST_SHARE = 0.99  # of a run that fixes can save together
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,22 @@ class FindingsRecord:
         return tuple(finding for finding in self.findings if finding.is_small)
 
     @property
+    def together(self) -> float | None:
+        """Return the predicted speed-up of all fixes: savings on different nodes add up.
+
+        Of fixes that share nodes, the first one counts. None: there are no two to add.
+        """
+        covered: set[str] = set()
+        shares: list[float] = []
+        for finding in self.large:
+            nodes, share = set(finding.nodes), finding.gain.share
+            is_fixed = finding.gain.speed_up is not None and finding.fix.config is not None
+            if is_fixed and share and nodes and not nodes & covered:
+                covered |= nodes
+                shares.append(share)
+        return 1 / (1 - sum(shares)) if len(shares) > 1 and sum(shares) < MOST_SHARE else None
+
+    @property
     def looked_text(self) -> str:
         """Return how many rules ran, how many could not, and what these lacked."""
         looked = f"{counted(len(self.looked), 'rule')} looked"
@@ -199,6 +216,8 @@ class FindingsRecord:
 
     def __str__(self) -> str:
         parts = [self.headline, *(str(finding) for finding in self.large)]
+        if self.together is not None:
+            parts.append(f"Together about {self.together:.2f}× faster: savings on different nodes add up")
         if self.small:
             parts.append("Small things: " + "; ".join(finding.title for finding in self.small))
         parts += [f"Fine: {text}" for text in self.fine]

@@ -86,7 +86,8 @@ def head_html(label: str, record: FindingsRecord) -> str:
     config = config_in_words(record.config)
     words, rest, note = NOTHING, f": {record.looked_text}", config
     if record.large:
-        words, rest, note = counted(len(record.large), "finding"), "", f"{config} · {RANKED}"
+        together = "" if record.together is None else f", together about {record.together:.2f}× faster"
+        words, rest, note = counted(len(record.large), "finding"), together, f"{config} · {RANKED}"
     return (
         f'<div class="wbp-findings-head"><b>{text(label)} · {text(words)}</b>{text(rest)}'
         f'<div class="wbp-note">{text(note)}</div></div>'
