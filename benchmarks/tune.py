@@ -203,14 +203,22 @@ def refused_precisions(model: Model, goal: wb.Goal, space: Space) -> set[Any]:
 def studied_row(
     model: Model, inputs: Inputs, space: Space, goal: wb.Goal, budget_s: float, seed: int
 ) -> dict[str, Any]:
-    """Run one study; return what it chose, and how long it measured each candidate."""
-    began = time.perf_counter()
-    result = wb.tune(
-        model, space, limits=goal, budget_s=budget_s, inputs=inputs, seed=seed, progress=False, keep=False
-    )
-    rounds = [candidate.rounds for candidate in result.record.candidates[1:] if candidate.rounds]
+    """Run one study; return what it chose, and how long it measured each candidate.
+
+    A study that ends with an error, such as a budget that is too short, leaves the defaults.
+    """
+    began, best, rounds = time.perf_counter(), Config(), list[int]()
+    try:
+        result = wb.tune(
+            model, space, limits=goal, budget_s=budget_s, inputs=inputs, seed=seed, progress=False, keep=False
+        )
+    except wb.WorkbenchError as error:
+        ended = str(error)
+    else:
+        best, ended = result.best, result.record.ended
+        rounds = [candidate.rounds for candidate in result.record.candidates[1:] if candidate.rounds]
     return {
-        "kind": "study", "try": seed, "best": key(result.best), "ended": result.record.ended,
+        "kind": "study", "try": seed, "best": key(best), "ended": ended,
         "budget_s": budget_s, "elapsed_s": time.perf_counter() - began,
         "rounds": fmean(rounds) if rounds else 0.0, "load": os.getloadavg()[0],
         "date": datetime.now(UTC).date().isoformat(),

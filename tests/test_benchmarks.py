@@ -167,6 +167,19 @@ def test_no_measurement_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyP
         list(tune.measure("encoder", wb.Goal(), options, [], until=math.inf))
 
 
+def test_a_study_that_ends_with_an_error_leaves_the_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import tune
+
+    def refused(*_: object, **__: object) -> None:
+        raise wb.ConfigError("nothing of the space may be tried", "give a longer budget_s")
+
+    monkeypatch.setattr("workbench.tune", refused)
+    nothing: Any = None
+    row = tune.studied_row(nothing, nothing, Space(), wb.Goal(), 30.0, 2)
+    assert (row["best"], row["try"], row["rounds"]) == (repr(Config()), 2, 0.0)
+    assert "give a longer budget_s" in row["ended"]
+
+
 def test_the_summary_names_the_gain_where_a_fusion_costs_time() -> None:
     rows = tuned_rows()
     text = tune_summary.summary([*rows, *({**row, "model": "mobilenetv2"} for row in rows)], 30.0)

@@ -134,7 +134,8 @@ def flat_signals(number: int) -> Net:
     last = net.add("Unsqueeze", "x", height)
     for layer in range(depth):
         weight = net.weight(f"w{layer}", width, width, 1, 5)
-        last = net.add("Relu", net.add("Conv", last, weight, pads=[0, 2, 0, 2]))
+        made = net.add("Conv", last, weight, pads=[0, 2, 0, 2])
+        last = net.add("Relu", made, name=f"flat{layer}")
     net.add("Squeeze", last, height)
     return net
 

@@ -16,7 +16,7 @@ import pytest
 import workbench as wb
 from tests.judge.fakes import FakeWorker, World
 from tests.models import tiny
-from workbench.errors import Cancelled, RunFailed
+from workbench.errors import Cancelled, RunFailed, WorkerError
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.study import StudyRecord
 from workbench.results.registry import KINDS
@@ -91,6 +91,31 @@ def test_a_failing_config_is_a_row_with_its_error(tmp_path: Path) -> None:
     (failed,) = [c for c in record.candidates if c.config == wb.Config(intra_op_threads=3)]
     assert failed.state == "failed"
     assert "three threads are too many" in failed.reason
+
+
+class HangingWorker(PlanWorker):
+    """Gives no answer while it loads a config of two threads."""
+
+    def request(self, kind: str, body: dict[str, Any], *, timeout_s: float = 0.0, **options: Any) -> Message:
+        if kind == "load" and body["plan"]["attributes"].get("intra_op_num_threads") == 2:
+            self._world.clock.now_s += timeout_s
+            raise WorkerError(f"the worker gave no answer within {timeout_s:g} s", "try another config")
+        return super().request(kind, body, timeout_s=timeout_s, **options)
+
+
+class HangingWorld(PlanWorld):
+    def start(self, folder: Path, *, name: str, **_: Any) -> Any:
+        super().start(folder, name=name)
+        return HangingWorker(self, folder, name, name.split("-")[0])
+
+
+def test_a_hanging_config_is_a_row_with_its_error_and_ends_within_half_a_minute(tmp_path: Path) -> None:
+    world = HangingWorld()
+    record = studied(asked(tmp_path), world)
+    (hanging,) = [c for c in record.candidates if c.config == wb.Config(intra_op_threads=2)]
+    assert hanging.state == "failed"
+    assert "no answer within 30 s" in hanging.reason
+    assert record.best_config == wb.Config(intra_op_threads=1)
 
 
 def test_the_defaults_are_a_possible_answer(tmp_path: Path) -> None:
