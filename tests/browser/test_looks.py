@@ -12,7 +12,7 @@ import workbench as wb
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
-from tests.browser.harness.panels import tab
+from tests.browser.harness.panels import tab, until
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 
@@ -51,7 +51,7 @@ FAINTEST = """within => {
     const [front, back] = [light(over(parts(getComputedStyle(word).fill), behind)), light(behind)];
     contrasts.push([(Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05), word.textContent]);
   }
-  return contrasts.sort((first, second) => first[0] - second[0])[0];
+  return contrasts.sort((first, second) => first[0] - second[0])[0] ?? null;
 }"""
 
 # Whether the swatch of no time is nearly as light, or as dark, as the page; without a theme it is grey.
@@ -64,7 +64,7 @@ FIRST_SHADE = """light => {
 
 
 def readable(page: Page, within: str) -> None:
-    contrast, words = page.evaluate(FAINTEST, within)
+    contrast, words = until(page, lambda: page.evaluate(FAINTEST, within), f"that there are words {within}")
     assert contrast >= LEAST, f"{words!r} has a contrast of {contrast:.2f}"
 
 

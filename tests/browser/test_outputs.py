@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, TimeoutError
 
 import workbench as wb
 from tests.browser.conftest import Show
@@ -53,6 +54,8 @@ def fits(page: Page, name: str = "") -> None:
     page.locator(SHOWN).locator(PICTURE).first.wait_for()
     for cell in page.locator(f"{SHOWN} .jp-CodeCell").all():
         cell.scroll_into_view_if_needed()
+        with suppress(TimeoutError):  # a figure is drawn before it fits its place
+            page.wait_for_function(f"() => ({CUT})().length === 0")
         assert page.evaluate(CUT) == [], name
 
 

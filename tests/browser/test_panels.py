@@ -16,8 +16,10 @@ from tests.browser.harness.panels import (
     MENU,
     SECTIONS,
     TABS,
+    TAKEN,
     button,
     compared,
+    each_card,
     knob,
     make,
     menu_item,
@@ -31,6 +33,8 @@ from tests.models import tiny
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
 START = "import workbench as wb\nbench = wb.Workbench('digits-conv')\nbench.state.budget_s = {budget}\nbench"
+# Nothing is settled of equal configs this exactly: it runs until it is cancelled.
+ENDLESS = START.format(budget=600.0).replace("bench.state", "bench.state.smallest_effect = 1e-6\nbench.state")
 CLICKS = 5
 # Presses a button and, as soon as possible, Cancel. A short run may be over before the page shows it:
 # then there is nothing to cancel.
@@ -43,10 +47,6 @@ START_AND_CANCEL = """async (name) => {
   }
   find('Cancel').click();
 }"""
-# Every image is a still of a figure; one that is drawn right now has no source yet.
-STILLS_ALONE = (
-    "() => [...document.querySelectorAll('.wbp img')].every((e) => e.src.startsWith('data:image/png;'))"
-)
 # Items of the menu whose middle something else covers or whose list cuts them.
 HIDDEN_ITEMS = """() => [...document.querySelectorAll('.wbm-list button')].filter((item) => {
   const {left, right, top, bottom} = item.getBoundingClientRect();
@@ -57,7 +57,10 @@ HOSTILE = "<img src=x onerror=\"document.title='pwned'\">"
 
 
 def opened(show: Show, budget_s: float = 2.0, **options: object) -> Book:
-    book = show(START.format(budget=budget_s), **options)  # type: ignore[arg-type]
+    return with_model(show(START.format(budget=budget_s), **options))  # type: ignore[arg-type]
+
+
+def with_model(book: Book) -> Book:
     expect(book.page.locator(".wbp-headline")).to_contain_text("digits-conv")
     return book
 
@@ -85,7 +88,7 @@ def answered_ms(page: Page) -> list[float]:
 
 def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
     """Each is answered in mid-run; how soon is in `python -m benchmarks.panels clicks`."""
-    page = opened(show, 600.0).page
+    page = with_model(show(ENDLESS)).page
     button(page, "Compare").click()
     expect(page.locator(".wbp-doing")).to_contain_text("round 2")
     assert len(answered_ms(page)) == CLICKS
@@ -102,7 +105,7 @@ def test_clicks_are_answered_while_a_comparison_runs(show: Show) -> None:
 @pytest.mark.parametrize("name", ["Compare", "Level by level", "Ablate"])
 def test_cancel_leaves_no_process(show: Show, name: str) -> None:
     """How soon is in `python -m benchmarks.panels cancel`."""
-    page = opened(show, 600.0).page
+    page = with_model(show(ENDLESS)).page
     button(page, name).click() if name == "Compare" else make(page, name)
     until(page, lambda: bool(workers()))
     button(page, "Cancel").click()
@@ -129,7 +132,7 @@ def test_a_short_run_is_cancelled_or_done_and_the_verdict_stays(show: Show) -> N
 
 
 def test_two_reloads_in_mid_run_find_it_again(show: Show) -> None:
-    book = opened(show, 600.0)
+    book = with_model(show(ENDLESS))
     page = book.page
     button(page, "Compare").click()
     expect(page.locator(".wbp-doing")).to_contain_text("round")
@@ -144,7 +147,7 @@ def test_two_reloads_in_mid_run_find_it_again(show: Show) -> None:
 
 
 def test_a_kernel_restart_in_mid_run_leaves_no_orphan(show: Show) -> None:
-    book = opened(show, 600.0)
+    book = with_model(show(ENDLESS))
     button(book.page, "Compare").click()
     until(book.page, lambda: bool(workers()))
     book.restart_kernel()
@@ -172,16 +175,16 @@ def test_names_that_carry_script_are_text_everywhere(show: Show, lab: Lab) -> No
         make(page, name)
         tab(page, place)
         expect(page.locator(".wbp-page:visible .wbp-pills button").first).to_be_visible()
+        expect(page.locator(".wbp-progress")).to_have_count(0)
     button(page, "Find improvements").click()
     tab(page, "findings")
     expect(page.locator(".wbp-findings:visible")).to_contain_text("rules looked")
+    expect(page.locator(".wbp-progress")).to_have_count(0)  # its end turns to its tab
     for name in TABS:
         tab(page, name)
-        expect(page.locator(".wbp-page:visible")).not_to_be_empty()
-        for pill in page.locator(".wbp-page:visible .wbp-pills button:visible").all():
-            pill.click()
-            expect(page.locator(".wbp-page:visible .wbp-card").first).to_be_visible()
-    page.wait_for_function(STILLS_ALONE)
+        assert page.locator(TAKEN).count() == 0, name
+        for pill in each_card(page):
+            assert page.locator(TAKEN).count() == 0, f"{name}, {pill}"
     assert page.title() != "pwned"
     assert page.title() != "1"
 

@@ -31,11 +31,11 @@ def shows_something(page: Page, name: str) -> None:
     """The tab is filled, and nothing in it failed."""
     filled = page.locator(".wbp-page:visible")
     expect(filled).not_to_be_empty()
+    if name in ("latency", "graph", "fusions", "flame"):
+        expect(filled.locator(".wbp-card").locator("canvas, .main-svg, .plot-img").first).to_be_visible()
     expect(page.locator(".wbp-progress")).to_have_count(0)
     expect(filled.locator(".wbp-error")).to_have_count(0)
     expect(filled.locator(".wbp-note", has_text="drawing…")).to_have_count(0)
-    if name in ("latency", "graph", "fusions", "flame"):
-        expect(filled.locator(".wbp-card").locator("canvas, .main-svg, .plot-img").first).to_be_visible()
 
 
 def same_configs(code: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -14,11 +15,19 @@ from playwright.sync_api import Locator, expect
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab, started_lab
+from tests.browser.harness.panels import until
 from tests.executed import NAMES, Executed, sections
 
 pytestmark = [pytest.mark.browser, pytest.mark.real, pytest.mark.slow]
 
-SEEN = "img, table, .js-plotly-plot .main-svg"
+SEEN = """async (output) => {
+  for (const element of output.querySelectorAll('img, table, .js-plotly-plot .main-svg')) {
+    const isDrawn = element.tagName !== 'IMG' || (await element.decode().then(() => true, () => false));
+    const {width, height} = element.getBoundingClientRect();
+    if (isDrawn && width > 40 && height > 20) return true;
+  }
+  return false;
+}"""
 TRUSTED = """() => window.jupyterapp.shell.currentWidget.content.widgets
   .filter((cell) => cell.model.type === 'code').some((cell) => cell.model.trusted)"""
 
@@ -47,7 +56,7 @@ def test_a_stranger_sees_a_figure_or_a_table_in_each_section(
         outputs = [opened.output(number + index) for index in range(len(cells))]
         number += len(cells)
         if any(cell.outputs for cell in cells):
-            assert any(shows(output) for output in outputs), title
+            until(page, partial(shows_any, outputs), title)
     pages.picture(page, f"shared-{name}")
 
 
@@ -66,13 +75,12 @@ def test_as_html_nothing_is_empty_offline(
     pages.asked[:] = [url for url in pages.asked if "://127.0.0.1" in url]  # nbconvert's template asks a CDN
 
 
+def shows_any(outputs: list[Locator]) -> bool:
+    return any(map(shows, outputs))
+
+
 def shows(output: Locator) -> bool:
     """A picture that was decoded, or a table, of a size to look at."""
     output.scroll_into_view_if_needed()
-    for element in output.locator(SEEN).all():
-        box = element.bounding_box()
-        is_picture = element.evaluate("e => e.tagName === 'IMG'")
-        loaded = not is_picture or element.evaluate("e => e.decode().then(() => e.naturalWidth > 0)")
-        if box is not None and box["width"] > 40 and box["height"] > 20 and loaded:
-            return True
-    return False
+    shown: bool = output.evaluate(SEEN)
+    return shown

@@ -10,13 +10,11 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
+from tests.browser.harness.panels import TABS, TAKEN, each_card, tab
 from tests.results.strangers import GOLDEN, poisoned
 from workbench.results.registry import KINDS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-# What an attempt would leave in the page if it were taken for markup, in HTML or in SVG.
-TAKEN = "img[src='x'], [onerror], a[href^='javascript'], [*|href^='javascript'], svg a"
 
 
 def nothing_taken(page: Page) -> None:
@@ -54,15 +52,13 @@ def test_in_the_panels(show: Show, lab: Lab, stranger: Path) -> None:
     )
     page = book.page
     expect(page.locator(".wbp-verdict[data-kind]")).to_be_visible()
-    for tab in page.locator(".wbp-tabs [role=tab]").all():
-        tab.click()
-        expect(page.locator(".wbp-page:visible")).not_to_be_empty()
-        for pill in page.locator(".wbp-page:visible .wbp-pills button:visible").all():
-            pill.click()
-            expect(page.locator(".wbp-page:visible .wbp-card").first).to_be_visible()
+    for name in TABS:
+        tab(page, name)
+        nothing_taken(page)
+        for _ in each_card(page):
             nothing_taken(page)
             turn = page.locator(".wbp-page:visible .wbp-menu").get_by_role("button", name="Table", exact=True)
             if turn.count():
                 turn.first.click()
-                expect(page.locator(".wbp-page:visible .wbt table").first).to_be_visible()
+                expect(page.locator(".wbp-page:visible .wbp-card .wbt table").first).to_be_visible()
                 nothing_taken(page)

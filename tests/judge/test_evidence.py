@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.factories.runs import block, process
 from workbench.config import Config
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.evidence import Evidence
+from workbench.judge.percentiles import percentiles
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.participant import Outcome
 from workbench.records.comparison import InputsRecord, ModelRecord
@@ -84,3 +86,15 @@ def test_failures_take_a_config_out(evidence: Evidence) -> None:
     assert [candidate.label for candidate in evidence.alive()] == ["A"]
     assert not evidence.has_samples()
     assert evidence.run("B").failure is not None
+
+
+def test_a_round_of_slow_runs_has_a_median_though_a_cycle_was_disturbed(evidence: Evidence) -> None:
+    """Three cycles of a run per block: without the disturbed one four samples are left, one too few."""
+    quiet, busy = block(0.2, count=1), block(0.3, count=1, disturbed=("others used the machine",))
+    for number, population in ((1, "all"), (2, "undisturbed")):
+        record = process(number, [busy, busy, quiet, quiet, quiet, quiet])
+        evidence.add([Outcome(label, record=record) for label in "AB"])
+        assert evidence.population() == population
+        for run in evidence.runs():
+            (middle,) = percentiles(run, (50.0,))
+            assert middle.value == 0.2

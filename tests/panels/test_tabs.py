@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.panels.conftest import settle
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
-from workbench.panels.tabs.tab import BOTH, TabPage
+from workbench.panels.tabs.tab import BOTH, Tab, TabPage
 from workbench.panels.tabs.thread_choice import ThreadChoice, knees
 
 
@@ -106,6 +107,44 @@ def test_a_tab_is_made_when_it_is_first_shown(shown: wb.Workbench) -> None:
     assert list(results.pages.made) == [0]
     turned(shown, "memory")
     assert len(results.pages.made) == 2
+
+
+def test_a_switch_that_is_told_after_its_tab_was_left_draws_nothing(shown: wb.Workbench) -> None:
+    """A page tells of a second press once the first is answered, and of a turn of the tabs at once."""
+    latency = turned(shown, "latency")
+    turned(shown, "graph")
+    latency.which.value = "over time"
+    settle(shown)
+    assert latency.content.children == (), "a figure would be drawn without a size"
+    turned(shown, "latency")
+    assert latency.content.children == (latency.cards["over time"].widget,)
+
+
+def test_a_tab_that_is_left_while_a_job_fills_it_ends_empty(
+    shown: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filling, go_on, all_cards = threading.Event(), threading.Event(), Tab.all_cards
+
+    def slowly(tab: Tab, state: Any) -> Any:
+        filling.set()
+        go_on.wait()
+        return all_cards(tab, state)
+
+    monkeypatch.setattr(Tab, "all_cards", slowly)
+    latency = turned(shown, "latency")
+    parts = {"thread scaling/B": wb.Threads(SCALING)}
+    threads = [
+        threading.Thread(target=setattr, args=(shown.state, "parts", parts)),
+        threading.Thread(target=shown.panels.results.turn, args=("history",)),
+    ]
+    threads[0].start()
+    filling.wait()
+    threads[1].start()
+    threads[1].join(0.2)  # it waits for the other one
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert latency.content.children == ()
 
 
 def test_before_a_comparison_there_are_no_questions() -> None:

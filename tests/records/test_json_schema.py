@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import zipfile
@@ -21,16 +22,23 @@ from workbench.records.json_schema import FOLDER, as_text, schemas
 from workbench.results.registry import KINDS
 
 
+SCHEMAS = schemas(KINDS)
+
+
+@functools.cache
+def validator(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(json.loads((FOLDER / name).read_text("utf-8")))
+
+
 def validate(data: Any, name: str) -> None:
-    schema = json.loads((FOLDER / name).read_text("utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(data)
+    validator(name).validate(data)
 
 
-@pytest.mark.parametrize("name", schemas(KINDS))
+@pytest.mark.parametrize("name", SCHEMAS)
 def test_the_committed_schema_is_up_to_date(name: str) -> None:
     """When this fails: `python -m workbench.results.registry`; for a released version, add a step first."""
-    assert (FOLDER / name).read_text("utf-8") == as_text(schemas(KINDS)[name])
-    jsonschema.Draft202012Validator.check_schema(schemas(KINDS)[name])
+    assert (FOLDER / name).read_text("utf-8") == as_text(SCHEMAS[name])
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
 
 
 def record_json(record: ComparisonRecord) -> Any:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import psutil
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.harness.chromium import PATIENCE_MS
 from tests.conftest import is_worker
+
+T = TypeVar("T")
 
 TABS = (
     "latency", "graph", "fusions", "flame", "memory", "accuracy", "findings",
@@ -21,6 +26,20 @@ SECTIONS = (
 MENU = "more results"  # of everything that has no button of its own
 VERDICTS = re.compile("faster|slower|tie|Not settled yet|failed|Outputs differ")
 MOST_TABS = 300  # keys until a place is reached; far more than there are places
+# What an attempt in a name would leave in the page if it were taken for markup, in HTML or in SVG.
+TAKEN = "img[src='x'], [onerror], a[href^='javascript'], [*|href^='javascript'], svg a"
+CARDS, PILLS = ".wbp-page:visible .wbp-card", ".wbp-page:visible .wbp-pills button:visible"
+DRAWN = "canvas, .main-svg, .plot-img, table, .wbp-fusion, .wbp-note, .wbp-error"  # one of these is in a card
+DRAWING = "drawing…"
+# Presses a pill by its name, if it is there and another one is chosen; cards that come after it have no mark.
+PRESS = """(name) => {
+  const pills = [...document.querySelectorAll('.wbp-page .wbp-pills button')];
+  const pill = pills.find((place) => place.textContent === name && place.checkVisibility());
+  if (!pill || pill.classList.contains('mod-active')) return false;
+  document.querySelectorAll('.wbp-card').forEach((card) => card.toggleAttribute('data-before', true));
+  pill.click();
+  return true;
+}"""
 
 
 def button(page: Page, name: str) -> Locator:
@@ -56,6 +75,24 @@ def turned(page: Page, name: str) -> None:
     expect(filled.first).to_be_visible()
 
 
+def drawn(page: Page, cards: str = CARDS) -> None:
+    """Wait until one of these cards shows what it holds."""
+    filled = page.locator(cards).filter(has=page.locator(DRAWN)).filter(has_not_text=DRAWING)
+    expect(filled.first).to_be_visible()
+
+
+def each_card(page: Page) -> Iterator[str]:
+    """Press the pills of the tab that is shown; yield each when its card is drawn, first the chosen one."""
+    if not page.locator(CARDS).count():
+        return
+    drawn(page)
+    yield "as it opens"
+    for name in page.locator(PILLS).all_text_contents():
+        if page.evaluate(PRESS, name):
+            drawn(page, f"{CARDS}:not([data-before])")
+            yield name
+
+
 def compared(page: Page) -> None:
     """Wait until the verdict is shown and nothing runs."""
     expect(page.locator(".wbp-verdict[data-kind]")).to_contain_text(VERDICTS)
@@ -66,10 +103,13 @@ def workers() -> list[psutil.Process]:
     return [child for child in psutil.Process().children(recursive=True) if is_worker(child)]
 
 
-def until(page: Page, condition: Callable[[], bool]) -> None:
-    """Wait for a condition outside of the page, which Playwright cannot wait for."""
-    while not condition():
+def until(page: Page, condition: Callable[[], T], what: str = "") -> T:
+    """Wait for what Playwright cannot wait for, such as a condition outside of the page; return its value."""
+    latest = time.monotonic() + PATIENCE_MS / 1e3
+    while not (value := condition()):
+        assert time.monotonic() < latest, f"it never came true {what}"
         page.wait_for_timeout(20)
+    return value
 
 
 class Keys:

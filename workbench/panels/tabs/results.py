@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -79,6 +80,7 @@ class Results:
         self.pages = Pages([*makers, partial(tune_page, bench), partial(history_page, bench)])
         titles = [*(tab.title for tab in TABS), "tune", "history"]
         self.tabs = W.Tab(self.pages.places, titles=titles, _dom_classes=("wbp-tabs",))
+        self._turning = threading.RLock()  # pages tell of a turn in one thread, jobs end in another
         self.questions = Questions(bench, self.row, self.banner.more, self.turn)
         self.widget = W.VBox([self.banner.widget, self.questions.widget, self.row.widget, self.tabs])
         self.tabs.observe(self._turned, names="selected_index")
@@ -120,12 +122,14 @@ class Results:
     def _turned(self, change: dict[str, Any]) -> None:
         if change["new"] is not None:
             self.tabs.set_title(change["new"], self.titles[change["new"]])
-        for place in (change["old"], change["new"]):
-            if place is not None:
-                page = self.pages[place]
-                page.show() if place == change["new"] else page.hide()
+        with self._turning:
+            for place in (change["old"], change["new"]):
+                if place is not None:
+                    page = self.pages[place]
+                    page.show() if place == change["new"] else page.hide()
 
     def _changed(self, _: object) -> None:
-        for page in self.pages.made.values():
-            page.forget()
-        self.pages[self.tabs.selected_index or 0].show()
+        with self._turning:
+            for page in self.pages.made.values():
+                page.forget()
+            self.pages[self.tabs.selected_index or 0].show()

@@ -111,6 +111,7 @@ class TabPage:
         self.widget.add_class("wbp-page")
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
+        self.is_shown = False
         self.state.observe(lambda _: self._enable(), names=["job", "model", "result"])
         self._enable()
         self._fill_bar(())
@@ -124,6 +125,7 @@ class TabPage:
 
     def show(self) -> None:
         """Fill the tab, with the cards that were shown last if there still are any of their title."""
+        self.is_shown = True
         stale = not self.fresh
         if stale:
             self.fresh = True
@@ -139,7 +141,12 @@ class TabPage:
             self.tools.refresh()
 
     def _turn(self) -> None:
-        """Show the cards of the chosen title and side."""
+        """Show the cards of the chosen title and side.
+
+        A page may tell of a switch after it tells that the tab was left: what is drawn then has no size.
+        """
+        if not self.is_shown:
+            return
         of_title = [card for card in self.cards.values() if card.card.title == self.which.value]
         labels = [card.card.label for card in of_title]
         _offer(self.side, [*labels, BOTH] if len(labels) > 1 else [])
@@ -168,6 +175,7 @@ class TabPage:
 
     def hide(self) -> None:
         """Take everything out of the page; drawn cards are kept here."""
+        self.is_shown = False
         self.content.children = ()
 
     def forget(self) -> None:
