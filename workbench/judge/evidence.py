@@ -227,9 +227,9 @@ class Evidence:
 
 
 def _has_too_few(run: Run) -> bool:
-    """Return whether the undisturbed blocks of a run hold too few samples for a median."""
+    """Return whether a run was measured, and its undisturbed blocks hold too few samples for a median."""
     blocks = [block for process in run.processes for block in process.blocks if not block.disturbed]
-    return sum(len(block.samples_s) for block in blocks) < NEEDED[50.0]
+    return bool(run.processes) and sum(len(block.samples_s) for block in blocks) < NEEDED[50.0]
 
 
 def _installed(name: str) -> str:
