@@ -21,7 +21,6 @@ from workbench.records.bundle import pack_record
 from workbench.records.json_schema import FOLDER, as_text, schemas
 from workbench.results.registry import KINDS
 
-
 SCHEMAS = schemas(KINDS)
 
 
