@@ -27,6 +27,20 @@ PLACE = """() => {
   const box = point.getBoundingClientRect();
   return [box.x + box.width / 2, box.y + box.height / 2];
 }"""
+WIDTHS = (1024, 1440, 1920)
+# The fields whose placeholder is wider than they are, once the panels have taken the width of the window.
+CUT_PLACEHOLDERS = """width => {
+  if (innerWidth !== width) return null;
+  const brush = document.createElement('canvas').getContext('2d');
+  const fields = [...document.querySelectorAll('.wbp-page input[placeholder]')];
+  const visible = fields.filter((field) => field.checkVisibility() && field.placeholder);
+  return {count: visible.length, cut: visible.filter((field) => {
+    const style = getComputedStyle(field);
+    brush.font = `${style.fontSize} ${style.fontFamily}`;
+    const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    return brush.measureText(field.placeholder).width > room;
+  }).map((field) => field.placeholder)};
+}"""
 
 
 def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab) -> None:
@@ -50,3 +64,8 @@ def test_a_click_on_a_point_of_the_figure_picks_its_config(show: Show, lab: Lab)
     button(page, "More limits, cluster").click()
     expect(page.get_by_label("cluster", exact=True)).to_be_visible()
     assert faults(page, ".wbp-page") == []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 1000})
+        fields = page.wait_for_function(CUT_PLACEHOLDERS, arg=width).json_value()
+        assert fields["count"] >= 8
+        assert fields["cut"] == [], f"at {width} pixels"

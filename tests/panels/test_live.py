@@ -52,13 +52,16 @@ def test_without_samples_nothing_is_drawn_and_names_are_text() -> None:
     assert "<img" not in progress_html(JobView(HOSTILE, HOSTILE, 1.0))
 
 
-def test_the_banner_is_there_while_something_runs(bench: wb.Workbench) -> None:
+@pytest.mark.parametrize("job", ["Compare", "Measure longer"])
+def test_the_banner_is_there_while_something_runs(bench: wb.Workbench, job: str) -> None:
     live, stale = bench.panels.live, bench.panels.stale
     assert live.widget.layout.display == "none"
-    bench.state.job = JobView("Compare", "round 1", 1.0)
+    bench.state.job = JobView(job, "round 1", 1.0)
     assert live.widget.layout.display is None
     assert "round 1" in live.progress.value
     assert "wbp-dimmed" in stale.widget._dom_classes
+    bench.state.job = JobView("Roofline", "peaks", 1.0)
+    assert "wbp-dimmed" not in stale.widget._dom_classes, "its verdict stays"
     bench.state.job = None
     assert "wbp-dimmed" not in stale.widget._dom_classes
 

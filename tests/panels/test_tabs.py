@@ -76,7 +76,7 @@ def test_a_question_shows_its_card_where_others_stand_in_the_tab(shown: wb.Workb
     shown.result.add(examples.further()["ablation"], "B")
     links = {link.description: link for link in shown.panels.results.questions.links}
     fusions = turned(shown, "fusions")
-    for question, title in (("worth of passes", "ablation"), ("fusions", "fusions")):
+    for question, title in (("each pass", "ablation"), ("fusions", "fusions")):
         links[question].click()
         assert fusions.which.value == title
 

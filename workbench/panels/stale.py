@@ -13,6 +13,7 @@ from workbench.panels.request import LABELS
 from workbench.panels.state import BenchState
 
 FIELDS = ("model", "a", "b", "more", "dims", "seed", "data", "calibration")  # what a result is about
+REPLACING = ("Compare", "Measure longer")  # jobs that end in another verdict
 
 
 class Stale:
@@ -50,11 +51,11 @@ class Stale:
             state.set_configs(dict(zip(LABELS, (subject.a, subject.b, *subject.more), strict=False)))
 
     def _show(self, _: object = None) -> None:
-        running = self.state.job is not None and self.state.job.name == "Compare"
+        running = "" if self.state.job is None else self.state.job.name
         words = stale_words(self.state)
         self.text.value = f'<div class="wbp-note" role="status">{text(words)}</div>' if words else ""
-        W.set_shown(self.row, bool(words) and not running)
-        for name, on in (("wbp-stale", bool(words)), ("wbp-dimmed", running)):
+        W.set_shown(self.row, bool(words) and running != "Compare")
+        for name, on in (("wbp-stale", bool(words)), ("wbp-dimmed", running in REPLACING)):
             (self.widget.add_class if on else self.widget.remove_class)(name)
 
 

@@ -78,7 +78,7 @@ def fusions(clicks: Clicks) -> None:
 
 
 def worth_of_a_pass(clicks: Clicks) -> None:
-    clicks.click(button(clicks.page, "worth of passes"))
+    clicks.click(button(clicks.page, "each pass"))
     ended(clicks.page, "fusions")
     chosen = clicks.page.locator(".wbp-page:visible .wbp-pills button.mod-active").first
     expect(chosen).to_have_text("ablation")

@@ -15,12 +15,7 @@ ANSWERS = (  # question, kind of result, the tab that answers it if that is not 
     ("accuracy", "accuracy", "", "How right A and B are"),
     ("where the time goes", "profile", "", "Profile A and B"),
     ("fusions", "explanation", "fusions", "What ORT fused in A and in B, and what it left alone"),
-    (
-        "worth of passes",
-        "ablation",
-        "",
-        "What each pass that fired is worth, disabled one at a time",
-    ),
+    ("each pass", "ablation", "", "What each pass that fired is worth, disabled one at a time"),
 )
 
 

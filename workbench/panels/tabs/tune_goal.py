@@ -19,7 +19,9 @@ class GoalFields:
         self.objective = W.Dropdown(options=single, description="improve")
         self.second = W.Dropdown(options=[NONE, *OBJECTIVES], description="beside")
         self.callers = W.BoundedIntText(4, min=1, max=MOST_CALLERS, description="callers")
-        self.accuracy = W.Text(description="accuracy drop", placeholder="% at most")
+        self.accuracy = W.Text(
+            description="accuracy drop", placeholder="% at most", _dom_classes=("wbp-roomy",)
+        )
         self.error = W.Text(description="error", placeholder="% at most")
         self.memory = W.Text(description="memory", placeholder="MiB at most")
         self.budget = W.BoundedFloatText(120.0, min=10.0, max=7200.0, description="seconds")

@@ -30,7 +30,7 @@ class Banner:
         self.state = bench.state
         self.verdict, self.error, self.status = W.HTML(), W.HTML(), W.HTML()
         hint = "Measure further rounds; the earlier ones are kept"
-        self.more = button("Measure longer", hint, bench.measure_more, self.status)
+        self.more = button("Measure longer", hint, bench.measure_more, self.status, kind="question")
         self.widget = W.VBox([self.error, self.verdict, self.status])
         self.state.observe(self._show, names=["result", "run_error"])
         self.state.observe(self._lock, names=["result", "job"])
