@@ -18,10 +18,10 @@ from tests.factories.comparisons import ordinary
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-# A DataFrame of a lesson may be wider than a narrow window: then it scrolls within its own cell.
+# A table of a lesson may be wider than a narrow window: then it scrolls within its own cell.
 CUT = """scrolling => [...document.querySelectorAll('.jp-Cell .jp-OutputArea-output')]
   .filter((output) => output.scrollWidth > output.clientWidth + 1)
-  .filter((output) => !(scrolling && output.querySelector('table.dataframe')
+  .filter((output) => !(scrolling && output.querySelector('table')
     && ['auto', 'scroll'].includes(getComputedStyle(output).overflowX)))
   .map((output) => `${output.className}: ${output.scrollWidth} > ${output.clientWidth}`)"""
 PICTURE = ".jp-OutputArea-output img, .jp-OutputArea-output .main-svg, .jp-OutputArea-output canvas"
