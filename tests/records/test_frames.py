@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from tests.factories.records import CONFIGS, block, comparison, failed_run, process, run
+from workbench.config import Config, TransformerFusion
 from workbench.records import LatencySamples
-from workbench.records.display import to_table
+from workbench.records.display import config_in_words, to_table
 from workbench.text import in_mib, in_ms
 
 
@@ -114,3 +115,10 @@ def test_tables_and_units() -> None:
         "<table><caption>&lt;c&gt;</caption><thead><tr><th>a&amp;b</th></tr></thead>"
         "<tbody><tr><td>not known</td></tr><tr><td>&lt;i&gt;</td></tr></tbody></table>"
     )
+
+
+def test_a_setting_is_named_once_in_the_words_of_a_config() -> None:
+    fusion = TransformerFusion(model_type="bert")
+    assert config_in_words(Config(fusion=fusion)) == "transformer fusion (model type bert)"
+    assert config_in_words(Config(level="basic", intra_op_threads=1)) == "level basic, intra-op threads 1"
+    assert config_in_words(Config()) == "ORT defaults"

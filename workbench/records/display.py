@@ -41,7 +41,9 @@ def to_table(
 def config_in_words(config: Config) -> str:
     """Return the settings of a config as a short text."""
     changes = type(config)().diff(config).changes
-    return ", ".join(f"{change.what} {change.after}" for change in changes) or "ORT defaults"
+    texts = ((change.what, str(change.after)) for change in changes)
+    words = (after if after.startswith(what) else f"{what} {after}" for what, after in texts)
+    return ", ".join(words) or "ORT defaults"
 
 
 def _cell(value: object, longest: int) -> str:
