@@ -7,9 +7,9 @@ weights and the rules. Parts that measure: `gain` sets the predicted beside the 
 lets `wb.improve` mend the planted models, then measures start, end and sound model in one interleaved run.
 
 Each try is one line of the JSON-lines file; a second call goes on where the first was stopped. `--minutes`
-ends a call early, so that the measuring parts can be spread over several quiet times: there are 48 tries of both, and one took
-69 s at a load of 12. Give them a WORKBENCH_HOME of their own: fixes that did not help are remembered there
-and not tried again.
+ends a call early, so that the measuring parts can be spread over several quiet times: there are 48 tries of
+both, and one took 69 s at a load of 12. Give them a WORKBENCH_HOME of their own: fixes that did not help are
+remembered there and not tried again.
 """
 
 from __future__ import annotations
@@ -79,7 +79,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=["recall", "sound", "exact"])
     parser.add_argument("--tries", type=int, default=MODELS, help="models of each flaw, at most 3")
     parser.add_argument("--only", nargs="+", metavar="FINDING", help="ids of findings, in place of all")
-    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds of each measurement; improving takes up to 12 of them")
+    parser.add_argument(
+        "--budget",
+        type=float,
+        default=BUDGET_S,
+        help="seconds of each measurement (12 times to improve)",
+    )
     parser.add_argument(
         "--minutes", type=float, default=math.inf, help="begin no try after this time; a second call goes on"
     )
