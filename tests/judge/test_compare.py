@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -195,3 +196,16 @@ def test_what_is_no_config_is_refused(tmp_path: Path) -> None:
     path = tiny.save(tiny.mlp(), tmp_path)
     with pytest.raises(wb.ConfigError, match="no config"):
         wb.compare(path, wb.Config(), {"level": "all"}, progress=False)  # type: ignore[arg-type]
+
+
+def test_the_default_budget_may_grow_on_a_busy_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def measure_runs(*_: Any, **options: Any) -> None:
+        asked.update(options)
+        raise InterruptedError
+
+    monkeypatch.setattr("workbench.api.comparing.measure_runs", measure_runs)
+    with pytest.raises(InterruptedError):
+        wb.compare(tiny.save(tiny.mlp(), tmp_path), wb.Config(), wb.Config(level="basic"))
+    assert (asked["budget_s"], asked["longer_if_busy"]) == (None, True)

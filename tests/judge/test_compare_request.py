@@ -10,7 +10,7 @@ import pytest
 
 from workbench.config import Config
 from workbench.errors import ConfigError
-from workbench.judge.compare_request import CompareRequest, check, default_budget_s
+from workbench.judge.compare_request import CompareRequest, busy_budget_s, check, default_budget_s
 from workbench.records.comparison import InputsRecord, ModelRecord
 
 REQUEST = CompareRequest(
@@ -41,6 +41,11 @@ def test_small_models_are_quick_and_large_ones_get_rounds(
     run_s: float | None, round_s: float, budget_s: float
 ) -> None:
     assert default_budget_s(run_s, round_s) == budget_s
+
+
+@pytest.mark.parametrize(("default_s", "busy_s"), [(9.5, 38.0), (15.0, 60.0), (120.0, 180.0)])
+def test_a_busy_machine_gets_four_times_as_long_or_a_minute(default_s: float, busy_s: float) -> None:
+    assert busy_budget_s(default_s) == busy_s
 
 
 @pytest.mark.parametrize(

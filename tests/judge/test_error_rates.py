@@ -6,12 +6,14 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from tests.amount import amount
 from workbench.judge.pairs import Pair
 from workbench.judge.verdict import Criteria, is_enough, judge
+from workbench.records.comparison import Kind
 from workbench.records.run import Population
 
 pytestmark = pytest.mark.thorough
@@ -33,24 +35,37 @@ def stuck(rng: random.Random) -> float:
     return rng.gauss(0, 0.02) + math.log(2) * ((rng.random() < 0.1) - (rng.random() < 0.1))
 
 
+def measure(
+    pairs: list[Pair],
+    rng: random.Random,
+    draw: Draw,
+    effect: float,
+    final: int,
+    criteria: Criteria,
+    *,
+    narrow: bool = True,
+) -> Kind:
+    """Add rounds until the verdict is settled, this many at most, and return it."""
+    while len(pairs) < final:
+        ratio = effect + draw(rng)
+        pairs.append(Pair(len(pairs) + 1, ratio, ratio, 3, 3))
+        if is_enough(pairs, criteria, narrow=narrow):
+            break
+    return judge("B", pairs, (), criteria, final=True).kind
+
+
 def concluded(
     rng: random.Random, draw: Draw, effect: float, finals: tuple[int, ...], population: Population
-) -> str:
+) -> Kind:
     """The last verdict of a comparison that ends by itself or after these rounds, and then goes on."""
     pairs: list[Pair] = []
-    looks: tuple[int, ...] = ()
+    criteria = Criteria(population=population)
     for final in finals:
-        criteria = Criteria(looks=looks, population=population)
-        while len(pairs) < final:
-            ratio = effect + draw(rng)
-            pairs.append(Pair(len(pairs) + 1, ratio, ratio, 3, 3))
-            if is_enough(pairs, criteria):
-                break
-        verdict = judge("B", pairs, (), criteria, final=True)
-        if verdict.kind in ("faster", "slower"):
-            return verdict.kind
-        looks = (*looks, len(pairs))
-    return verdict.kind
+        kind = measure(pairs, rng, draw, effect, final, criteria)
+        if kind in ("faster", "slower"):
+            break
+        criteria = replace(criteria, looks=(*criteria.looks, len(pairs)))
+    return kind
 
 
 def counts(
@@ -105,3 +120,40 @@ def test_rounds_in_which_a_process_was_stuck_do_not_hide_a_tenth() -> None:
 def test_equal_configs_tie() -> None:
     tries = amount(200)
     assert counts(normal(0.01), 0.0, (12,), tries)["tie"] >= 0.9 * tries
+
+
+def taken_longer(draw: Draw, effect: float, default: int, longest: int, repeats: int) -> Counter[Kind]:
+    """Verdicts on a busy machine; those that the default rounds leave open take more of them."""
+    rng, kinds = random.Random(0), Counter[Kind]()
+    for _ in range(repeats):
+        pairs: list[Pair] = []
+        criteria = Criteria(population="all")
+        kind = measure(pairs, rng, draw, effect, default, criteria)
+        if kind == "unknown":
+            criteria = replace(criteria, looks=(len(pairs),))
+            kind = measure(pairs, rng, draw, effect, longest, criteria, narrow=False)
+        kinds[kind] += 1
+    return kinds
+
+
+@pytest.mark.parametrize(("default", "longest"), [(5, 18), (6, 22), (8, 27)])
+@pytest.mark.parametrize("draw", [normal(0.02), normal(0.25), bursts, stuck])
+def test_taking_longer_calls_equal_configs_different_in_at_most_one_in_a_hundred(
+    draw: Draw, default: int, longest: int
+) -> None:
+    tries = amount(400)
+    verdicts = taken_longer(draw, 0.0, default, longest, tries)
+    assert verdicts["faster"] + verdicts["slower"] <= max(1, tries // 100)
+
+
+@pytest.mark.parametrize(
+    ("draw", "effect", "least"), [(stuck, 0.1, 0.9), (bursts, 0.1, 0.8), (normal(0.25), math.log(2), 0.95)]
+)
+def test_taking_longer_decides_what_the_default_budget_leaves_open(
+    draw: Draw, effect: float, least: float
+) -> None:
+    tries = amount(200)
+    default, longer = (taken_longer(draw, effect, 6, longest, tries) for longest in (6, 22))
+    assert longer["faster"] >= least * tries
+    assert default["faster"] < 0.8 * longer["faster"]
+    assert longer["slower"] == 0

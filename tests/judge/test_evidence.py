@@ -11,6 +11,7 @@ from tests.factories.runs import block, process
 from workbench.config import Config
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.evidence import Evidence
+from workbench.judge.pairs import population_of
 from workbench.judge.percentiles import percentiles
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.participant import Outcome
@@ -98,3 +99,15 @@ def test_a_round_of_slow_runs_has_a_median_though_a_cycle_was_disturbed(evidence
         for run in evidence.runs():
             (middle,) = percentiles(run, (50.0,))
             assert middle.value == 0.2
+
+
+def test_the_population_of_a_verdict_is_kept_when_the_machine_calms_down(evidence: Evidence) -> None:
+    busy, calm = block(0.001, disturbed=("others used the machine",)), block(0.001)
+    for number in range(1, 5):
+        evidence.add([Outcome(label, record=process(number, [busy] * 8)) for label in "AB"])
+    evidence.keep_population()
+    for number in range(5, 15):
+        evidence.add([Outcome(label, record=process(number, [calm] * 8)) for label in "AB"])
+    assert population_of([evidence.pairs("B")]) == "undisturbed"
+    assert evidence.population() == "all"
+    assert {run.population for run in evidence.runs()} == {"all"}

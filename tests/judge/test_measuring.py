@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pytest
 
 from tests.judge.fakes import World
 from workbench.errors import RunFailed
+from workbench.judge.compare_request import busy_budget_s
 from workbench.judge.load_doubts import blocks_of
-from workbench.judge.sequential import is_look
+from workbench.judge.sequential import SPENT_AT, is_look
 from workbench.measurement.limits import Progress
+
+BUSY: dict[str, Any] = {"scatter": 0.04, "others_cores": 1.0}
 
 
 def test_equal_configs_tie_at_the_first_look(tmp_path: Path) -> None:
@@ -123,3 +127,55 @@ def test_a_comparison_that_ends_before_the_first_look_has_no_interval(tmp_path: 
     """The interval of the cycles in one process says nothing about the next process."""
     (verdict,) = World({"A": 0.001, "B": 0.001}, scatter=0.01).compare(tmp_path, budget_s=0.1).verdicts
     assert (verdict.rounds, verdict.low, verdict.high) == (1, None, None)
+
+
+def test_an_answer_that_is_open_on_a_busy_machine_takes_longer_and_ends_when_it_is_decided(
+    tmp_path: Path,
+) -> None:
+    """The look at the end of the default budget is spent, as when `measure_more` goes on."""
+    reports: list[Progress] = []
+    world = World({"A": 0.0005, "B": 0.00045}, **BUSY)
+    measuring = world.compare(tmp_path, longer_if_busy=True, measured=reports.append)
+    (verdict,) = measuring.verdicts
+    (look,) = verdict.looks
+    assert verdict.kind == "faster"
+    assert verdict.rounds in SPENT_AT
+    assert measuring.budget_s < measuring.elapsed_s < busy_budget_s(measuring.budget_s)
+    longer = [report for report in reports if report.doing.startswith("the machine is busy, so it takes")]
+    assert {report.round for report in longer} == set(range(look, verdict.rounds + 1))
+    assert longer[0].remaining_s == pytest.approx(busy_budget_s(measuring.budget_s) - longer[0].elapsed_s)
+
+
+def test_an_answer_that_stays_open_on_a_busy_machine_ends_after_the_longer_budget(tmp_path: Path) -> None:
+    world = World({"A": 0.0005, "B": 0.0005}, scatter=0.2, others_cores=1.0)
+    measuring = world.compare(tmp_path, longer_if_busy=True)
+    (verdict,) = measuring.verdicts
+    assert verdict.kind == "unknown"
+    assert not verdict.provisional
+    assert 3 * measuring.budget_s < measuring.elapsed_s <= busy_budget_s(measuring.budget_s)
+
+
+@pytest.mark.parametrize(
+    ("world", "changes"),
+    [
+        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"budget_s": 9.5}),
+        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"longer_if_busy": False}),
+        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"race": True}),
+        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"clock": "cpu"}),
+        ({**BUSY, "run_s": {"A": 0.0005, "B": 0.0001}}, {}),
+        ({"scatter": 0.04, "run_s": {"A": 0.0005, "B": 0.00045}}, {}),
+    ],
+    ids=["a budget", "a part of many", "a race", "processor time", "decided", "quiet"],
+)
+def test_nothing_else_takes_longer_than_the_default_budget(
+    tmp_path: Path, world: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    measuring = World(**world).compare(tmp_path, **{"longer_if_busy": True, **changes})
+    assert not measuring.took_longer
+    assert measuring.elapsed_s <= measuring.budget_s
+    assert all(verdict.looks == () for verdict in measuring.verdicts)
+
+
+def test_a_config_that_failed_or_is_decided_is_not_measured_for_longer(tmp_path: Path) -> None:
+    world = World({"A": 0.0005, "B": 0.0005, "C": 0.0001}, failing=frozenset("B"), **BUSY)
+    assert not world.compare(tmp_path, longer_if_busy=True).took_longer

@@ -10,8 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from workbench.judge.sequential import REPEATED, SPENT_AT, error_at, interval, is_look, student_t, total_error
-from workbench.judge.verdict import TRIM
+from workbench.judge.sequential import (
+    BUSY_SPENT_AT,
+    REPEATED,
+    SPENT_AT,
+    error_at,
+    interval,
+    is_look,
+    student_t,
+    total_error,
+)
+from workbench.judge.verdict import BUSY_TRIM, TRIM
 
 RATIOS = st.lists(st.floats(-2, 2), min_size=2, max_size=40).filter(lambda ratios: stats.tstd(ratios) > 1e-6)
 
@@ -59,8 +68,26 @@ def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int],
     assert total_error(finals, repeats=repeats, trim=trim) <= 0.05 + room
 
 
-def test_every_look_spends_something() -> None:
-    assert all(0 < error < 0.05 for error in SPENT_AT.values())
+@pytest.mark.parametrize(
+    "finals",
+    [
+        *([last] for last in (7, 12, 18, 27, 40)),
+        *([default, longer] for default in (5, 6, 7, 8) for longer in (18, 22, 27)),
+        [6, 22, 50],
+        [4, 6, 9, 13, 19, 28, 41, 61],
+    ],
+)
+def test_on_a_busy_machine_all_looks_spend_one_per_cent(finals: list[int]) -> None:
+    """Also if measuring takes longer than the default budget, and goes on after that."""
+    repeats = 20_000
+    room = 3 * math.sqrt(0.01 * 0.99 / repeats)
+    assert total_error(finals, repeats=repeats, spent_at=BUSY_SPENT_AT, trim=BUSY_TRIM) <= 0.01 + room
+
+
+@pytest.mark.parametrize("spent_at", [SPENT_AT, BUSY_SPENT_AT])
+def test_every_look_spends_something(spent_at: dict[int, float]) -> None:
+    assert spent_at.keys() == SPENT_AT.keys()
+    assert all(0 < error <= SPENT_AT[rounds] < 0.05 for rounds, error in spent_at.items())
     assert total_error([12], repeats=20_000) > total_error([3], repeats=20_000) > 0
 
 
@@ -77,6 +104,7 @@ def test_a_part_that_a_final_look_spent_is_not_spent_again() -> None:
     assert is_look(12, looks=[6])
     assert is_look(12, looks=[8])
     assert error_at(8, looks=[8]) == SPENT_AT[8], "the look itself, judged again"
+    assert error_at(90, looks=[80], spent_at=BUSY_SPENT_AT) == BUSY_SPENT_AT[90]
 
 
 def test_student_t_against_scipy() -> None:

@@ -59,14 +59,14 @@ def compare(
     each with a config where it is a pair: `wb.compare((first, a), (second, b))`. The first one is the
     baseline. `outputs={"339": "logits"}` names outputs that have another name in the further files, and
     `outputs="ignore"` compares the time alone of different nets. `budget_s` bounds the time (by default
-    about 10 s, more for slow models); measuring ends sooner when the answer is known. `pacing_s` leaves
-    that pause before each run, as requests that arrive now and then would. `calibration` is what static
-    int8 measures its ranges on (see `wb.prepare`). Outputs of configs with other arithmetic must reach
-    `least_sqnr_db` of signal over noise (by default what suits their precision), all others agree within
-    `tolerance`. `clock="cpu"` compares the processor time of each config at one thread in place of its
-    latency, which a busy machine hardly disturbs. `race=True` drops configs that are beaten and confirms
-    the winner on fresh rounds. `keep` adds the result to the history.
-    Ctrl-C or `cancel` stop it and leave no process behind.
+    about 10 s, more for slow models, and up to four times as long while the answer is open on a busy
+    machine); measuring ends sooner when the answer is known. `pacing_s` leaves that pause before each run,
+    as requests that arrive now and then would. `calibration` is what static int8 measures its ranges on (see
+    `wb.prepare`). Outputs of configs with other arithmetic must reach `least_sqnr_db` of signal over noise
+    (by default what suits their precision), all others agree within `tolerance`. `clock="cpu"` compares the
+    processor time of each config at one thread in place of its latency, which a busy machine hardly
+    disturbs. `race=True` drops configs that are beaten and confirms the winner on fresh rounds. `keep` adds
+    the result to the history. Ctrl-C or `cancel` stop it and leave no process behind.
 
     >>> import workbench as wb
     >>> wb.compare.__name__
@@ -91,6 +91,7 @@ def compare(
         cancel=cancel,
         limits=limits,
         budget_s=budget_s,
+        longer_if_busy=True,
         smallest_effect=smallest_effect,
         pacing_s=pacing_s,
         tolerance=tolerance,

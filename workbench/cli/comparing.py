@@ -61,7 +61,12 @@ def add_to(commands: Commands) -> None:
     )
     compare.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
     compare.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
-    compare.add_argument("--budget", type=float, metavar="S", help="seconds that it may take")
+    compare.add_argument(
+        "--budget",
+        type=float,
+        metavar="S",
+        help="seconds that it may take; default: about 10, up to 4 times that while open on a busy machine",
+    )
     compare.add_argument(
         "--smallest-effect", type=percent, default=0.01, metavar="SHARE", help="what counts; default 1%%"
     )

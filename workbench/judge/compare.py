@@ -151,5 +151,6 @@ def _doubts(
             elapsed_s=measuring.elapsed_s - earlier_s,
             software=evidence.software(),
             shared=any(name in os.environ for name in HUB_VARIABLES),
+            default_s=measuring.budget_s if measuring.took_longer else None,
         ),
     )

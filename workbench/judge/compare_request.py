@@ -28,6 +28,11 @@ DEFAULT_BUDGET_S = 15.0
 DEFAULT_ROUNDS = 6  # rounds in the budget of a large model
 DEFAULT_MOST_S = 120.0  # maximum of that budget
 DEFAULT_LEAST_ROUNDS = 3  # guaranteed beyond that maximum: an interval needs them
+BUSY_BUDGET = 4.0
+"""Times the default budget that an open answer may take on a busy machine: six rounds become 20 and more,
+whose interval is half as wide.
+"""
+BUSY_MOST_S = 60.0  # maximum beyond the default budget: large models have long rounds
 MOST_EFFECT = 1.0  # twice as fast; a larger smallest effect would call almost everything a tie
 
 
@@ -43,6 +48,7 @@ class CompareRequest:
     feeds: Sequence[Feed]
     inputs: InputsRecord
     budget_s: float | None = None
+    longer_if_busy: bool = False  # the default budget grows while the answer is open on a busy machine
     smallest_effect: float = 0.01
     pacing_s: float | None = None
     tolerance: float = TOLERANCE
@@ -137,3 +143,8 @@ def default_budget_s(run_s: float | None, round_s: float) -> float:
     if run_s is not None and run_s <= SMALL_RUN_S:
         return max(SMALL_BUDGET_S, least_s)
     return max(DEFAULT_BUDGET_S, least_s, min(DEFAULT_ROUNDS * round_s, DEFAULT_MOST_S))
+
+
+def busy_budget_s(default_s: float) -> float:
+    """Return the budget of an answer that is open after the default budget on a busy machine."""
+    return min(BUSY_BUDGET * default_s, default_s + BUSY_MOST_S)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -13,7 +13,7 @@ from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import Limits
 from workbench.models import Inputs
 from workbench.models.model import Model
-from workbench.records.comparison import ComparisonRecord
+from workbench.records.comparison import ComparisonRecord, Verdict
 from workbench.records.limits import INTEGER
 from workbench.records.machine import Machine, Versions
 from workbench.records.preparation import Preparation
@@ -68,9 +68,9 @@ def check_same_file(label: str, earlier: Preparation | None, now: Preparation | 
         )
 
 
-def final_looks(earlier: ComparisonRecord) -> dict[str, tuple[int, ...]]:
+def final_looks(verdicts: Iterable[Verdict]) -> dict[str, tuple[int, ...]]:
     """Return the rounds at which each candidate's verdict was final, by label."""
-    return {verdict.label: (*verdict.looks, verdict.rounds) for verdict in earlier.verdicts}
+    return {verdict.label: (*verdict.looks, verdict.rounds) for verdict in verdicts}
 
 
 def last_round(earlier: ComparisonRecord) -> int:

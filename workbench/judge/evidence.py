@@ -40,6 +40,7 @@ class Evidence:
         self._reference: Path | None = None
         self._runs: dict[tuple[str, Population], Run] = {}  # until the next round
         self._pairs: dict[tuple[str, str, Clock], dict[int, Pair]] = {}
+        self._population: Population | None = None  # None: as the rounds so far suggest
         self.agreement: tuple[OutputAgreement, ...] = earlier.agreement if earlier is not None else ()
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
@@ -98,12 +99,18 @@ class Evidence:
 
         Only a first round of slow runs has so few, and no verdict rests on one round.
         """
+        if self._population is not None:
+            return self._population
         alive = [candidate.label for candidate in self.alive()]
         labels = [label for label in alive if label != "A"] or ["A"]
         population = population_of(self.pairs(label, clock="wall") for label in labels)
         if len(self.run("A").processes) == 1 and any(_has_too_few(self.run(label)) for label in alive):
             return "all"
         return population
+
+    def keep_population(self) -> None:
+        """Let the blocks that count now count to the end: an error is spent on one population."""
+        self._population = self.population()
 
     def run(self, label: str, population: Population = "undisturbed") -> Run:
         """Return the record of one config."""

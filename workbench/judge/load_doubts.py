@@ -29,6 +29,7 @@ class Circumstances:
     elapsed_s: float
     software: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # software versions by label
     shared: bool = False  # other users' programs, which this user cannot close: a hub
+    default_s: float | None = None  # the default budget, if measuring took longer; None: it did not
 
     @property
     def is_stolen_from(self) -> bool:
@@ -70,8 +71,12 @@ def other_load(runs: Sequence[Run], circumstances: Circumstances) -> Iterable[Do
     cores = _others_cores(disturbed, circumstances.machine)
     if runs[0].population == "all":
         busy = "" if cores is None else f": {cores:.1f} other cores"
+        longer = ""
+        if circumstances.default_s is not None:
+            seconds, default = round(circumstances.elapsed_s), round(circumstances.default_s)
+            longer = f", for {seconds} s because the answer was open after {default} s"
         effect = "the ratio is that of the fastest tenth" if len(runs) > 1 else "they count too"
-        evidence = f"measured on a busy machine{busy}; {share}, and {effect}"
+        evidence = f"measured on a busy machine{busy}{longer}; {share}, and {effect}"
     else:
         used = "" if cores is None else f"; others used {cores:.1f} cores meanwhile"
         evidence = f"{share} by other work and set aside{used}"

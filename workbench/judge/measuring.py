@@ -12,12 +12,12 @@ from pathlib import Path
 from statistics import median
 
 from workbench.errors import RunFailed
-from workbench.judge.compare_request import DEFAULT_BUDGET_S, CompareRequest, default_budget_s
+from workbench.judge.compare_request import DEFAULT_BUDGET_S, CompareRequest, busy_budget_s, default_budget_s
 from workbench.judge.continuing import final_looks, last_round
 from workbench.judge.evidence import Evidence
 from workbench.judge.pairs import cycle_log_ratios
 from workbench.judge.race import SELECTION_SHARE, Race
-from workbench.judge.sequential import CONFIDENCE, MIN_ROUNDS, interval
+from workbench.judge.sequential import CONFIDENCE, MIN_ROUNDS, interval, planned_look
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.interference import Watch
@@ -33,6 +33,7 @@ SAMPLING_S = 0.65  # per round and config: most of the time that a round takes
 RACE_BUDGET = 2.0  # times the default: rounds to select and rounds to confirm
 MEMORY_SHARE = 0.6  # share of the machine's memory for the workers of a round
 MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
+BUSY = "the machine is busy, so it takes longer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,12 @@ class Measuring:
         self.verdicts: tuple[Verdict, ...] = ()
         self.rounds = 0
         self.budget_s = request.budget_s or DEFAULT_BUDGET_S
+        self.took_longer = False  # than the default budget, on a busy machine
         self._looks: dict[str, tuple[int, ...]] = {}  # rounds at which a verdict was final, by label
         if request.earlier is not None:
             self.rounds = last_round(request.earlier)
             self.budget_s += request.earlier.protocol.elapsed_s
-            self._looks = final_looks(request.earlier)
+            self._looks = final_looks(request.earlier.verdicts)
         self._request = request
         self._surroundings = surroundings
         self._began = began
@@ -98,13 +100,16 @@ class Measuring:
             round_began_s = self.elapsed_s
             self._pass()
             costs_s.append(self.elapsed_s - round_began_s)
-            if self._request.budget_s is None:
+            if self._request.budget_s is None and not self.took_longer:
                 self.budget_s = default_budget_s(self.evidence.run("A").latency.median_s, min(costs_s))
                 self.budget_s *= self._budget_factor()
             self._round_s = median(costs_s)
-            out_of_time = self.elapsed_s + median(costs_s) > self.budget_s and not self._must_repeat()
+            out_of_time = self.elapsed_s + self._round_s > self._ends_s and not self._must_repeat()
             self._select(out_of_time)
             self.verdicts = self._judge(final=out_of_time)
+            if out_of_time and self._may_take_longer(self._round_s):
+                self._take_longer()
+                out_of_time = False
             self._report("judging")
             self._settled |= {verdict.label for verdict in self.verdicts if self._is_enough(verdict)}
             if out_of_time or self._is_settled():
@@ -123,6 +128,35 @@ class Measuring:
         if goal is not None and self.evidence.failure("A") is None:
             return goal.is_reached(self.evidence.run("A", self.evidence.population()))
         return len(self._settled) == len(self.verdicts)
+
+    @property
+    def _ends_s(self) -> float:
+        """Return the seconds after which measuring ends, settled or not."""
+        return busy_budget_s(self.budget_s) if self.took_longer else self.budget_s
+
+    def _may_take_longer(self, round_s: float) -> bool:
+        """Return whether a verdict is open on a busy machine, and enough rounds fit for another look."""
+        asked = self._request
+        if not asked.longer_if_busy or asked.budget_s is not None or asked.race or self.took_longer:
+            return False
+        open_rounds = [verdict.rounds for verdict in self.verdicts if self._is_open(verdict)]
+        if not open_rounds or not self._criteria("").is_busy:
+            return False
+        more = (busy_budget_s(self.budget_s) - self.elapsed_s) // round_s
+        return more > max(planned_look(rounds) - rounds for rounds in open_rounds)
+
+    def _take_longer(self) -> None:
+        """Go on as `measure_more` does: the looks at these verdicts are spent. Decided ones are settled."""
+        self.took_longer = True
+        self._looks = final_looks(self.verdicts)
+        self._settled |= {verdict.label for verdict in self.verdicts if not self._is_open(verdict)}
+        self.evidence.keep_population()
+
+    def _is_open(self, verdict: Verdict) -> bool:
+        return verdict.kind == "unknown" and not self._has_failed(verdict.label)
+
+    def _has_failed(self, label: str) -> bool:
+        return self.evidence.failure(label) is not None or self.evidence.failure("A") is not None
 
     def _pass(self) -> None:
         compares = self._request.earlier is None and len(self._request.configs) > 1
@@ -238,22 +272,21 @@ class Measuring:
         return None if failure is None else f"A failed ({failure})"
 
     def _is_enough(self, verdict: Verdict) -> bool:
-        failed = self.evidence.failure(verdict.label) or self.evidence.failure("A")
-        return failed is not None or is_enough(
-            self.evidence.pairs(verdict.label), self._criteria(verdict.label)
-        )
+        pairs, criteria = self.evidence.pairs(verdict.label), self._criteria(verdict.label)
+        return self._has_failed(verdict.label) or is_enough(pairs, criteria, narrow=not self.took_longer)
 
     def _report(self, doing: str) -> None:
         elapsed_s = self.elapsed_s
         known = self._round_s is not None  # the first round shows the cost of a round
+        ends_s = self._ends_s
         self._on_progress(
             Progress(
-                doing=doing,
+                doing=f"{BUSY}: {doing}" if self.took_longer else doing,
                 round=self.rounds,
                 elapsed_s=elapsed_s,
-                budget_s=self.budget_s,
-                fraction=min(1.0, elapsed_s / self.budget_s) if known else None,
-                remaining_s=max(0.0, self.budget_s - elapsed_s) if known else None,
+                budget_s=ends_s,
+                fraction=min(1.0, elapsed_s / ends_s) if known else None,
+                remaining_s=max(0.0, ends_s - elapsed_s) if known else None,
                 verdicts=tuple(map(self._provisional, self.verdicts)),
                 samples=self.evidence.latest_samples(),
             )

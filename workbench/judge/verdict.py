@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.judge.pairs import Clock, Pair
 from workbench.judge.sequential import (
+    BUSY_SPENT_AT,
     CONFIDENCE,
     MIN_ROUNDS,
+    SPENT_AT,
     WIDEST,
     Interval,
     interval,
@@ -22,11 +24,7 @@ from workbench.text import shorten
 
 NARROW_SHARE = 0.05  # share of the effect: 2.00 times faster is reported as 1.90 to 2.10 or better
 LEAST_MARGIN_SHARE = 0.5  # share of the smallest effect: settling less would take too long
-BUSY_CONFIDENCE = 0.99
-BUSY_MOST_ERROR = 0.003
-"""The maximum error of a look on a busy machine. If rounds scatter by more than the smallest effect, the
-interval alone prevents false claims: all looks together may call 1 in 100 of equal configs different.
-"""
+BUSY_CONFIDENCE = 0.99  # BUSY_SPENT_AT: all looks together may call 1 in 100 of equal configs different
 TRIM = 0.13
 """The share of the rounds at either end that does not count: of eight rounds, one at each. On a
 quiet machine one round in eight is off by several times the scatter of the others.
@@ -55,9 +53,9 @@ class Criteria:
         return self.population == "all" and self.clock == "wall"
 
     @property
-    def most_error(self) -> float:
-        """Return the maximum error that a look may spend."""
-        return BUSY_MOST_ERROR if self.is_busy else 1.0
+    def spent_at(self) -> Mapping[int, float]:
+        """Return the part of the error that each planned look spends."""
+        return BUSY_SPENT_AT if self.is_busy else SPENT_AT
 
     @property
     def trim(self) -> float:
@@ -66,7 +64,7 @@ class Criteria:
 
     def interval(self, ratios: Sequence[float]) -> Interval | None:
         """Return the interval of these log ratios."""
-        return interval(ratios, looks=self.looks, most_error=self.most_error, trim=self.trim)
+        return interval(ratios, looks=self.looks, spent_at=self.spent_at, trim=self.trim)
 
     def ratios(self, pairs: Sequence[Pair]) -> list[float]:
         """Return the log ratios that count."""
@@ -109,15 +107,19 @@ def judge(
     )
 
 
-def is_enough(pairs: Sequence[Pair], criteria: Criteria) -> bool:
-    """Return whether more rounds would only confirm the verdict: decided at a planned look, and narrow."""
+def is_enough(pairs: Sequence[Pair], criteria: Criteria, *, narrow: bool = True) -> bool:
+    """Return whether more rounds would only confirm the verdict: decided at a planned look, and narrow.
+
+    `narrow=False`: decided is enough.
+    """
     ratios = criteria.ratios(pairs)
     estimate = criteria.interval(ratios)
     if estimate is None or not is_look(len(ratios), criteria.looks):
         return False
     if kind_of(estimate, criteria.smallest_effect) == "unknown":
         return False
-    return estimate.half_width <= max(criteria.smallest_effect, NARROW_SHARE * abs(estimate.middle))
+    most = max(criteria.smallest_effect, NARROW_SHARE * abs(estimate.middle))
+    return not narrow or estimate.half_width <= most
 
 
 def kind_of(estimate: Interval, smallest_effect: float) -> Kind:
@@ -181,7 +183,7 @@ def _more(ratios: Sequence[float], criteria: Criteria) -> str:
     effect = math.log1p(criteria.smallest_effect)
     distance = abs(estimate.middle) if estimate.low > 0 or estimate.high < 0 else 0.0
     margin = max(2 * effect - distance, distance - effect, LEAST_MARGIN_SHARE * effect)
-    needed = rounds_to_reach(margin, ratios, criteria.looks, criteria.most_error, criteria.trim)
+    needed = rounds_to_reach(margin, ratios, criteria.looks, criteria.spent_at, criteria.trim)
     percent = _percent(criteria.smallest_effect)
     if needed is None or (needed - len(ratios)) * criteria.round_s > LONGEST_S:
         return f"; more than {LONGEST_S / 60:.0f} minutes would be needed to settle {percent}"
