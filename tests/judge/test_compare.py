@@ -198,7 +198,9 @@ def test_what_is_no_config_is_refused(tmp_path: Path) -> None:
         wb.compare(path, wb.Config(), {"level": "all"}, progress=False)  # type: ignore[arg-type]
 
 
-def test_the_default_budget_may_grow_on_a_busy_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_budget_may_grow_on_a_busy_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: dict[str, Any] = {}
 
     def measure_runs(*_: Any, **options: Any) -> None:

@@ -15,7 +15,7 @@ from workbench.judge.load_doubts import blocks_of
 from workbench.judge.sequential import SPENT_AT, is_look
 from workbench.measurement.limits import Progress
 
-BUSY: dict[str, Any] = {"scatter": 0.04, "others_cores": 1.0}
+BUSY: dict[str, Any] = {"scatter": 0.06, "others_cores": 1.0, "seed": 1}
 
 
 def test_equal_configs_tie_at_the_first_look(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_an_answer_that_stays_open_on_a_busy_machine_ends_after_the_longer_budge
         ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"race": True}),
         ({**BUSY, "run_s": {"A": 0.0005, "B": 0.00045}}, {"clock": "cpu"}),
         ({**BUSY, "run_s": {"A": 0.0005, "B": 0.0001}}, {}),
-        ({"scatter": 0.04, "run_s": {"A": 0.0005, "B": 0.00045}}, {}),
+        ({"scatter": 0.06, "seed": 1, "run_s": {"A": 0.0005, "B": 0.00045}}, {}),
     ],
     ids=["a budget", "a part of many", "a race", "processor time", "decided", "quiet"],
 )
