@@ -141,13 +141,15 @@ def taken_longer(draw: Draw, effect: float, default: int, longest: int, repeats:
 def test_taking_longer_calls_equal_configs_different_in_at_most_one_in_a_hundred(
     draw: Draw, default: int, longest: int
 ) -> None:
+    """With three standard errors of room; `total_error` of these looks is simulated more exactly."""
     tries = amount(400)
     verdicts = taken_longer(draw, 0.0, default, longest, tries)
-    assert verdicts["faster"] + verdicts["slower"] <= max(1, tries // 100)
+    assert verdicts["faster"] + verdicts["slower"] <= 0.01 * tries + 3 * math.sqrt(0.01 * tries)
 
 
 @pytest.mark.parametrize(
-    ("draw", "effect", "least"), [(stuck, 0.1, 0.9), (bursts, 0.1, 0.8), (normal(0.25), math.log(2), 0.95)]
+    ("draw", "effect", "least"),
+    [(stuck, 0.1, 0.8), (bursts, 0.1, 0.9), (stuck, math.log(2), 0.98), (normal(0.25), math.log(2), 0.98)],
 )
 def test_taking_longer_decides_what_the_default_budget_leaves_open(
     draw: Draw, effect: float, least: float
@@ -155,5 +157,5 @@ def test_taking_longer_decides_what_the_default_budget_leaves_open(
     tries = amount(200)
     default, longer = (taken_longer(draw, effect, 6, longest, tries) for longest in (6, 22))
     assert longer["faster"] >= least * tries
-    assert default["faster"] < 0.8 * longer["faster"]
+    assert default["faster"] < 0.9 * longer["faster"]
     assert longer["slower"] == 0
