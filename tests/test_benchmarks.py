@@ -14,11 +14,15 @@ from typing import Any
 
 import psutil
 import pytest
+from PIL import Image
 
 import workbench as wb
 from benchmarks import honesty, tune_summary
+from benchmarks.look_states import STATES, record_in
+from benchmarks.looks import sheets
 from tests.factories.comparisons import ordinary
 from workbench.config import Config
+from workbench.figures.verdict_picture import verdict_picture
 from workbench.records.space import Space
 
 _PARENT = """
@@ -86,6 +90,21 @@ SCRIPTS = sorted(
 def test_every_script_can_be_imported(script: str) -> None:
     """Tests run no benchmark, so a name that moved would break one unseen."""
     assert import_module(script).__doc__
+
+
+def test_a_look_has_the_state_that_was_asked_for() -> None:
+    records = [record_in(state) for state in STATES if state != "empty"]
+    heads = [verdict_picture(record, record.verdict).head for record in records]
+    assert heads == ["1.83× faster", "A tie", "Not settled yet", "B failed"]
+
+
+def test_contact_sheets_hold_every_picture(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.png" for number in range(3)]
+    for path in paths:
+        Image.new("RGB", (1000, 600), "white").save(path)
+    first, second = sheets(paths, "look", tmp_path / "sheets")
+    white = [sum(Image.open(sheet).convert("L").histogram()[255:]) for sheet in (first, second)]
+    assert white == [2 * 1000 * 600, 1000 * 600]
 
 
 def test_rates_of_studies_are_of_all_rows() -> None:

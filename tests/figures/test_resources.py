@@ -29,7 +29,7 @@ def test_each_config_has_a_bar_on_each_axis_in_its_colour() -> None:
 
 def test_a_failed_config_has_no_bars() -> None:
     chart = resources_chart(comparison(drawn_run("A", 0.002), failed("B")))
-    assert [value.text for values in chart.rows[1].values for value in values] == ["not known"] * 3
+    assert [value.text for values in chart.rows[1].values for value in values] == ["failed"] * 3
 
 
 def with_outputs(*outputs: OutputAgreement) -> ComparisonRecord:

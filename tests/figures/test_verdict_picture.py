@@ -73,6 +73,22 @@ def test_a_ratio_that_the_verdict_refuses_is_not_shown() -> None:
     assert (refused.estimate, refused.axis) == ("", None)
 
 
+@pytest.mark.parametrize("ratio", [1.0002, 0.9998])
+def test_an_estimate_of_no_difference_is_neither_faster_nor_slower(ratio: float) -> None:
+    unknown = picture(kind="unknown", ratio=ratio, low=0.95, high=1.05)
+    assert unknown.estimate == "no difference so far"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"kind": "outputs differ"}, {"kind": "unknown", "low": None, "high": None}]
+)
+def test_no_tile_repeats_a_ratio_that_the_verdict_refuses(changes: dict[str, Any]) -> None:
+    median, tail, *others = picture(**changes).tiles
+    assert median == Tile("median (ms)", "1.99 → 1.10")
+    assert (tail.name, tail.change) == ("p99 (ms)", "")
+    assert others == [*picture().tiles[2:]]
+
+
 def test_the_speed_of_wrong_outputs_is_not_shown() -> None:
     wrong = picture(kind="outputs differ", reason="B's outputs differ from A's")
     assert (wrong.head, wrong.effect, wrong.axis, wrong.estimate) == ("Outputs differ", "loss", None, "")
@@ -83,6 +99,7 @@ def test_a_tie_and_a_failure_say_so() -> None:
     record = comparison(drawn_run("A", 0.002), failed("B"), kind="unknown")
     made = verdict_picture(record, replace(record.verdict, ratio=None, low=None, high=None))
     assert made.head == "B failed"
+    assert made.lines[-1] == "Fix: Use another model."
     assert made.tiles[0].value == "1.99 → \u2013"
 
 

@@ -63,6 +63,12 @@ def test_an_interval_on_one_side_of_none_says_so() -> None:
     assert "maybe by less than 1.0 %" in concluded.reason
 
 
+def test_an_undecided_slower_candidate_has_the_factors_of_the_faster_one() -> None:
+    ratios = [1.018, 1.012, 1.016, 1.02, 1.01]
+    slower = verdict([1 / ratio for ratio in ratios]).reason
+    assert slower == verdict(ratios).reason.replace("faster", "slower")
+
+
 @pytest.mark.parametrize(
     ("scatter", "words"),
     [(0.02, "; about 20 s more would settle 1.0 %"), (0.3, "; more than 10 minutes would be needed")],

@@ -34,6 +34,10 @@ def loading(load_s: float | None) -> Run:
             "B is 2.00× slower (95 % CI 1.25 to 2.50)",
         ),
         ({"kind": "tie", "ratio": 1.0, "low": 0.995, "high": 1.004}, "B and A are a tie: because"),
+        (
+            {"kind": "tie", "ratio": 0.999, "low": 0.993, "high": 1.005},
+            "B and A are a tie: because (95 % CI 0.993 to 1.005)",
+        ),
         ({"kind": "unknown"}, "B against A: because"),
         ({"kind": "unknown", "low": None, "high": None}, "B against A is unknown: because"),
         ({"clock": "cpu"}, "by processor time at one thread, B is 1.83× faster"),

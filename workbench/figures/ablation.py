@@ -28,10 +28,11 @@ def ablation_chart(record: AblationRecord) -> Chart:
     rows = []
     for row in (*record.rows, record.control):
         look = _LOOKS.get(row.effect, Look(TEXT, "", "circle", row.effect, hollow=True))
-        text = "not measured" if row.worth is None else f"{row.worth * 100:+.1f} %, {row.effect}"
-        rows.append(
-            one_value(row.name, Value(percent(row.worth), text, look, percent(row.low), percent(row.high)))
-        )
+        value = Value(None, "not measured" if row.worth is None else "not settled", look, detail=row.reason)
+        if row.worth is not None and row.low is not None and row.high is not None:
+            text = f"{row.worth * 100:+.1f} %, {row.effect}"
+            value = Value(percent(row.worth), text, look, percent(row.low), percent(row.high))
+        rows.append(one_value(row.name, value))
     note = "each pass was disabled alone; the control is the same config measured twice"
     if record.hurts:
         names = one_line(", ".join(record.hurts), MOST_LETTERS)

@@ -72,8 +72,10 @@ def _predicted(finding: FindingRecord, run_s: float | None, look: Look) -> Value
 
 def _step_row(step: ImprovementStep) -> ChartRow:
     look = KEPT if step.kept else REFUSED
-    text = "not measured" if step.ratio is None else f"{step.ratio:.2f}×, {look.name}"
-    values = [Value(step.ratio, text, look, step.low, step.high, step.reason)]
+    values = [Value(None, "not measured" if step.ratio is None else "not settled", look, detail=step.reason)]
+    if step.ratio is not None and step.low is not None:
+        text = f"{step.ratio:.2f}×, {look.name}"
+        values = [Value(step.ratio, text, look, step.low, step.high, step.reason)]
     predicted = step.finding.gain.speed_up
     if predicted is not None:
         values.append(Value(predicted, f"predicted {predicted:.2f}×", PREDICTED))

@@ -57,7 +57,8 @@ def _row(row: LevelRow) -> ChartRow:
 def _speedup(row: LevelRow) -> Value:
     if row.verdict is None:
         return Value(None, "baseline", _LOOK)
-    if row.speedup is None or row.low is None or row.high is None:
+    differ = row.verdict == "outputs differ"
+    if differ or row.speedup is None or row.low is None or row.high is None:
         return Value(None, row.verdict, _LOOK, detail=row.reason or "")
     text = f"{row.speedup:.2f}× ({row.low:.2f} to {row.high:.2f})"
     return Value(row.speedup, text, _LOOK, row.low, row.high)

@@ -22,9 +22,10 @@ def resources_chart(record: ComparisonRecord) -> Chart:
     rows = []
     for index, run in enumerate(record.runs):
         look, peak, config = run_look(index), run.peak_rss_bytes, config_text(record.runs[0], run)
-        memory = Value(mebibytes(peak), in_mib(peak) or "not known", look, detail=config)
+        absent = "not known" if run.failure is None else "failed"
+        memory = Value(mebibytes(peak), in_mib(peak) or absent, look, detail=config)
         times = [
-            Value(milliseconds(seconds), in_ms(seconds, 3) or "not known", look, detail=config)
+            Value(milliseconds(seconds), in_ms(seconds, 3) or absent, look, detail=config)
             for seconds in (run.load_s, run.first_run_s)
         ]
         rows.append(ChartRow(run.label, ((memory,), *((time,) for time in times))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from workbench.figures.scale import scale_of
@@ -69,19 +69,23 @@ def verdict_picture(record: ComparisonRecord, verdict: Verdict) -> VerdictPictur
     """Return the picture of a verdict of this comparison."""
     baseline = record.runs[0]
     candidate = next(run for run in record.runs if run.label == verdict.label)
+    failed = next((run for run in (candidate, baseline) if run.failure is not None), None)
     decided = verdict.kind in ("faster", "slower")
     effect: Effect = "none" if not decided else "gain" if verdict.kind == "faster" else "loss"
     agreement = [output for output in record.agreement if output.label == verdict.label]
+    times = _times(baseline, candidate, effect)
+    if verdict.stated_ratio is None:
+        times = [replace(tile, change="") for tile in times]  # it would be the ratio in other words
     return VerdictPicture(
         label=verdict.label,
         kind=verdict.kind,
-        head=_head(verdict, baseline, candidate),
+        head=_head(verdict, failed),
         effect="loss" if verdict.kind == "outputs differ" else effect,
         estimate=_estimate(verdict),
-        lines=tuple(_lines(verdict)),
+        lines=tuple(_lines(verdict, failed)),
         axis=_axis(verdict),
         tiles=(
-            *_times(baseline, candidate, effect),
+            *times,
             _memory(baseline, candidate),
             _load(baseline, candidate),
             Tile("outputs", "timing only", "another net, as asked")
@@ -91,7 +95,7 @@ def verdict_picture(record: ComparisonRecord, verdict: Verdict) -> VerdictPictur
     )
 
 
-def _head(verdict: Verdict, baseline: Run, candidate: Run) -> str:
+def _head(verdict: Verdict, failed: Run | None) -> str:
     ratio = verdict.ratio
     if verdict.kind == "faster" and ratio is not None:
         return f"{_times_as(ratio)} faster"
@@ -99,24 +103,27 @@ def _head(verdict: Verdict, baseline: Run, candidate: Run) -> str:
         return f"{_times_as(1 / ratio)} slower"
     if verdict.kind in ("tie", "outputs differ"):
         return {"tie": "A tie", "outputs differ": "Outputs differ"}[verdict.kind]
-    failed = next((run for run in (candidate, baseline) if run.failure is not None), None)
     return "Not settled yet" if failed is None else f"{failed.label} failed"
 
 
 def _estimate(verdict: Verdict) -> str:
     """Return the ratio so far of an undecided comparison that has an interval."""
-    if verdict.kind != "unknown" or verdict.ratio is None or verdict.low is None:
+    ratio = verdict.stated_ratio
+    if verdict.kind != "unknown" or ratio is None:
         return ""
-    if verdict.ratio < 1:
-        return f"{_times_as(1 / verdict.ratio)} slower so far"
-    return f"{_times_as(verdict.ratio)} faster so far"
+    factor = _times_as(1 / ratio if ratio < 1 else ratio)
+    if factor == _times_as(1.0):
+        return "no difference so far"
+    return f"{factor} {'slower' if ratio < 1 else 'faster'} so far"
 
 
-def _lines(verdict: Verdict) -> list[str]:
-    """Return the reason, where the word says too little, the interval, and what is unusual."""
+def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
+    """Return the reason, where the word says too little, a fix, the interval, and what is unusual."""
     lines = []
     if verdict.kind not in ("faster", "slower"):
         lines += [part[:1].upper() + part[1:] for part in verdict.reason.split("; ", 1)]
+    if verdict.kind == "unknown" and failed is not None and failed.failure is not None:
+        lines.append(f"Fix: {failed.failure.fix}")
     if verdict.kind in ("faster", "slower", "tie") and verdict.low is not None and verdict.high is not None:
         low, high = (
             (verdict.low, verdict.high) if verdict.kind != "slower" else (1 / verdict.high, 1 / verdict.low)
@@ -136,8 +143,8 @@ def _times_as(ratio: float) -> str:
 
 def _axis(verdict: Verdict) -> RatioAxis | None:
     """Return the axis, except where the speed is irrelevant or not known."""
-    ratio, low, high = verdict.ratio, verdict.low, verdict.high
-    if verdict.kind == "outputs differ" or ratio is None or (verdict.kind == "unknown" and low is None):
+    ratio, low, high = verdict.stated_ratio, verdict.low, verdict.high
+    if ratio is None:
         return None
     interval = None if low is None or high is None else (low, high)
     known = (ratio, *(interval or ()))

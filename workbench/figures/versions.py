@@ -30,9 +30,9 @@ def versions_chart(record: VersionsRecord) -> Chart:
         look, verdict = run_look(index), verdicts.get(row.label)
         speed = Value(None, "baseline", look)
         if verdict is not None:
-            known = verdict.low is not None and verdict.high is not None and verdict.ratio is not None
-            text = f"{verdict.ratio:.2f}×, {verdict.kind}" if known else verdict.kind
-            speed = Value(verdict.ratio if known else None, text, look, verdict.low, verdict.high)
+            ratio = verdict.stated_ratio
+            text = verdict.kind if ratio is None else f"{ratio:.2f}×, {verdict.kind}"
+            speed = Value(ratio, text, look, verdict.low, verdict.high)
         nodes = "not known" if row.nodes is None else f"{row.nodes:,}"
         rows.append(
             ChartRow(

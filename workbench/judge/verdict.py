@@ -167,11 +167,14 @@ def _conclude(
 
 def _excluded(estimate: Interval, smallest_effect: float) -> str:
     """Return what an undecided interval rules out, in words."""
-    ends = f"({math.exp(estimate.low):.3f} to {math.exp(estimate.high):.3f})"
-    most = _percent(math.expm1(estimate.excluded))
-    if estimate.low > 0 or estimate.high < 0:
-        side = "faster" if estimate.low > 0 else "slower"
-        return f"{side} by at most {most} {ends}, maybe by less than {_percent(smallest_effect)}"
+    low, high = estimate.low, estimate.high
+    most, least = _percent(math.expm1(estimate.excluded)), _percent(smallest_effect)
+    if high < 0:
+        ends = f"({math.exp(-high):.3f} to {math.exp(-low):.3f})"  # as the factor of "slower"
+        return f"slower by at most {most} {ends}, maybe by less than {least}"
+    ends = f"({math.exp(low):.3f} to {math.exp(high):.3f})"
+    if low > 0:
+        return f"faster by at most {most} {ends}, maybe by less than {least}"
     return f"no difference of {most} or more {ends}"
 
 

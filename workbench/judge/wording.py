@@ -27,16 +27,16 @@ def sentence(record: ComparisonRecord, verdict: Verdict) -> str:
 def headline(verdict: Verdict) -> str:
     """Return the candidate's speed, or what is excluded; a provisional verdict is marked first."""
     label, start = verdict.label, "provisional: " if verdict.provisional else ""
-    ratio, low, high = verdict.ratio, verdict.low, verdict.high
+    ratio, low, high = verdict.stated_ratio, verdict.low, verdict.high
     if verdict.kind == "outputs differ":
         return f"{start}{verdict.reason}"  # the speed of a wrong result is irrelevant
     if verdict.clock == "cpu":
         start += "by processor time at one thread, "
-    if ratio is None or (verdict.kind == "unknown" and low is None):
+    if ratio is None:
         return f"{start}{label} against A is unknown: {verdict.reason}"
-    interval = (
-        "" if low is None or high is None else _interval(verdict.confidence, low, high, inverse=ratio < 1)
-    )
+    interval = ""
+    if low is not None and high is not None:
+        interval = _interval(verdict.confidence, low, high, inverse=verdict.kind == "slower")
     if verdict.kind == "faster":
         return f"{start}{label} is {ratio:.{ratio_digits(ratio)}f}× faster{interval}"
     if verdict.kind == "slower":

@@ -86,6 +86,12 @@ class Verdict:
         """Return the confidence of the interval for labels, such as 95 %."""
         return f"{self.confidence * 100:.0f} %"
 
+    @property
+    def stated_ratio(self) -> float | None:
+        """Return the ratio, or None where the verdict refuses one: outputs differ, or there is no interval."""
+        refused = self.kind == "outputs differ" or (self.kind == "unknown" and self.low is None)
+        return None if refused else self.ratio
+
     def __repr__(self) -> str:
         text = "provisional, " if self.provisional else ""
         if self.ratio is not None and self.kind in ("faster", "slower", "tie"):
