@@ -7,7 +7,7 @@ from pathlib import Path
 
 import workbench as wb
 from benchmarks.graphs import explained
-from tests.browser.harness.places import KEPT, SOURCE, record_of
+from tests.browser.harness.places import KEPT, record_of
 from tests.factories import records
 from tests.factories import results as examples
 from tests.factories.comparisons import comparison, drawn_run, failed
@@ -15,20 +15,23 @@ from workbench.records.comparison import ComparisonRecord
 
 WAYS = {"decided": "faster", "tied": "tie", "unknown": "unknown"}  # state → kind of verdict
 STATES = (*WAYS, "failed", "empty")
-MADE_NODES = 120  # of the made graph
-CONFIGS = (wb.Config(level="basic"), wb.Config())  # of a model's explanations
+USUAL = "digits-conv"  # the model that is open unless another one is asked for
+MADE_NODES = 120  # of the graph in its place
+CONFIGS = (wb.Config(level="basic"), wb.Config())
 PROBLEM = "Could not find an implementation for ConvInteger(10) node with name '/conv/Conv_quant'"
 EMPTY = "import workbench as wb\nbench = wb.Workbench({model!r})\nbench"
-OF_MODEL = """import workbench as wb
+SHOWN = """import workbench as wb
 bench = wb.Workbench()
 bench.load({model!r}, wait=True)
 saved, model = wb.open({bundle!r}), bench.state.model
-bench.a, bench.b = (run.config for run in saved.runs)
 result = wb.Comparison(saved.record, parts=saved.parts, model=model, inputs=model.inputs())
-result.examine("explanation", "profile")
+result.keep()
+result.examine({kinds})
+bench.a, bench.b = (run.config for run in result.runs)
 bench.state.show_comparison(result, bench.state.request().subject)
 bench.state.study = wb.open({study!r})
 bench"""
+EXAMINED = ("explanation", "profile")  # that are of the model if it is asked for
 
 
 def record_in(state: str) -> ComparisonRecord:
@@ -43,24 +46,21 @@ def record_in(state: str) -> ComparisonRecord:
 
 
 def source_in(folder: Path, state: str, model: str | None) -> str:
-    """Save what the state shows; return the cell that shows it.
-
-    Without a model, explanations and profiles are of a made graph.
-    """
+    """Save what the state shows; return the cell that shows it."""
     if state == "empty":
-        return EMPTY.format(model=model or "digits-conv")
+        return EMPTY.format(model=model or USUAL)
     record = record_in(state)
     labels = [run.label for run in record.runs if run.failure is None]
     parts = [part for part in examples.parts(explained(MADE_NODES)) if part.label in labels]
     if model is not None:
-        parts = [part for part in parts if part.kind not in ("explanation", "profile")]
-        runs = tuple(replace(run, config=CONFIGS[index]) for index, run in enumerate(record.runs))
-        record = replace(record, runs=runs, model=replace(record.model, name=Path(model).stem))
-    result = wb.Comparison(record, parts=tuple(parts))
+        parts = [part for part in parts if part.kind not in EXAMINED]
+    runs = tuple(replace(run, config=CONFIGS[index]) for index, run in enumerate(record.runs))
+    name = replace(record.model, name=Path(model or USUAL).stem)
+    result = wb.Comparison(replace(record, runs=runs, model=name), parts=tuple(parts))
     for kind, part in examples.further().items():
         if kind in KEPT and "B" in labels:
             result.add(part, "B")
     bundle = result.save(folder / f"{state}.ortbench")
     study = wb.Study(examples.study()).save(folder / f"{state}-study.ortbench")
-    source = SOURCE if model is None else OF_MODEL
-    return source.format(bundle=str(bundle), study=str(study), model=model)
+    kinds = ", ".join(map(repr, EXAMINED))  # made where the bundle lacks them
+    return SHOWN.format(model=model or USUAL, bundle=str(bundle), study=str(study), kinds=kinds)

@@ -130,7 +130,9 @@ def step_html(step: ImprovementStep) -> str:
     state, word = ("good", "✓ kept") if step.kept else ("bad", "✗ not kept")
     speed_up = step.finding.gain.speed_up
     predicted = "not known" if speed_up is None else f"{speed_up:.2f}×"
-    measured = "not measured" if step.ratio is None else f"measured {step.ratio:.2f}×"
+    measured = "not measured" if step.ratio is None else "not settled"
+    if step.ratio is not None and step.low is not None:
+        measured = f"measured {step.ratio:.2f}×"
     mark = f'<span class="wbp-chip wbp-{state}">{word}</span>'
     numbers = f"predicted {predicted}, {measured}"
     return (
