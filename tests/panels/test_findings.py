@@ -268,6 +268,9 @@ def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Work
 def test_a_step_without_a_measurement_says_so() -> None:
     step = ImprovementStep(LARGE, False, "it could not be run", None, None, None)
     assert "not measured" in steps_html("B", replace(examples.improvement(), steps=(step,)))
+    absurd = steps_html("B", replace(examples.improvement(), steps=(replace(step, ratio=9.0),)))
+    assert "not settled" in absurd
+    assert "9.00" not in absurd
     assert "✗ Not kept" in outcome_html(measured(False))
 
 
