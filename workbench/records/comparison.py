@@ -88,7 +88,7 @@ class Verdict:
 
     @property
     def stated_ratio(self) -> float | None:
-        """Return the ratio, or None where the verdict refuses one: outputs differ, or there is no interval."""
+        """Return the ratio, or None where the verdict refuses one: outputs differ, or no interval yet."""
         refused = self.kind == "outputs differ" or (self.kind == "unknown" and self.low is None)
         return None if refused else self.ratio
 
