@@ -141,7 +141,7 @@ def test_a_level_without_an_interval_says_why(explained: Explain) -> None:
     record = levels.levels("conv", _observation(explained("conv")), _record(verdicts))
     assert [row.reason for row in record.rows] == [None, *[reason] * 4]
     speedups = [row.values[3][0] for row in levels_chart(record).rows]
-    assert [value.text for value in speedups] == ["baseline", *["unknown"] * 4]
+    assert [value.text for value in speedups] == ["baseline", *["not settled"] * 4]
     assert [value.value for value in speedups] == [None] * 5
     assert speedups[1].detail == reason
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Show
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
-from tests.browser.harness.panels import TABS, button
+from tests.browser.harness.panels import TABS, button, tab
 from tests.browser.harness.places import MOST, WAYS, first_data, source_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -18,6 +18,14 @@ CUT_TILES = """[...document.querySelectorAll('.wbp-verdict .v-tile, .wbp-verdict
 # The tops of the links below the verdict, *Measure longer* among them: one where they stand in one line.
 LINES = """() => [...new Set([...document.querySelectorAll('.wbp-questions button')]
   .filter((link) => link.checkVisibility()).map((link) => Math.round(link.getBoundingClientRect().top)))]"""
+
+TAB_LINES = """new Set([...document.querySelectorAll('.wbp-tabs [role=tab]')]
+  .map((tab) => Math.round(tab.getBoundingClientRect().top))).size"""
+FOLLOW = """() => document.querySelector('.wbp-page .js-plotly-plot')
+  .on('plotly_relayout', () => { window.followed = true; })"""
+# The height of the figure and that of its place, once plotly has followed the window.
+HEIGHTS = """() => window.followed && ['.main-svg', '.wbp-figure']
+  .map((name) => document.querySelector(`.wbp-page ${name}`).getBoundingClientRect().height)"""
 
 
 @pytest.mark.parametrize(("way", "width"), [*((way, 1440) for way in WAYS), ("faster", 1024)])
@@ -36,3 +44,15 @@ def test_the_first_data_stands_within_300_pixels(
     expect(button(page, "Measure longer")).to_be_visible()
     if width >= 1440:
         assert len(page.evaluate(LINES)) == 1, "a link stands in a second line"
+    if width == 1440:
+        assert page.evaluate(TAB_LINES) == 1, "all tabs stand in one line beside the file browser"
+
+
+def test_a_figure_stays_when_the_height_of_the_window_changes(show: Show, lab: Lab) -> None:
+    page = show(source_of(lab.folder, "tie"), width=1440, height=900).page
+    tab(page, "latency")
+    expect(page.locator(".wbp-page .main-svg").first).to_be_visible()
+    page.evaluate(FOLLOW)
+    page.set_viewport_size({"width": 1440, "height": 1300})
+    drawn, place = page.wait_for_function(HEIGHTS).json_value()
+    assert place >= drawn > 200

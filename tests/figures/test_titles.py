@@ -11,6 +11,7 @@ from tests.factories.comparisons import ordinary
 from workbench.figures.latency import latency_figure
 from workbench.figures.template import set_title
 from workbench.figures.titles import BARE_MARGIN, MOST_REST, Title, take_title, title_of
+from workbench.report.caption import caption_html
 from workbench.report.pieces import plot
 
 PLOT_PIXELS = 200
@@ -77,3 +78,8 @@ def test_an_exported_page_has_the_title_as_html() -> None:
     caption = html.split("<figcaption>")[1].split("</figcaption>")[0]
     assert caption.startswith('<div class="c-title"><b>B is 1.83× faster (95 % CI 1.79 to 1.88)</b>')
     assert html.count("1.83×") == 1
+
+
+def test_a_title_begins_with_a_capital_and_a_name_stays_as_it_is() -> None:
+    assert "<b>Memory over a run</b>" in caption_html(Title("memory over a run", "", ()))
+    assert "<b>digits-conv: 3 points</b>" in caption_html(Title("digits-conv: 3 points", "", ()))

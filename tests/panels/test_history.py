@@ -48,6 +48,8 @@ def test_a_row_says_when_what_and_how_it_ended_without_ids() -> None:
     assert row["when"] == f"{local:%Y-%m-%d %H:%M}"
     assert (row["ago"], row["what"]) == ("1 h ago", "ORT defaults → level basic")
     assert (row["verdict"], row["ratio"], row["pin"], row["note"]) == ("faster", "1.83×", PIN, "keep this")
+    open_row = dict(zip(COLUMNS, row_of(replace(made, verdict="unknown", ratio=None), "", NOW), strict=True))
+    assert (open_row["verdict"], open_row["ratio"]) == ("not settled", None)
 
 
 def test_other_results_stand_below_the_comparison_of_their_model() -> None:

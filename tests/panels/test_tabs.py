@@ -13,6 +13,9 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.panels.conftest import settle
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
+from workbench.figures.chart import Axis, Chart, Value, one_value, run_look
+from workbench.figures.chart_figure import chart_figure
+from workbench.panels.tabs.figure import titled_figure
 from workbench.panels.tabs.tab import BOTH, Tab, TabPage
 from workbench.panels.tabs.thread_choice import ThreadChoice, knees
 
@@ -175,3 +178,12 @@ def test_the_fewest_threads_that_are_enough_go_into_b() -> None:
     second.click()
     assert (bench.b.intra_op_threads, bench.b.spinning) == (2, True)
     assert "B has 2 threads" in choice.status.value
+
+
+@pytest.mark.parametrize(("label", "scrolls"), [("A", False), ("/encoder/layer.3/attention/MatMul", True)])
+def test_a_figure_with_long_labels_keeps_a_width(label: str, scrolls: bool) -> None:
+    rows = (one_value(label, Value(1.0, "1 ms", run_look(0))),)
+    figure = chart_figure(Chart(("latency",), (Axis("latency (ms)"),), rows))
+    _, output = titled_figure(figure, "").children
+    assert ("wbp-several" in output._dom_classes) is scrolls
+    assert output.layout.min_height.endswith("px")

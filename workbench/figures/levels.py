@@ -59,7 +59,7 @@ def _speedup(row: LevelRow) -> Value:
         return Value(None, "baseline", _LOOK)
     differ = row.verdict == "outputs differ"
     if differ or row.speedup is None or row.low is None or row.high is None:
-        return Value(None, row.verdict, _LOOK, detail=row.reason or "")
+        return Value(None, row.verdict if differ else "not settled", _LOOK, detail=row.reason or "")
     text = f"{row.speedup:.2f}× ({row.low:.2f} to {row.high:.2f})"
     return Value(row.speedup, text, _LOOK, row.low, row.high)
 

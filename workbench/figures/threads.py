@@ -32,7 +32,8 @@ def threads_chart(scaling: ThreadScalingRecord) -> Chart:
         rows.append(ChartRow(counted(count, "thread"), (tuple(latency), tuple(busy))))
     axes = (Axis("latency (ms)"), Axis("processor time a run (ms)"))
     note = "enough: the fewest threads within 5 % of the best latency"
-    return Chart(tuple(str(scaling).split("; ")), axes, tuple(rows), note, columns=2)
+    sentences = tuple(f"{part[:1].upper()}{part[1:]}" for part in str(scaling).split("; "))
+    return Chart(sentences, axes, tuple(rows), note, columns=2)
 
 
 def threads_figure(scaling: ThreadScalingRecord) -> go.Figure:

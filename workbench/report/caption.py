@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 from workbench.figures.titles import Title
 from workbench.text import one_line
 
 MOST_LETTERS = 1_000
+NAMED = re.compile(r"[^\s:;]+[:;] ")  # a model's name is never changed
 
 
 def caption_html(title: Title) -> str:
@@ -31,4 +33,6 @@ def _more(texts: tuple[str, ...]) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(one_line(text[:1].upper() + text[1:], MOST_LETTERS))
+    """Return the text with a capital letter, unless it begins with a name such as "digits-conv: …"."""
+    named = NAMED.match(text) is not None
+    return escape(one_line(text if named else text[:1].upper() + text[1:], MOST_LETTERS))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from workbench.figures.lettering import text_width
 from workbench.figures.titles import take_title
 from workbench.panels import widgets as W
 from workbench.report.caption import caption_html
 
 PLOTLY = "application/vnd.plotly.v1+json"
+LABEL, MOST_BESIDE = 13, 110.0  # pixels of a letter and of the labels beside a figure that fits everywhere
 
 
 def figure_bundle(figure: Any, summary: str) -> dict[str, Any]:
@@ -22,9 +24,19 @@ def titled_figure(figure: Any, summary: str) -> W.VBox:
     """Return a figure below its title, which wraps to the width of the panel."""
     bundle = figure_bundle(figure, summary)
     title = W.HTML(caption_html(take_title(bundle[PLOTLY])))
+    layout = bundle[PLOTLY]["layout"]
     # `append_display_data` would store nothing of a figure
-    output = W.Output(outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},))
+    output = W.Output(
+        outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},),
+        layout={
+            "min_height": f"{layout['height']:.0f}px"
+        },  # plotly forgets its height when the window changes
+    )
     output.add_class("wbp-figure")
-    if sum(name.startswith("xaxis") for name in bundle[PLOTLY]["layout"]) > 1:
-        output.add_class("wbp-several")  # axes side by side need room for their titles
+    labels = layout.get("yaxis", {}).get("ticktext", ())
+    beside = max((text_width(label, LABEL) for label in labels if "<" not in label), default=0.0)
+    if sum(name.startswith("xaxis") for name in layout) > 1 or beside > MOST_BESIDE:
+        output.add_class(
+            "wbp-several"
+        )  # axes side by side, or beside long labels, need room for their titles
     return W.VBox([title, output])

@@ -33,7 +33,7 @@ def row_of(entry: Entry, words: str, now: datetime | None = None) -> list[object
         ago((now or datetime.now().astimezone()) - moment),
         entry.model or None,
         words if entry.kind == "comparison" else f"└ {entry.kind}",
-        entry.verdict,
+        "not settled" if entry.verdict == "unknown" else entry.verdict,
         None if entry.ratio is None else f"{entry.ratio:.3g}×",
         PIN if pinned else "",
         note,
