@@ -26,12 +26,9 @@ def titled_figure(figure: Any, summary: str) -> W.VBox:
     title = W.HTML(caption_html(take_title(bundle[PLOTLY])))
     layout = bundle[PLOTLY]["layout"]
     # `append_display_data` would store nothing of a figure
-    output = W.Output(
-        outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},),
-        layout={
-            "min_height": f"{layout['height']:.0f}px"
-        },  # plotly forgets its height when the window changes
-    )
+    output = W.Output(outputs=({"output_type": "display_data", "data": bundle, "metadata": {}},))
+    if "height" in layout:
+        output.layout.min_height = f"{layout['height']:.0f}px"  # plotly forgets it when the window changes
     output.add_class("wbp-figure")
     labels = layout.get("yaxis", {}).get("ticktext", ())
     beside = max((text_width(label, LABEL) for label in labels if "<" not in label), default=0.0)
