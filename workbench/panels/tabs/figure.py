@@ -30,10 +30,8 @@ def titled_figure(figure: Any, summary: str) -> W.VBox:
     if "height" in layout:
         output.layout.min_height = f"{layout['height']:.0f}px"  # plotly forgets it when the window changes
     output.add_class("wbp-figure")
-    labels = layout.get("yaxis", {}).get("ticktext", ())
+    labels = map(str, layout.get("yaxis", {}).get("ticktext") or ())
     beside = max((text_width(label, LABEL) for label in labels if "<" not in label), default=0.0)
     if sum(name.startswith("xaxis") for name in layout) > 1 or beside > MOST_BESIDE:
-        output.add_class(
-            "wbp-several"
-        )  # axes side by side, or beside long labels, need room for their titles
+        output.add_class("wbp-several")  # axes side by side, or beside long labels, need room for titles
     return W.VBox([title, output])
