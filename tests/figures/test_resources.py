@@ -18,7 +18,7 @@ def test_each_config_has_a_bar_on_each_axis_in_its_colour() -> None:
     chart = resources_chart(ordinary())
     assert [axis.title for axis in chart.axes] == ["peak memory (MiB)", "load (ms)", "first run (ms)"]
     assert [row.label for row in chart.rows] == ["A", "B"]
-    config = config_text(*ordinary().runs)
+    config = config_text(ordinary(), ordinary().runs[1])
     assert chart.rows[1].values == tuple(
         (Value(number, text, run_look(1), detail=config),)
         for number, text in ((61.0, "61.0 MiB"), (250.0, "250 ms"), (4.0, "4 ms"))

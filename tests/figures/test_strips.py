@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary, run
-from workbench.config import Config
+from workbench.config import Config, DynamicInt8, PreparedModel
 from workbench.figures.scale import Scale
-from workbench.figures.strips import LatencyData, Strip, latency_data
+from workbench.figures.strips import LatencyData, Strip, config_text, latency_data
 from workbench.judge.percentiles import Estimate
 from workbench.judge.wording import sentence
 
@@ -54,6 +54,24 @@ def test_everything_by_equality() -> None:
             ),
         ),
     )
+
+
+def test_model_files_are_named_and_their_settings_follow() -> None:
+    files = [PreparedModel("/cache/wide.onnx", compare_outputs=False), PreparedModel("bert-base-sdpa")]
+    configs = [
+        Config(),
+        *(Config(precision=file) for file in files),
+        Config(level="basic", precision=files[1]),
+    ]
+    runs = tuple(
+        replace(drawn_run("A", 0.002), label=label, config=config)
+        for label, config in zip("ABCD", configs, strict=True)
+    )
+    record = replace(ordinary(), runs=runs)
+    texts = ["tiny", "wide", "bert-base-sdpa", "bert-base-sdpa, level basic"]
+    assert [config_text(record, run) for run in runs] == texts
+    int8 = Config(precision=PreparedModel("wide.onnx", precision=DynamicInt8()))
+    assert config_text(record, replace(runs[1], config=int8)) == "wide, precision dynamic int8"
 
 
 def test_the_same_record_gives_the_same_data() -> None:

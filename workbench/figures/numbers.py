@@ -48,7 +48,7 @@ def numbers_table(record: ComparisonRecord) -> NumbersTable:
         cells = tuple(_cells(run, (median, p90, p99), latency, load))
         measured = bool(run.latency.samples_s)
         why = None if measured else failure(run) or "nothing was measured"
-        rows.append(NumbersRow(run.label, config_text(record.runs[0], run), cells, why))
+        rows.append(NumbersRow(run.label, config_text(record, run), cells, why))
         if measured:
             notes |= dict.fromkeys(_notes(run, (median, p90, p99)))
     return NumbersTable(heads, tuple(rows), tuple(notes))

@@ -21,7 +21,7 @@ def resources_chart(record: ComparisonRecord) -> Chart:
     """Return a row for each config with a bar on each axis."""
     rows = []
     for index, run in enumerate(record.runs):
-        look, peak, config = run_look(index), run.peak_rss_bytes, config_text(record.runs[0], run)
+        look, peak, config = run_look(index), run.peak_rss_bytes, config_text(record, run)
         absent = "not known" if run.failure is None else "failed"
         memory = Value(mebibytes(peak), in_mib(peak) or absent, look, detail=config)
         times = [

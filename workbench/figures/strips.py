@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from workbench.config import Config, PreparedModel
 from workbench.figures.scale import Scale, scale_of
 from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
 from workbench.judge.percentiles import Estimate, percentiles
@@ -86,7 +88,7 @@ def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyDa
         rows.append(
             Strip(
                 label=run.label,
-                text=config_text(record.runs[0], run),
+                text=config_text(record, run),
                 samples_s=evenly(clean[at], kept[2 * at]),
                 aside_s=evenly(aside[at], kept[2 * at + 1]),
                 measured=len(clean[at]),
@@ -125,10 +127,17 @@ def span(*parts: Sequence[float]) -> tuple[float, float] | None:
     return (min(part[0] for part in some), max(part[-1] for part in some)) if some else None
 
 
-def config_text(baseline: Run, run: Run) -> str:
-    """Return a run's config in words, or that it is the baseline's."""
-    same = run is not baseline and run.config == baseline.config
-    return "the same config as A" if same else config_in_words(run.config)
+def config_text(record: ComparisonRecord, run: Run) -> str:
+    """Return a run's config in words, or that it is the baseline's; of several model files also the name."""
+    baseline = record.runs[0]
+    if run is not baseline and run.config == baseline.config:
+        return "the same config as A"
+    if not any(isinstance(other.config.precision, PreparedModel) for other in record.runs):
+        return config_in_words(run.config)
+    name, config, precision = record.model.name, run.config, run.config.precision
+    if isinstance(precision, PreparedModel):
+        name, config = Path(precision.model or "").stem, config.replace(precision=precision.precision)
+    return name if config == Config() else f"{name}, {config_in_words(config)}"
 
 
 def failure(run: Run) -> str | None:
