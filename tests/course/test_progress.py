@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench import course
+from workbench.course.prediction import Outcome
 from workbench.course.progress import FILE, lesson_of
 from workbench.errors import ConfigError
 
@@ -25,6 +26,12 @@ def test_a_guess_may_change_until_the_answer_is_displayed() -> None:
     with pytest.raises(ConfigError, match="final"):
         guess.keep(3)
     assert course.predict("How far apart?", 6, name="1.noise").value == 6, "running the cell again is fine"
+
+
+def test_one_of_a_unit_is_singular() -> None:
+    assert "You guessed 2 passes; measured here: 1 pass." in str(Outcome("How many?", 2.0, 1, "passes"))
+    assert "You guessed 1 times; measured here: 1.5 times." in str(Outcome("How much?", 1.0, 1.5, "times"))
+    assert "You guessed 1 ms; measured here: 1.25 ms." in str(Outcome("How long?", 1.0, 1.25, "ms"))
 
 
 def test_without_a_guess_the_lesson_goes_on() -> None:

@@ -15,6 +15,12 @@ from workbench.text import listed, quoted
 if TYPE_CHECKING:
     import ipywidgets as W
 
+SINGULAR = {
+    "nodes": "node", "partitions": "partition", "passes": "pass", "points": "point", "providers": "provider",
+    "threads": "thread",
+}  # fmt: skip
+"""Units of guesses that are counted: 1 pass. Others stay as they are."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Outcome:
@@ -166,7 +172,7 @@ def predict(
 
 def _with_unit(value: float | str, unit: str) -> str:
     text = value if isinstance(value, str) else f"{value:,.4g}"
-    return f"{text} {unit}".strip()
+    return f"{text} {SINGULAR.get(unit, unit) if text == '1' else unit}".strip()
 
 
 def _side(guess: float, measured: float) -> str:

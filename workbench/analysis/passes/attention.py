@@ -81,7 +81,7 @@ def _projection(graph: Graph, split: Node, what: str, roots: list[str]) -> Itera
         first, second = (_maker(graph, name) for name in maker.inputs[:2])
         if first is None or first.op_type != "MatMul":
             product = second if second is not None and second.op_type == "MatMul" else None
-            yield f"in {maker.key} the bias stands first, where it looks for it second"
+            yield f"the bias of the {what} stands first in its Add, where it looks for it second"
         else:
             product = first
     else:
@@ -89,7 +89,7 @@ def _projection(graph: Graph, split: Node, what: str, roots: list[str]) -> Itera
     if product is not None and product.op_type == "MatMul":
         roots.append(product.inputs[0])
         if not _is_constant(graph, product.inputs[1]):
-            yield f"the weight of {product.key} is no constant"
+            yield f"the weight of the {what} is no constant"
 
 
 def _readers(graph: Graph, root: str) -> Iterator[str]:
