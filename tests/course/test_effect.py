@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.factories import comparisons, results
 from workbench import course
-from workbench.analysis.levels import LevelRow, LevelsRecord
+from workbench.analysis.levels import LevelsRecord
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
 from workbench.course.effect import EFFECTS, RECORDED, SeenEffect
 from workbench.errors import ConfigError
@@ -51,26 +51,36 @@ def test_two_single_runs_may_be_equal_here() -> None:
     assert "The recorded run has it; " in text
 
 
-def level(name: str, median_s: float | None, low: float | None, high: float | None) -> LevelRow:
-    return replace(results.levels().rows[0], level=name, median_s=median_s, low=low, high=high)
+def layout(speedup: float | None, low: float | None, high: float | None) -> wb.Levels:
+    row = replace(results.levels().rows[0], verdict="faster")
+    before = replace(row, level="extended", speedup=1.0, low=0.95, high=1.05)
+    after = replace(row, level="layout", speedup=speedup, low=low, high=high)
+    return wb.Levels(LevelsRecord("net", (before, after), results.levels().comparison))
 
 
 @pytest.mark.parametrize(
-    ("median_s", "low", "high", "expected"),
+    ("speedup", "low", "high", "expected"),
     [
-        (0.005, 1.9, 2.1, True),
-        (0.020, 0.4, 0.6, False),
-        (0.010, 0.9, 1.1, None),
-        (0.005, None, None, None),
+        (2.0, 1.9, 2.1, True),
+        (0.5, 0.4, 0.6, False),
+        (1.0, 0.9, 1.1, None),
+        (2.0, None, None, None),
         (None, None, None, None),
     ],
 )
 def test_the_step_to_layout_is_judged_by_both_intervals(
-    median_s: float | None, low: float | None, high: float | None, expected: bool | None
+    speedup: float | None, low: float | None, high: float | None, expected: bool | None
 ) -> None:
-    rows = level("extended", 0.010, 0.95, 1.05), level("layout", median_s, low, high)
-    levels = wb.Levels(LevelsRecord("net", rows, results.levels().comparison))
-    assert present("blocked-layout", levels) is expected
+    assert present("blocked-layout", layout(speedup, low, high)) is expected
+
+
+def test_the_size_of_the_step_lies_in_its_interval_whatever_the_medians_say() -> None:
+    levels = layout(2.0, 1.9, 2.1)
+    assert len({row.median_s for row in levels.record.rows}) == 1
+    size = EFFECTS["blocked-layout"].read(levels)
+    assert size.value == 2.0
+    assert size.low is not None
+    assert size.low < 2.0
 
 
 def ablation(*effects: tuple[str, float]) -> wb.Ablation:

@@ -51,12 +51,12 @@ def test_the_picture_has_a_row_for_each_ratio() -> None:
 
 
 def row(
-    level: str, nodes: int | None, median_s: float | None, low: float | None, high: float | None
+    level: str, nodes: int | None, speedup: float | None, low: float | None, high: float | None
 ) -> LevelRow:
     verdict = None if level == "disabled" else "faster"
     return replace(
         results.levels().rows[0],
-        level=level, nodes=nodes, median_s=median_s, low=low, high=high, verdict=verdict,
+        level=level, nodes=nodes, speedup=speedup, low=low, high=high, verdict=verdict,
     )  # fmt: skip
 
 
@@ -66,32 +66,32 @@ def steps(*rows: LevelRow) -> course.LevelSteps:
 
 def test_nodes_and_time_may_fall_at_different_steps() -> None:
     result = steps(
-        row("disabled", 100, 0.010, None, None),
-        row("basic", 60, 0.010, 0.95, 1.01),
-        row("extended", 55, 0.0101, 0.95, 1.0),
-        row("layout", 55, 0.005, 1.95, 2.05),
+        row("disabled", 100, None, None, None),
+        row("basic", 60, 1.0, 0.95, 1.01),
+        row("extended", 55, 0.99, 0.95, 1.0),
+        row("layout", 55, 2.0, 1.95, 2.05),
     )
     assert str(result).splitlines()[-1] == "Most nodes go at basic, most time is gained at layout."
     assert result.gains_most_at == "layout"
     assert "not settled" in result.steps[0].sentence()
-    equal = steps(row("disabled", 9, 0.01, None, None), row("basic", 8, 0.01, 0.985, 1.015))
+    equal = steps(row("disabled", 9, None, None, None), row("basic", 8, 1.0, 0.985, 1.015))
     assert str(equal).startswith("disabled to basic: 1 node fewer, as fast, within 2 %")
     assert "2.02 times faster" in result.steps[2].sentence()
 
 
 def test_the_same_step_a_loss_and_no_gain_have_their_words() -> None:
-    same = steps(row("disabled", 100, 0.010, None, None), row("basic", 60, 0.005, 1.9, 2.1))
+    same = steps(row("disabled", 100, None, None, None), row("basic", 60, 2.0, 1.9, 2.1))
     assert str(same).splitlines()[-1] == "Most nodes go and most time is gained at the same step: basic."
-    loss = steps(row("disabled", 60, 0.005, None, None), row("basic", 61, 0.010, 0.4, 0.6))
+    loss = steps(row("disabled", 60, None, None, None), row("basic", 61, 0.5, 0.4, 0.6))
     assert "1 node more, 2.00 times slower" in str(loss)
     assert "No single step is a settled gain on this machine." in str(loss)
     assert loss.gains_most_at == "none"
 
 
 def test_what_was_not_measured_is_called_so() -> None:
-    result = steps(row("disabled", None, None, None, None), row("basic", 3, 0.01, None, None))
+    result = steps(row("disabled", None, None, None, None), row("basic", 3, None, None, None))
     assert result.steps[0].sentence() == "disabled to basic: not known, speed not measured"
     assert result.gains_most_at is None
-    gain = steps(row("disabled", 60, 0.01, None, None), row("basic", 60, 0.005, 1.9, 2.1))
+    gain = steps(row("disabled", 60, None, None, None), row("basic", 60, 2.0, 1.9, 2.1))
     assert "no step removes nodes" in str(gain)
     assert "not known" in result._repr_html_()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sample_models import FOLDER
 from workbench.course.equal_configs import EqualConfigs, equal_configs
+from workbench.course.level_steps import level_steps
 from workbench.errors import ConfigError
 from workbench.figures.chart import percent
 from workbench.results.exportable import Exportable
@@ -157,13 +158,10 @@ def _noise(result: EqualConfigs | Comparison) -> Size:
 
 
 def _layout(levels: Levels) -> Size:
-    rows = {row.level: row for row in levels.record.rows}
-    before, after = rows["extended"], rows["layout"]
-    if not before.median_s or not after.median_s:
+    step = next(step for step in level_steps(levels).steps if step.after == "layout")
+    if step.times is None:
         return Size(None, None, None, None)
-    low = after.low / before.high if after.low is not None and before.high else None
-    high = after.high / before.low if after.high is not None and before.low else None
-    return _beyond_one(before.median_s / after.median_s, low, high)
+    return _beyond_one(step.times, step.low, step.high)
 
 
 def _costly_fusion(ablation: Ablation) -> Size:

@@ -19,7 +19,7 @@ TIE = 1.02  # within 2 %, twice the smallest effect of a comparison, as in its v
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. `times` is the median before over the median after: 2.0 is twice as fast."""
+    """One step. `times` is how many times as fast it is after the step: 2.0 is twice as fast."""
 
     before: str
     after: str
@@ -113,13 +113,18 @@ def level_steps(levels: Levels) -> LevelSteps:
 def _steps(rows: tuple[LevelRow, ...]) -> Iterator[Step]:
     for before, after in pairwise(rows):
         removed = None if before.nodes is None or after.nodes is None else before.nodes - after.nodes
-        times = before.median_s / after.median_s if before.median_s and after.median_s else None
-        yield Step(before.level, after.level, removed, times, *_interval(before, after))
+        yield Step(before.level, after.level, removed, *_times(before, after))
 
 
-def _interval(before: LevelRow, after: LevelRow) -> tuple[float | None, float | None]:
-    """Return the ends of the step's ratio that both intervals allow; the baseline is exactly 1."""
-    low, high = (1.0, 1.0) if before.verdict is None else (before.low, before.high)
+def _times(before: LevelRow, after: LevelRow) -> tuple[float | None, float | None, float | None]:
+    """Return the ratio of a step with the ends that both intervals allow; the baseline is exactly 1.
+
+    It is of the paired ratios, as the intervals are: medians of a machine that slows down for a while are
+    of different moments.
+    """
+    is_baseline = before.verdict is None
+    speedup, low, high = (1.0, 1.0, 1.0) if is_baseline else (before.speedup, before.low, before.high)
+    times = after.speedup / speedup if after.speedup and speedup else None
     if not low or not high or not after.low or not after.high:
-        return None, None
-    return after.low / high, after.high / low
+        return times, None, None
+    return times, after.low / high, after.high / low
