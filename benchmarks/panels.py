@@ -28,7 +28,7 @@ from benchmarks.panel_budgets import budget_table, cold, places, tasks
 from tests.browser.harness.book import open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import started_lab
-from tests.browser.harness.panels import SECTIONS, button, knob, make
+from tests.browser.harness.panels import SECTIONS, TABS, button, knob, make
 from tests.conftest import is_worker
 
 PARTS = ("clicks", "cancel", "tasks", "places", "cold")
@@ -66,7 +66,7 @@ SHOWN = """(() => {
   return filled && document.querySelector('.wbp-tabs [aria-selected=true]').textContent;
 })()"""  # of which tab the kernel has sent what it holds
 DIFFERENCE = "document.querySelector('.wbp-difference').textContent"
-TABS = ("graph", "fusions", "flame", "memory", "accuracy", "roofline", "threads", "history", "latency")
+TURNS = (*TABS[1:], TABS[0])  # from the first tab, which is open, through all others and back
 
 
 def clicks() -> dict[str, tuple[str, str]]:
@@ -76,7 +76,7 @@ def clicks() -> dict[str, tuple[str, str]]:
         section = SECTION.format(name=repr(name))
         for act in ("open", "close"):
             acts[f"{act} {name}"] = (section, f"{section}.textContent")
-    for name in TABS:
+    for name in TURNS:
         acts[f"tab {name}"] = (TAB.format(name=repr(name)), SHOWN)
     for name in ("A baseline", "B candidate"):
         acts[name] = (BUTTON.format(name=repr(name)), "document.querySelector('.wbp-sections').textContent")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
+import workbench as wb
 from workbench.cli import parser
+from workbench.panels.tabs.results import TABS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -37,6 +40,29 @@ def test_the_example_runs(
 @pytest.mark.parametrize("line", [line for line in lines("workbench ") if line.startswith("workbench ")])
 def test_its_commands_exist(line: str) -> None:
     assert callable(parser().parse_args(shlex.split(line)[1:]).run)
+
+
+def test_it_names_every_command() -> None:
+    (group,) = (action for action in parser()._actions if isinstance(action.choices, dict))
+    missing = [name for name in group.choices if f"workbench {name}" not in README]
+    assert missing == []
+
+
+def test_it_names_every_tab_of_the_panels() -> None:
+    table = README.partition("## The panels")[2].partition("## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
+    named = {name.strip() for row in rows for name in row.split(",")}
+    assert {*(tab.title for tab in TABS), "tune", "history"} <= named
+
+
+def test_the_calls_of_the_questions_take_a_budget_or_are_named_without_one() -> None:
+    page = (ROOT / "docs" / "questions.md").read_text(encoding="utf-8")
+    calls = {name: inspect.signature(getattr(wb, name)) for name in re.findall(r"wb\.([a-z_]+)\(", page)}
+    measuring = {name for name, signature in calls.items() if "keep" in signature.parameters}
+    without = {name for name in measuring if "budget_s" not in calls[name].parameters}
+    sentence = page.partition("budget_s=`")[2].partition(".\n")[0].partition(": the seconds")[0]
+    assert len(measuring) > 5
+    assert without == set(re.findall(r"`wb\.([a-z_]+)`", sentence))
 
 
 def test_ci_runs_what_the_readme_says() -> None:
