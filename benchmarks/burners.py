@@ -1,4 +1,4 @@
-"""A load of our own: one core kept busy on and off, with a diary of when, so that detection is checked."""
+"""A load of our own: cores kept busy all the time, or one on and off with a diary, to check its detection."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
+_STEADY = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): pass"
 _BURN = """
 import os, random, sys, time
 rng, parent = random.Random(int(sys.argv[1])), int(sys.argv[2])
@@ -22,6 +25,18 @@ while os.getppid() == parent:
     print(start, time.perf_counter(), flush=True)
     time.sleep(rng.uniform(0.4, 2.0))
 """
+
+
+@contextmanager
+def busy_cores(count: int) -> Iterator[None]:
+    """Keep cores busy all the time, until the block or this process ends."""
+    burners = [subprocess.Popen([sys.executable, "-c", _STEADY, str(os.getpid())]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
 
 
 class OnOffLoad:

@@ -10,17 +10,15 @@ import argparse
 import json
 import os
 import random
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.burners import busy_cores
 from benchmarks.honesty import KINDS, compare_once, model_paths
 
 PARTS = {"equal": 0.0, "tenth": 0.1, "double": 1.0}  # planted slow-down of B
-BURN = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): pass"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -33,24 +31,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("busy.jsonl"))
     options = parser.parse_args(arguments)
     rng, rows = random.Random(0), []
-    burners = [
-        subprocess.Popen([sys.executable, "-c", BURN, str(os.getpid())]) for _ in range(options.burners)
-    ]
-    try:
-        with tempfile.TemporaryDirectory() as folder, options.output.open("w") as output:
-            paths = list(model_paths(Path(folder), options.models).items())
-            for number in range(options.tries):
-                for part in options.parts:
-                    name, path = paths[number % len(paths)]
-                    row = compare_once(path, PARTS[part], options.budget, rng.getrandbits(30))
-                    del row["record"]
-                    rows.append({"part": part, "model": name, **row})
-                    output.write(json.dumps(rows[-1]) + "\n")
-                    output.flush()
-    finally:
-        for burner in burners:
-            burner.kill()
-            burner.wait()
+    with (
+        busy_cores(options.burners),
+        tempfile.TemporaryDirectory() as folder,
+        options.output.open("w") as output,
+    ):
+        paths = list(model_paths(Path(folder), options.models).items())
+        for number in range(options.tries):
+            for part in options.parts:
+                name, path = paths[number % len(paths)]
+                row = compare_once(path, PARTS[part], options.budget, rng.getrandbits(30))
+                del row["record"]
+                rows.append({"part": part, "model": name, **row})
+                output.write(json.dumps(rows[-1]) + "\n")
+                output.flush()
     print(table(rows))
 
 

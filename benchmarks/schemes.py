@@ -2,8 +2,10 @@
 
 Each round measures one config in two processes by every scheme, in random order: blocks of a given length,
 A B B A or B A A B, the partner frozen. The table says, for the sampling of one round, the standard deviation
-of the log ratio over the rounds for each estimator, and the share of the time that was sampling. `--series`
-writes the raw times; `--replay` prints the table of such files again.
+of the log ratio over the rounds for each estimator, and the share of the time that was sampling. Estimators
+are the judge's own: its ratio stands on the fastest third, on a busy machine on the fastest tenth.
+`--series NAME` keeps the raw times in `benchmarks/series/NAME.json.gz`; `--replay NAME` prints their table
+again.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
 
+from benchmarks.burners import busy_cores
 from benchmarks.models import MODELS, make
 from workbench import Config, load
-from workbench.judge.pairs import typical_s
+from workbench.judge.pairs import DISTURBED_SHARE, FASTEST_SHARE, TYPICAL_SHARE, log_ratio_of
 from workbench.worker.launch import Worker
 from workbench.worker.values import write_values
 
+SERIES = Path(__file__).parent / "series"
 SCHEMES = {  # name: (seconds a block, least runs, runs before the first sample)
     "20 ms": (0.020, 3, 0),
     "10 ms, lead-in": (0.010, 2, 1),
@@ -41,11 +45,8 @@ Cycle = tuple[Sequence[Sequence[float]], Sequence[Sequence[float]]]  # blocks of
 
 def _pooled(share: float) -> Callable[[Sequence[Cycle]], float]:
     def log_ratio(cycles: Sequence[Cycle]) -> float:
-        first, second = (
-            typical_s((s for cycle in cycles for block in cycle[side] for s in block), share)
-            for side in (0, 1)
-        )
-        return math.log(first / second)
+        first_s, second_s = (_flat(block for cycle in cycles for block in cycle[side]) for side in (0, 1))
+        return log_ratio_of(first_s, second_s, share)
 
     return log_ratio
 
@@ -54,14 +55,17 @@ def _median_of_cycles(cycles: Sequence[Cycle]) -> float:
     return median(math.log(fmean(_flat(first)) / fmean(_flat(second))) for first, second in cycles)
 
 
-def _flat(blocks: Sequence[Sequence[float]]) -> list[float]:
+def _flat(blocks: Iterable[Sequence[float]]) -> list[float]:
     return [sample for block in blocks for sample in block]
 
 
 ESTIMATORS: dict[str, Callable[[Sequence[Cycle]], float]] = {
-    "fastest three quarters": _pooled(0.75),
+    "all runs": _pooled(1.0),
+    "fastest three quarters": _pooled(TYPICAL_SHARE),
     "fastest half": _pooled(0.5),
+    "fastest third": _pooled(FASTEST_SHARE),
     "fastest quarter": _pooled(0.25),
+    "fastest tenth": _pooled(DISTURBED_SHARE),
     "median of cycles": _median_of_cycles,
 }
 
@@ -71,16 +75,31 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--models", nargs="+", default=["mlp:all", "attention:all", "attention:1"])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.4, help="of sampling, a scheme and round")
-    parser.add_argument("--series", type=Path, help="write the raw times to this file")
-    parser.add_argument("--replay", type=Path, nargs="+", help="only print the table of such files")
+    parser.add_argument("--burners", type=int, default=0, help="cores kept busy meanwhile")
+    parser.add_argument("--series", metavar="NAME", help="keep the raw times in benchmarks/series")
+    parser.add_argument("--replay", metavar="NAME", nargs="+", help="only print the table of such series")
     options = parser.parse_args(arguments)
     if options.replay:
-        rows = [row for path in options.replay for row in json.loads(gzip.decompress(path.read_bytes()))]
+        rows = [row for name in options.replay for row in series(name)]
     else:
-        rows = list(measure(options.models, options.rounds, options.seconds))
+        if options.series and file_of(options.series).exists():
+            parser.error(f"there is a series {options.series!r}; give another name")
+        with busy_cores(options.burners):
+            rows = list(measure(options.models, options.rounds, options.seconds))
         if options.series:
-            options.series.write_bytes(gzip.compress(json.dumps(rows).encode(), mtime=0))
+            file_of(options.series).write_bytes(gzip.compress(json.dumps(rows).encode(), mtime=0))
     print(table(rows))
+
+
+def file_of(name: str) -> Path:
+    """Return the file of a series."""
+    return SERIES / f"{name}.json.gz"
+
+
+def series(name: str) -> list[dict[str, Any]]:
+    """Return the raw times of a series, a row for each model, round and scheme."""
+    rows: list[dict[str, Any]] = json.loads(gzip.decompress(file_of(name).read_bytes()))
+    return rows
 
 
 def measure(models: Iterable[str], rounds: int, seconds: float) -> Iterable[dict[str, Any]]:

@@ -103,15 +103,18 @@ def typical_s(samples_s: Iterable[float], share: float = TYPICAL_SHARE) -> float
     return fmean(ordered[: math.ceil(share * len(ordered))])
 
 
+def log_ratio_of(first_s: Iterable[float], second_s: Iterable[float], share: float = FASTEST_SHARE) -> float:
+    """Return the log ratio of the means of the fastest passes of either side."""
+    first, second = typical_s(first_s, share), typical_s(second_s, share)
+    return math.log(max(first, LEAST_S) / max(second, LEAST_S))
+
+
 def _log_ratio(cycles: Sequence[Cycle], feeds: int, share: float = FASTEST_SHARE) -> float:
     first_s, second_s = (
-        typical_s(
-            (pass_s for cycle in cycles for block in cycle[side] for pass_s in _passes_s(block, feeds)),
-            share,
-        )
+        [pass_s for cycle in cycles for block in cycle[side] for pass_s in _passes_s(block, feeds)]
         for side in (0, 1)
     )
-    return math.log(max(first_s, LEAST_S) / max(second_s, LEAST_S))
+    return log_ratio_of(first_s, second_s, share)
 
 
 def _passes_s(block: Block, feeds: int) -> Sequence[float]:
