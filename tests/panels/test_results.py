@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import ipywidgets as W
 import pandas as pd
@@ -278,6 +280,37 @@ def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) 
     assert "mine.html is in your downloads" in actions.status.value
     assert not actions.buttons["Export HTML"].disabled
     assert actions.path.value == str(tmp_path / "mine.ortbench"), "the typed path stays"
+
+
+def test_data_are_written_beside_the_bundle_into_a_new_folder_and_offered_as_a_zip(tmp_path: Path) -> None:
+    bench = shown()
+    sent: list[tuple[dict[str, Any], Any]] = []
+    bench.page.bridge.send = lambda content, buffers=None: sent.append((content, buffers))
+    row = bench.panels.results.row
+    row.path.value = str(tmp_path / "mine.ortbench")
+    for name in ("mine-data", "mine-data-2"):
+        row.buttons["Export data"].click()
+        settle(bench)
+        assert f"result.export(&quot;{tmp_path / name}&quot;)" in row.status.value
+        asked, (data,) = sent[-1]
+        assert (asked["kind"], asked["name"]) == ("download", f"{name}.zip")
+        files = {path.relative_to(tmp_path).as_posix() for path in (tmp_path / name).rglob("*.*")}
+        assert set(ZipFile(BytesIO(data)).namelist()) == files >= {f"{name}/index.json"}
+        bench.page.bridge._answer(None, {"id": asked["id"], "ok": True}, None)
+        settle(bench)
+        assert f"{name}.zip is in your downloads" in row.status.value
+    exported = wb.open(tmp_path / "mine-data" / "result.ortbench")
+    assert exported.record == bench.result.record
+
+
+def test_data_that_cannot_be_written_say_why(tmp_path: Path) -> None:
+    bench = shown()
+    (tmp_path / "file").write_text("in the way")
+    row = bench.panels.results.row
+    row.path.value = str(tmp_path / "file" / "mine.ortbench")
+    row.buttons["Export data"].click()
+    settle(bench)
+    assert "cannot be written" in row.status.value
 
 
 def test_an_export_that_fails_says_so_where_it_was_asked_for(tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
-"""The menu to share a comparison: a pinned cell, a bundle, a page, a server; and the code that makes it."""
+"""The menu to share a comparison: a pinned cell, a bundle, a page, data, a server; and its code."""
 
 from __future__ import annotations
 
 from functools import cached_property, partial
+from io import BytesIO
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
+from workbench.config.literals import text_literal
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import Spec, buttons_of
@@ -41,10 +45,15 @@ class ResultRow:
                 "One HTML file, beside the notebook and in your downloads: opens offline, with live figures",
                 self.export,
             ),
+            (
+                "Export data",
+                "Tables as CSV, configs, scripts, a picture: a new folder, and its zip in your downloads",
+                self.export_data,
+            ),
         )
         self.buttons = buttons_of(specs, self.status)
-        _, pin, save, download, export = self.buttons.values()
-        sharing = W.HBox([pin, self.path, save, download, export])
+        _, pin, save, download, export, data = self.buttons.values()
+        sharing = W.HBox([pin, self.path, save, download, export, data])
         sharing.add_class("wbp-actions")
         self.menu = W.VBox([sharing])
         W.set_shown(self.menu, False)
@@ -113,8 +122,36 @@ class ResultRow:
             path.name, "text/html", data, self.status, before=f"{place};", fix=f"{place}.",
         )  # fmt: skip
 
+    def export_data(self) -> None:
+        """Write the tables of the result into a new folder beside the bundle, and offer them as a zip."""
+        path = Path(self.path.value.strip() or "result.ortbench").expanduser()
+        self.status.value = note_html("Exporting…")
+        self.bench.in_background(
+            partial(data_of, self.state.result, path.with_suffix("")), self._data_written, self._show_error
+        )
+
+    def _data_written(self, written: tuple[Path, bytes]) -> None:
+        folder, data = written
+        place = f"Written as {folder.absolute()}, by result.export({text_literal(str(folder))})"
+        self.status.value = note_html(f"{place}.")  # also where no page answers
+        self.bench.page.download(
+            f"{folder.name}.zip", "application/zip", data, self.status, before=f"{place};", fix=f"{place}.",
+        )  # fmt: skip
+
     def _show_error(self, error: Exception) -> None:
         self.status.value = error_html(error)
+
+
+def data_of(result: Any, path: Path) -> tuple[Path, bytes]:
+    """Export a result into the first new folder with this name; return the folder and its zip."""
+    names = chain([f"{path.name}-data"], (f"{path.name}-data-{number}" for number in count(2)))
+    folders = map(path.with_name, names)
+    folder: Path = result.export(next(folder for folder in folders if not folder.exists()))
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+            archive.write(file, file.relative_to(folder.parent))
+    return folder, buffer.getvalue()
 
 
 def bundle_of(result: Any) -> bytes:
