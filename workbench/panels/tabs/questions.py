@@ -31,7 +31,9 @@ class Questions:
         asked = [self._link(text, hint, partial(self._ask, *answer)) for text, *answer, hint in ANSWERS]
         hint = "One HTML file with everything, beside the notebook and in your downloads"
         self.share = self._link("share", hint, row.export)
-        self.ways = self._link("share as…", "Pin, save, download, name the file, export data, deploy", row.toggle)
+        self.ways = self._link(
+            "share as…", "Pin, save, download, name the file, export data, deploy", row.toggle
+        )
         self.links = [self.why, *asked, self.share, self.ways]
         line = W.HBox([*self.links, more])
         line.add_class("wbp-questions")
