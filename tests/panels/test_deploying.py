@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,6 +55,68 @@ def test_it_deploys_the_config_and_shows_the_line(
     assert calls == [("tiny", run.config, tmp_path / "server", "triton")]
     assert "wb.deploy(model, wb.Config(" in deploying.status.value
     assert "<b>" not in deploying.status.value.replace("<b>Fix", "")
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The arguments of each call of `wb.deploy`, which writes nothing."""
+    calls: list[dict[str, Any]] = []
+
+    def deploy(model: Any, config: wb.Config, folder: Path, kind: str, **options: Any) -> wb.Deployment:
+        calls.append({"model": model, "config": config, "folder": folder, "kind": kind, **options})
+        return wb.Deployment(examples.deployment(), examples.about())
+
+    monkeypatch.setattr("workbench.api.deploying.deploy", deploy)
+    return calls
+
+
+def printed_call(deploying: Deploying) -> dict[str, Any]:
+    """Run the code on the screen, and return its keywords."""
+    text = unescape(re.sub("<[^>]+>", "\n", deploying.status.value))
+    line = next(line for line in text.splitlines() if line.startswith("wb.deploy("))
+    model = deploying.bench.state.model
+    scope = {"wb": SimpleNamespace(Config=wb.Config, deploy=lambda *_, **options: options), "model": model}
+    return dict(eval(line, scope))
+
+
+def test_it_serves_with_the_inputs_and_the_calibration_of_the_result(
+    deploying: Deploying, tmp_path: Path, calls: list[dict[str, Any]]
+) -> None:
+    state = deploying.bench.state
+    state.seed, state.dims, state.calibration = 3, (("batch", 2),), str(tmp_path / "faces.npz")
+    state.show_comparison(state.result, state.request().subject)
+    state.seed, state.calibration = 4, ""  # what is set after measuring is not what was measured
+    deploying.kind.value = "triton"
+    deploying.deploy(wait=True)
+    settle(deploying.bench)
+    assert calls[-1]["calibration"] == str(tmp_path / "faces.npz")
+    assert calls[-1]["inputs"].seed == 3
+    printed = printed_call(deploying)
+    assert printed["calibration"] == str(tmp_path / "faces.npz")
+    assert (printed["inputs"].seed, printed["inputs"].shapes) == (3, calls[-1]["inputs"].shapes)
+
+
+def test_a_result_from_elsewhere_is_served_with_what_is_set(
+    deploying: Deploying, calls: list[dict[str, Any]]
+) -> None:
+    deploying.bench.state.calibration = "faces.npz"
+    deploying.kind.value = "triton"
+    deploying.deploy(wait=True)
+    settle(deploying.bench)
+    assert calls[-1]["calibration"] == "faces.npz"
+    assert printed_call(deploying) == {"calibration": "faces.npz"}
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_a_missing_provider_is_refused_unless_the_box_is_checked(
+    deploying: Deploying, calls: list[dict[str, Any]], checked: bool
+) -> None:
+    deploying.fallback.value = checked
+    deploying.kind.value = "triton"
+    deploying.deploy(wait=True)
+    settle(deploying.bench)
+    assert calls[-1].get("fallback", False) is checked
+    assert printed_call(deploying) == ({"fallback": True} if checked else {})
 
 
 def test_an_error_is_said_there(deploying: Deploying, tmp_path: Path) -> None:

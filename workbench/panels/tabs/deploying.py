@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbench.config import Config
-from workbench.config.literals import text_literal
+from workbench.config.literals import literal, text_literal
 from workbench.errors import ConfigError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.buttons import buttons_of
-from workbench.panels.code import config_code
+from workbench.panels.code import config_code, inputs_lines
 from workbench.panels.jobs import Job
 from workbench.panels.markup import error_html, note_html
+from workbench.panels.request import Subject
 from workbench.panels.tabs.naming import file_name
 
 KINDS = ("python", "triton")
 
 
 class Deploying:
-    """Which config, what kind of server, which folder; Deploy writes it, and starts a Python server once."""
+    """Which config, what kind of server, which folder; Deploy writes it, and starts a Python server once.
+
+    The server gets the inputs and the calibration that the result was measured with.
+    """
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self.label = W.Dropdown(options=["A"], layout=W.Layout(width="64px"), tooltip="The config to serve")
         self.kind = W.Dropdown(options=KINDS, layout=W.Layout(width="88px"), tooltip="What serves it")
-        self.folder = W.Text(placeholder="folder", tooltip="A new folder, beside the notebook")
+        place = W.Layout(width="160px")  # the row stays one line of a small screen
+        self.folder = W.Text(placeholder="folder", tooltip="A new folder, beside the notebook", layout=place)
+        self.fallback = W.Checkbox(
+            value=False,
+            description="fallback",
+            indent=False,
+            tooltip="Start without an execution provider that is missing; else the server refuses to start",
+        )
         self.status = W.HTML()
         hint = "Write a server of this config; a Python one is started once, compared and measured"
         self.buttons = buttons_of((("Deploy", hint, self.deploy),), self.status)
-        self.row = W.HBox([W.HTML("Serve"), self.label, self.kind, self.folder, *self.buttons.values()])
+        controls = (self.label, self.kind, self.folder, self.fallback, *self.buttons.values())
+        self.row = W.HBox([W.HTML("Serve"), *controls])
         self.row.add_class("wbp-actions")
         self.widget = W.VBox([self.row, self.status])
         self.state.observe(self._show, names=["result", "model", "job"])
@@ -53,14 +66,24 @@ class Deploying:
     def deploy(self, *, wait: bool = False) -> None:
         """Write the deployment in a job that can be cancelled."""
         config = next(run.config for run in self.state.result.runs if run.label == self.label.value)
-        subject = self.bench.request().subject
+        subject = self.state.result_subject or self.bench.request().subject
         folder = Path(self.folder.value.strip() or "server").expanduser()
-        kind = self.kind.value
+        kind, options = self.kind.value, self._options(config, subject)
         self.status.value = note_html("Deploying…")
-        concurrency = self._concurrency(config)
-        work = partial(self._work, subject, config, folder, kind, concurrency)
-        done = partial(self._written, config, folder, kind, concurrency)
+        work = partial(self._work, subject, config, folder, kind, options)
+        done = partial(self._written, deploy_code(subject, config, folder, kind, options))
         self.bench.write("Deploy", work, done, self._show_error, wait=wait)
+
+    def _options(self, config: Config, subject: Subject) -> dict[str, Any]:
+        """Return the keywords of `wb.deploy` that differ from their defaults, without the inputs."""
+        callers, options = self._concurrency(config), dict[str, Any]()
+        if subject.calibration:
+            options["calibration"] = subject.calibration
+        if self.fallback.value:
+            options["fallback"] = True
+        if callers != 1:
+            options["concurrency"] = callers
+        return options
 
     def _concurrency(self, config: Config) -> int:
         """Return the callers that a load test of this config found best; 1 where there is none."""
@@ -71,25 +94,30 @@ class Deploying:
             return 1
 
     @staticmethod
-    def _work(subject: Any, config: Config, folder: Path, kind: str, concurrency: int, job: Job) -> Any:
+    def _work(
+        subject: Subject, config: Config, folder: Path, kind: str, options: dict[str, Any], job: Job
+    ) -> Any:
         from workbench.api.deploying import deploy
 
         job.step("writing the server")
-        inputs = subject.inputs()
         deployment = deploy(
             subject.model, config, folder, "triton" if kind == "triton" else "python",
-            inputs=inputs, concurrency=concurrency, cancel=job.cancel,
+            inputs=subject.inputs(), cancel=job.cancel, **options,
         )  # fmt: skip
         if kind == "python":
             deployment = deployment.check(progress=job.tell, cancel=job.cancel)
         return deployment
 
-    def _written(self, config: Config, folder: Path, kind: str, concurrency: int, deployment: Any) -> None:
-        check = ".check()" if kind == "python" else ""
-        callers = "" if concurrency == 1 else f", concurrency={concurrency}"
-        place = text_literal(str(folder))
-        code = f"wb.deploy(model, {config_code(config)}, {place}, {kind!r}{callers}){check}"
+    def _written(self, code: str, deployment: Any) -> None:
         self.status.value = note_html(deployment) + note_html(code)
 
     def _show_error(self, error: Exception) -> None:
         self.status.value = error_html(error)
+
+
+def deploy_code(subject: Subject, config: Config, folder: Path, kind: str, options: Mapping[str, Any]) -> str:
+    """Return the call that writes the deployment, and checks it if it is a Python server."""
+    arguments = ["model", config_code(config), text_literal(str(folder)), text_literal(kind)]
+    arguments += [f"inputs={line.removeprefix('inputs = ')}" for line in inputs_lines(subject)]
+    arguments += [f"{name}={literal(value)}" for name, value in options.items()]
+    return f"wb.deploy({', '.join(arguments)}){'.check()' if kind == 'python' else ''}"
