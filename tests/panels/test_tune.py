@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -33,7 +35,9 @@ def test_the_space_is_offered_as_check_boxes_with_its_size(
     assert page.choice.left_out == ("intra_op_threads",)
 
 
-def test_start_searches_what_is_checked_from_a(bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_searches_what_is_checked_from_a(
+    bench: wb.Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Any] = []
 
     def tune(*arguments: Any, **options: Any) -> wb.Study:
@@ -42,6 +46,8 @@ def test_start_searches_what_is_checked_from_a(bench: wb.Workbench, monkeypatch:
 
     monkeypatch.setattr(tuning, "tune", tune)
     bench.a = wb.Config(memory_pattern=False)
+    bench.state.data = str(tmp_path / "labelled.npz")
+    np.savez(bench.state.data, **bench.state.model.inputs().feeds[0])
     page = TunePage(bench)
     bench.state.space = SPACE
     page.checks["level"].value = False
@@ -55,6 +61,7 @@ def test_start_searches_what_is_checked_from_a(bench: wb.Workbench, monkeypatch:
     assert (objective, budget_s) == ("latency", 120.0)
     assert goal == Goal(max_accuracy_drop=0.01, max_memory_bytes=64 << 20)
     assert options["base"] == wb.Config(memory_pattern=False)
+    assert options["data"] == bench.state.data
     assert bench.state.study is not None
 
 
@@ -144,6 +151,14 @@ def test_the_code_does_the_same(bench: wb.Workbench) -> None:
     assert "limits = wb.Goal(max_accuracy_drop=0.01)" in code
     assert "base = wb.Config(memory_pattern=False)" in code
     assert '.without("level")' in code
+
+
+def test_the_code_judges_the_accuracy_on_the_same_data(bench: wb.Workbench) -> None:
+    bench.state.data = "labelled.npz"
+    code = tune_code(bench.request(), TuneChoice(left_out=("level",)))
+    *_, space, _, study_line, _ = code.splitlines()
+    assert 'data="labelled.npz"' in study_line
+    assert "data=" not in space, "wb.default_space takes no data"
 
 
 def test_every_limit_has_a_field(bench: wb.Workbench) -> None:

@@ -88,6 +88,7 @@ def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) 
         "base": subject.a,
         "inputs": subject.inputs(),
         "calibration": subject.calibration or None,
+        "data": subject.data or None,
         "smallest_effect": request.smallest_effect,
         "pacing_s": request.pacing_s,
         "seed": subject.seed,
@@ -134,6 +135,8 @@ def tune_code(request: Request, choice: TuneChoice) -> str:
     if request.pacing_s is not None:
         same["pacing_s"] = literal(request.pacing_s)
     arguments: dict[str, Any] = {**same}
+    if subject.data:
+        arguments["data"] = text_literal(subject.data)
     if request.smallest_effect != SMALLEST_EFFECT:
         arguments["smallest_effect"] = literal(request.smallest_effect)
     if subject.seed:
