@@ -53,12 +53,7 @@ def int8_cpu(model: Any) -> Config:
 
 def cuda(_: Any) -> Config:
     """Return a config for an NVIDIA GPU, with nothing to build first."""
-    options: dict[str, str | int] = {
-        "device_id": 0,
-        "arena_extend_strategy": "kSameAsRequested",
-        "cudnn_conv_algo_search": "EXHAUSTIVE",
-        "cudnn_conv_use_max_workspace": True,
-    }
+    options = {"device_id": 0, "cudnn_conv_use_max_workspace": True}
     return Config(level="all", providers=(Provider("cuda", options), Provider("cpu")), io_binding=True)
 
 
@@ -115,7 +110,7 @@ PRESETS = (
     ),
     Preset(
         "CUDA",
-        "An NVIDIA GPU: exhaustive search of convolutions, bound buffers.",
+        "An NVIDIA GPU: inputs and outputs are bound to its memory.",
         cuda,
         partial(on_gpu, "cuda"),
     ),
