@@ -46,7 +46,8 @@ TIMES = "follows from times that other programs change; tests have it by hand"
 UNPLANTED = {  # rules that no flaw shows on this machine's CPU, with the reason
     **dict.fromkeys(
         ("attention-not-fused", "tensor-core-layout", "launch-bound", "copies-between-devices",
-         "many-partitions", "copies-of-inputs", "convolution-search", "engine-built-at-each-start",
+         "many-partitions", "copies-of-inputs", "convolution-search",
+         "engine-built-at-each-start", "engine-without-profiles",
          "provider-loses-to-cpu", "ort-left-nodes-on-the-cpu"), GPU,
     ),
     **dict.fromkeys(("saturating-int8", "int8-without-instructions", "signed-activations"), OTHER_CPU),

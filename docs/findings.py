@@ -44,7 +44,7 @@ Of the first 37 kinds, 110 of 111 models drew the finding with the right nodes, 
 kept the outputs. Of the 22 kinds that came later (accuracy, calibration, float16, warnings, load, memory,
 sizes) it was 66 of 66 models, and 2 of 2 exact fixes were bit-equal (23 November 2026, load 6 to 15). Nine
 sound models drew no finding at *sure* and one each at *likely*. `UNPLANTED` in `benchmarks/findings.py`
-says of the other 22 rules why no flaw shows them on this machine: a GPU or a second provider, another
+says of the other rules why no flaw shows them on this machine: a GPU or a second provider, another
 processor, times that other programs change.
 
 ## Predicted and measured

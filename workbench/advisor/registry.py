@@ -23,6 +23,7 @@ FAMILIES = (
     "decoders",
     "providers",
     "gpu",
+    "engines",
     "threads",
     "loading",
     "ort_warnings",

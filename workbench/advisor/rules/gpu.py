@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.provider_options import provider_of, with_added, with_options
 from workbench.advisor.registry import rule
 from workbench.advisor.rules.providers import COPIES, CPU, CUDA
-from workbench.config import BFloat16, Config, Float16, Provider
+from workbench.config import BFloat16, Float16
 from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.text import counted
 
 CONVOLUTION_SHARE = 0.3
 LAUNCH_S = 10e-6  # a node of less than this waits for its launch; NVIDIA's advice begins at 5 µs a kernel
 MANY_NODES = 20
+FIRST_RUN_TIMES = 10
 
 
 @rule(
@@ -25,7 +27,7 @@ MANY_NODES = 20
 )
 def tensor_core_layout(evidence: Evidence) -> Iterator[FindingRecord]:
     """Convolutions in 16 bits do not use the layout of the tensor cores."""
-    cuda = _provider(evidence, CUDA)
+    cuda = provider_of(evidence, CUDA)
     runs = evidence.of("Conv", "FusedConv", "NhwcFusedConv")
     if cuda is None or cuda.option("prefer_nhwc") or evidence.share(runs) < CONVOLUTION_SHARE:
         return
@@ -41,7 +43,7 @@ def tensor_core_layout(evidence: Evidence) -> Iterator[FindingRecord]:
         Fix(
             "config",
             "let CUDA compute channels last: prefer_nhwc=1",
-            config=_with_option(evidence, CUDA, "prefer_nhwc", "1"),
+            config=with_added(evidence, CUDA, {"prefer_nhwc": "1"}),
         ),
     )
 
@@ -55,14 +57,19 @@ def tensor_core_layout(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def launch_bound(evidence: Evidence) -> Iterator[FindingRecord]:
     """The GPU waits for kernels to be launched."""
-    cuda, profiled, graph, run_s = _provider(evidence, CUDA), evidence.profiled, evidence.ran, evidence.run_s
+    cuda, profiled, graph, run_s = (
+        provider_of(evidence, CUDA),
+        evidence.profiled,
+        evidence.ran,
+        evidence.run_s,
+    )
     if cuda is None or profiled is None or graph is None or not run_s or cuda.option("enable_cuda_graph"):
         return
     count = len(profiled.nodes)
     moves = any(node.op_type in (*COPIES, "If", "Loop", "Scan") for node in graph.nodes)
     if count < MANY_NODES or run_s > count * LAUNCH_S or moves or evidence.sizes:
         return
-    config = _with_option(evidence, CUDA, "enable_cuda_graph", "1", io_binding=True)
+    config = with_added(evidence, CUDA, {"enable_cuda_graph": "1"}, io_binding=True)
     yield FindingRecord(
         "launch-bound",
         f"{count} nodes take {run_s / count * 1e6:.2g} µs each on average: the GPU waits for launches",
@@ -83,7 +90,7 @@ def launch_bound(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def arena_grows_as_requested(evidence: Evidence) -> Iterator[FindingRecord]:
     """The strategy kSameAsRequested fragments the memory of the GPU."""
-    cuda = _provider(evidence, CUDA)
+    cuda = provider_of(evidence, CUDA)
     if cuda is None or cuda.option("arena_extend_strategy") != "kSameAsRequested":
         return
     options = {key: value for key, value in cuda.options if key != "arena_extend_strategy"}
@@ -98,7 +105,7 @@ def arena_grows_as_requested(evidence: Evidence) -> Iterator[FindingRecord]:
         Fix(
             "config",
             "leave the strategy out and search convolutions by heuristic; then bound it by gpu_mem_limit",
-            config=_with_options(evidence, CUDA, options),
+            config=with_options(evidence, CUDA, options),
         ),
     )
 
@@ -133,21 +140,46 @@ def provider_loses_to_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
     )
 
 
-def _provider(evidence: Evidence, name: str) -> Provider | None:
-    return next((provider for provider in evidence.config.providers if provider.name == name), None)
-
-
-def _with_option(evidence: Evidence, name: str, option: str, value: str, **changes: Any) -> Config:
-    """Return the config with an option of a provider, and further changes."""
-    provider = _provider(evidence, name)
-    known = {} if provider is None else dict(provider.options)
-    return _with_options(evidence, name, {**known, option: value}, **changes)
-
-
-def _with_options(evidence: Evidence, name: str, options: dict[str, str], **changes: Any) -> Config:
-    """Return the config with these options of a provider in place of its own, and further changes."""
-    providers = tuple(
-        Provider(name, options) if provider.name == name else provider
-        for provider in evidence.config.providers
+@rule(
+    "convolution-search",
+    needs=("gpu", "run"),
+    recognised="CUDA with convolutions whose first run takes 10 times a later one, or one-dimensional ones",
+    advice="use cudnn_conv_algo_search=HEURISTIC where shapes change; for one-dimensional convolutions "
+    "cudnn_conv1d_pad_to_nc1d=1",
+    source="634 to 1.9 ms for each new shape in a report of users; not measured here",
+)
+def convolution_search(evidence: Evidence) -> Iterator[FindingRecord]:
+    """cuDNN searches for the fastest convolution at every new shape, or gets one-dimensional ones upright."""
+    first_s = None if evidence.run is None else evidence.run.first_run_s
+    cuda, graph = provider_of(evidence, CUDA), evidence.prepared
+    if cuda is None or first_s is None or not evidence.run_s:
+        return
+    convolutions = [node for node in graph.nodes if node.op_type == "Conv"]
+    weights = [(node, graph.info(node.inputs[1])) for node in convolutions]
+    narrow = [node for node, weight in weights if weight and len(weight.dims or ()) == 3]
+    searches = convolutions and first_s >= FIRST_RUN_TIMES * evidence.run_s
+    options, facts, texts = dict[str, str](), list[str](), list[str]()
+    if searches and not cuda.option("cudnn_conv_algo_search"):
+        options["cudnn_conv_algo_search"] = "HEURISTIC"
+        facts.append("cuDNN tries every algorithm at each new shape")
+        texts.append("use the heuristic search: cudnn_conv_algo_search=HEURISTIC")
+    if narrow and not cuda.option("cudnn_conv1d_pad_to_nc1d"):
+        options["cudnn_conv1d_pad_to_nc1d"] = "1"
+        facts.append(
+            f"{counted(len(narrow), 'convolution')} of one dimension, given to cuDNN as [N, C, D, 1]"
+        )
+        texts.append("give one-dimensional convolutions to cuDNN as [N, C, 1, D]: cudnn_conv1d_pad_to_nc1d=1")
+    if not options:
+        return
+    is_slow = "cudnn_conv_algo_search" in options
+    yield FindingRecord(
+        "convolution-search",
+        f"The first run takes {first_s / evidence.run_s:.0f} times a later one"
+        if is_slow
+        else "One-dimensional convolutions may be slower than they need to be",
+        tuple(facts),
+        () if is_slow else names_of(narrow),
+        "likely" if is_slow else "maybe",
+        Gain("load", first_s, first_s * 0.5, first_s, None) if is_slow else Gain.unknown("time"),
+        Fix("config", "; ".join(texts), config=with_added(evidence, CUDA, options)),
     )
-    return evidence.config.replace(providers=providers, **changes)

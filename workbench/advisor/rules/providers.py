@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.provider_options import provider_of, with_added
 from workbench.advisor.registry import rule
 from workbench.advisor.rewriting import rewrite_fix
-from workbench.config import Provider
 from workbench.records.findings import FindingRecord, Fix, Gain
 
 CPU = "CPUExecutionProvider"
@@ -16,8 +16,7 @@ CUDA = "CUDAExecutionProvider"
 TENSORRT = "TensorrtExecutionProvider"
 COPIES = ("MemcpyFromHost", "MemcpyToHost")
 MOST_PARTITIONS = 4
-FIRST_RUN_TIMES = 10
-ENGINE_LOAD_S = 5.0
+SMALLEST_PARTITION = 10  # nodes on average; FINDINGS 41
 
 
 @rule(
@@ -82,8 +81,9 @@ def copies_between_devices(evidence: Evidence) -> Iterator[FindingRecord]:
 @rule(
     "many-partitions",
     needs=("explained",),
-    recognised="a provider that compiles its parts got more than 4 of them, or fewer than 10 nodes a part",
-    advice="rewrite the operator that splits the graph, or give the provider up",
+    recognised="a provider that compiles its parts got more than 4 of them",
+    advice="rewrite the operator that splits the graph, or give the provider up; for TensorRT "
+    "trt_min_subgraph_size",
     source="each boundary costs a copy and a launch; one operator cut a model into 14 parts",
 )
 def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
@@ -107,11 +107,19 @@ def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
 
 
 def _joining_fix(evidence: Evidence, split: Counter[str]) -> Fix:
-    """Return the rewrite of reflecting pads if these split the graph, else advice for the exporter."""
+    """Return a rewrite if reflecting pads split the graph, else the least size of a part, else advice."""
     pads = [node for node in evidence.structure.graph.node if node.op_type == "Pad"]
     if split["Pad"] and any(attribute.s == b"reflect" for node in pads for attribute in node.attribute):
         return rewrite_fix(
             evidence, "reflect-pad-spelled-out", "write reflecting pads as slices and a Concat"
+        )
+    tensorrt = provider_of(evidence, TENSORRT)
+    if tensorrt is not None and not tensorrt.option("trt_min_subgraph_size"):
+        smallest = {"trt_min_subgraph_size": str(SMALLEST_PARTITION)}
+        return Fix(
+            "config",
+            f"leave parts of fewer nodes to the next provider: trt_min_subgraph_size={SMALLEST_PARTITION}",
+            config=with_added(evidence, TENSORRT, smallest),
         )
     return Fix("export", "rewrite the operators that split it, or use the CPU for all of it")
 
@@ -158,67 +166,4 @@ def copies_of_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
         "likely",
         Gain.unknown("time"),
         evidence.config_fix("bind them: io_binding=True", io_binding=True),
-    )
-
-
-@rule(
-    "convolution-search",
-    needs=("gpu", "run"),
-    recognised="CUDA with convolutions whose first run takes 10 times a later one",
-    advice="use cudnn_conv_algo_search=HEURISTIC where shapes change",
-    source="634 to 1.9 ms for each new shape in a report of users",
-)
-def convolution_search(evidence: Evidence) -> Iterator[FindingRecord]:
-    """cuDNN searches for the fastest convolution at every new shape."""
-    run = evidence.run
-    first_s = None if run is None else run.first_run_s
-    cuda = next((provider for provider in evidence.config.providers if provider.name == CUDA), None)
-    if cuda is None or first_s is None or evidence.run_s is None or cuda.option("cudnn_conv_algo_search"):
-        return
-    if first_s < FIRST_RUN_TIMES * evidence.run_s or not any(
-        n.op_type == "Conv" for n in evidence.prepared.nodes
-    ):
-        return
-    options = {**dict(cuda.options), "cudnn_conv_algo_search": "HEURISTIC"}
-    changed = tuple(Provider("cuda", options) if p is cuda else p for p in evidence.config.providers)
-    yield FindingRecord(
-        "convolution-search",
-        f"The first run takes {first_s / evidence.run_s:.0f} times a later one",
-        ("cuDNN tries every algorithm at each new shape",),
-        (),
-        "likely",
-        Gain("load", first_s, first_s * 0.5, first_s, None),
-        evidence.config_fix("use the heuristic search: cudnn_conv_algo_search=HEURISTIC", providers=changed),
-    )
-
-
-@rule(
-    "engine-built-at-each-start",
-    needs=("gpu", "run"),
-    recognised="TensorRT without an engine cache, and a load of more than 5 s",
-    advice="turn the engine cache on, and give least, best and most shapes",
-    source="rebuilds of 50 s at new shapes in users' reports",
-)
-def engine_built_at_each_start(evidence: Evidence) -> Iterator[FindingRecord]:
-    """TensorRT builds its engine again at each start."""
-    run = evidence.run
-    tensorrt = next((p for p in evidence.config.providers if p.name == TENSORRT), None)
-    load_s = None if run is None else run.load_s
-    if (
-        tensorrt is None
-        or load_s is None
-        or load_s < ENGINE_LOAD_S
-        or tensorrt.option("trt_engine_cache_enable")
-    ):
-        return
-    options = {**dict(tensorrt.options), "trt_engine_cache_enable": "1", "trt_timing_cache_enable": "1"}
-    changed = tuple(Provider("tensorrt", options) if p is tensorrt else p for p in evidence.config.providers)
-    yield FindingRecord(
-        "engine-built-at-each-start",
-        f"TensorRT builds its engine at each start ({load_s:.0f} s)",
-        (),
-        (),
-        "sure",
-        Gain("load", load_s * 0.9, load_s * 0.7, load_s, 0.9),
-        evidence.config_fix("cache the engine and its timings", providers=changed),
     )

@@ -22,6 +22,9 @@ CROWDED_MOST = 6.4
 PARALLEL_SLOWER = 1.6
 PARALLEL_CROWDED = 2.7
 PARALLEL_MOST = 28.0
+# A chain of 24 products, 2 threads, a pause of 5 ms: a run takes 5.1 ms of processor time spinning, 2.4
+# without, 3.9 with 500 µs and 3.3 with 100 µs.
+SHORTER = "between both is spinning for a shorter time: session.intra_op.spin_duration_us=500"
 BUSY = "beside other programs more threads get more of the cores; there fewer ran 0.5 to 1.1 times as fast"
 
 
@@ -160,7 +163,8 @@ def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
     "spinning-while-idle",
     needs=("run",),
     recognised="threads spin although runs are paced, and take 1.5 times the processor time of the run",
-    advice="turn spinning off where processor time matters more than latency",
+    advice="turn spinning off where processor time matters more than latency, or shorten it: "
+    "session.intra_op.spin_duration_us",
     source="5 ms pacing: processor time 1.3 to 2.2 times less, latency 0.82 to 1.65 times",
 )
 def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
@@ -186,7 +190,7 @@ def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
         "maybe",
         Gain.unknown("time"),
         evidence.config_fix("turn it off: spinning=False", spinning=False),
-        caution="a trade: it saves processor time, and a request may wait longer",
+        caution=f"a trade: it saves processor time, and a request may wait longer; {SHORTER}",
     )
 
 
