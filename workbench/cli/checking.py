@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.comparing import percent
 from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, was_measured
-from workbench.cli.subject import read_inputs
+from workbench.cli.subject import add_calibration, read_inputs
 from workbench.cli.summaries import RESULTS, add_options, finish
 from workbench.errors import InputError
 
@@ -47,6 +47,7 @@ def add_to(commands: Commands) -> None:
     check.add_argument("--a", action="append", metavar="KEY=VALUE", help="a setting of both; may be repeated")
     check.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis")
     check.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
+    add_calibration(check)
     check.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     check.add_argument("--budget", type=float, default=BUDGET_S, metavar="S", help="default 60")
     check.add_argument("-o", "--output", metavar="FILE", help="save the measurement as a bundle (.ortbench)")
@@ -132,7 +133,13 @@ def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:
 
 def _measuring(arguments: argparse.Namespace) -> dict[str, Any]:
     progress = sys.stderr.isatty() and not arguments.quiet
-    return {"budget_s": arguments.budget, "seed": arguments.seed, "progress": progress, "keep": False}
+    return {
+        "calibration": arguments.calibration,
+        "budget_s": arguments.budget,
+        "seed": arguments.seed,
+        "progress": progress,
+        "keep": False,
+    }
 
 
 def speed_check(low: float | None, high: float | None, max_slower: float, reason: str) -> Check:

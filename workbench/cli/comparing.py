@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_comparison
-from workbench.cli.subject import read_inputs
+from workbench.cli.subject import add_calibration, read_inputs
 from workbench.cli.summaries import add_options, finish
 from workbench.errors import ConfigError, InputError
 
@@ -60,6 +60,7 @@ def add_to(commands: Commands) -> None:
         "--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis"
     )
     compare.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
+    add_calibration(compare)
     compare.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
     compare.add_argument(
         "--budget",
@@ -111,6 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
         budget_s=arguments.budget,
         smallest_effect=arguments.smallest_effect,
         pacing_s=arguments.pacing,
+        calibration=arguments.calibration,
         clock=arguments.clock,
         race=arguments.race,
         progress=sys.stderr.isatty() and not arguments.quiet,
@@ -142,7 +144,8 @@ def run_more(arguments: argparse.Namespace) -> int:
                 f"{arguments.more} does not hold its model", "name it: workbench compare MODEL --more FILE"
             )
         name = opened.record.model.name
-    result = opened.attach(load(name), inputs=arguments.npz).measure_more(
+    attached = opened.attach(load(name), inputs=arguments.npz, calibration=arguments.calibration)
+    result = attached.measure_more(
         budget_s=30.0 if arguments.budget is None else arguments.budget,
         progress=sys.stderr.isatty() and not arguments.quiet,
         keep=not arguments.no_history,

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_decoding
-from workbench.cli.subject import add_subject
+from workbench.cli.subject import add_calibration, add_subject
 from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def add_to(commands: Commands) -> None:
     command.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens to make; default 64")
     command.add_argument("--budget", type=float, default=60.0, metavar="S", help="seconds that it may take")
     command.add_argument("--npz", metavar="FILE", help="your own inputs beside the tokens")
+    add_calibration(command)
     command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     command.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -56,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         tokens=arguments.tokens,
         budget_s=arguments.budget,
         inputs=read_inputs(arguments, model) if arguments.npz or arguments.dim else None,
+        calibration=arguments.calibration,
         seed=arguments.seed,
         progress=sys.stderr.isatty() and not arguments.quiet,
         keep=not arguments.no_history,

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from workbench.cli.subject import add_subject, save, subject_of
+from workbench.cli.subject import add_calibration, add_subject, save, subject_of
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -23,6 +23,7 @@ def add_to(commands: Commands) -> None:
     )
     add_subject(deploy)
     deploy.add_argument("folder", help="the folder to write, which does not exist yet")
+    add_calibration(deploy)
     deploy.add_argument("--kind", choices=("python", "triton"), default="python")
     deploy.add_argument("--name", help="of the model in the server's addresses; default: that of the model")
     deploy.add_argument("--fallback", action="store_true", help="start without a provider that is missing")
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.kind,
         name=arguments.name,
         inputs=inputs,
+        calibration=arguments.calibration,
         fallback=arguments.fallback,
         concurrency=arguments.concurrency,
         max_batch=arguments.max_batch,

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_load_test
-from workbench.cli.subject import add_subject, subject_of
+from workbench.cli.subject import add_calibration, add_subject, subject_of
 from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def add_to(commands: Commands) -> None:
     )
     command.add_argument("--duration", type=float, default=2.0, metavar="S", help="of each point; default 2")
     command.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
+    add_calibration(command)
     command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     command.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -68,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         rate_hz=arguments.rate,
         duration_s=arguments.duration,
         inputs=inputs,
+        calibration=arguments.calibration,
         seed=arguments.seed,
         progress=sys.stderr.isatty() and not arguments.quiet,
         keep=not arguments.no_history,

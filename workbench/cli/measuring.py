@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_measurement
-from workbench.cli.subject import add_subject, subject_of
+from workbench.cli.subject import add_calibration, add_subject, subject_of
 from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def add_to(commands: Commands) -> None:
     )
     add_subject(measure)
     measure.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
+    add_calibration(measure)
     measure.add_argument(
         "--percentile",
         action="append",
@@ -57,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         percentiles=arguments.percentile or PERCENTILES,
         until=arguments.until,
         inputs=inputs,
+        calibration=arguments.calibration,
         budget_s=arguments.budget,
         pacing_s=arguments.pacing,
         seed=arguments.seed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_sweep
 from workbench.cli.comparing import add_configs, read_candidates
-from workbench.cli.subject import add_accuracy, shows_progress
+from workbench.cli.subject import add_accuracy, add_calibration, shows_progress
 from workbench.cli.summaries import add_options, finish
 from workbench.errors import InputError
 from workbench.results.form import axis_values
@@ -33,6 +33,7 @@ def add_to(commands: Commands) -> None:
         help="a free dimension or a setting, and its values; may be repeated; by default the batch",
     )
     add_configs(sweep)
+    add_calibration(sweep)
     sweep.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
     sweep.add_argument("--budget", type=float, metavar="S", help="seconds that all points may take")
     sweep.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
@@ -55,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         *read_candidates(arguments),
         sizes=read_axes(arguments.over),
         budget_s=arguments.budget,
+        calibration=arguments.calibration,
         seed=arguments.seed,
         progress=shows_progress(arguments),
         keep=not arguments.no_history,

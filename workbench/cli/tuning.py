@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.comparing import percent
-from workbench.cli.subject import add_data, add_subject, save, subject_of
+from workbench.cli.subject import add_calibration, add_data, add_subject, save, subject_of
 from workbench.records.goal import OBJECTIVES
 from workbench.text import path_text
 
@@ -45,6 +45,7 @@ def add_to(commands: Commands) -> None:
         "--min-speedup", type=float, metavar="TIMES", help="say what keeps it from this speed-up"
     )
     add_data(tune)
+    add_calibration(tune)
     tune.add_argument("--without", action="append", default=[], metavar="SETTING", help="do not vary it")
     tune.add_argument("--cluster", metavar="ADDRESS", help="search on a machine of this Dask scheduler")
     tune.add_argument(
@@ -81,8 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"{needs} a cluster", "give the address of its scheduler: --cluster ADDRESS")
     space, objectives = None, arguments.objective or ["latency"]
     if arguments.without or arguments.cluster is None:
-        space = default_space(model, base=config, objective=objectives, limits=goal, inputs=inputs)
-        space = space.without(*arguments.without)
+        space = default_space(
+            model, base=config, objective=objectives, limits=goal, inputs=inputs,
+            calibration=arguments.calibration,
+        ).without(*arguments.without)  # fmt: skip
     asked = {
         "space": space,
         "objective": objectives,
@@ -91,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         "budget_s": arguments.budget,
         "base": config,
         "inputs": inputs,
+        "calibration": arguments.calibration,
         "data": arguments.data,
         "seed": arguments.seed,
         "progress": sys.stderr.isatty() and not arguments.quiet,

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_comparison
-from workbench.cli.subject import add_subject, subject_of
+from workbench.cli.subject import add_calibration, add_subject, subject_of
 from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def add_to(commands: Commands) -> None:
         help="an interpreter or a virtual environment, may be repeated; one alone is compared with this one",
     )  # fmt: skip
     command.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
+    add_calibration(command)
     command.add_argument("--budget", type=float, metavar="S", help="seconds that it may take")
     command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
     command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.environment,
         config,
         inputs=inputs,
+        calibration=arguments.calibration,
         budget_s=arguments.budget,
         progress=sys.stderr.isatty() and not arguments.quiet,
         keep=not arguments.no_history,

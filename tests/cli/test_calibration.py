@@ -1,0 +1,88 @@
+"""`--calibration DATA` reaches every call that takes `calibration=`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+import workbench as wb
+from tests.factories.comparisons import ordinary
+from tests.models import tiny
+from workbench.cli import main
+
+COMMANDS = (
+    "compare", "measure", "load-test", "sweep", "decode", "matrix", "compare-versions", "explain", "levels",
+    "profile", "threads", "accuracy", "prepare", "findings", "improve", "deploy", "tune",
+)  # fmt: skip
+CALLS = {  # a command, where MODEL is a file → the functions that it calls
+    "compare MODEL --b level=basic": ("comparing.compare",),
+    "check MODEL --against MODEL": ("comparing.compare",),
+    "measure MODEL": ("measuring.measure",),
+    "sweep MODEL --over batch=1,2": ("sweeping.sweep",),
+    "load-test MODEL": ("serving.load_test",),
+    "decode MODEL": ("decoding.decode",),
+    "compare-versions MODEL --environment /old": ("versions.compare_versions",),
+    "deploy MODEL folder": ("deploying.deploy",),
+    "tune MODEL": ("tuning.default_space", "tuning.tune"),
+    "tune MODEL --cluster tcp://here:8786 --target edge": ("tuning.tune_targets",),
+}
+
+
+class Reached(Exception):
+    """The last call of a command was reached, and nothing was measured."""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tiny.save(tiny.mlp(), tmp_path_factory.mktemp("model")))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_whose_call_takes_it_has_the_option(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "calibration" in inspect.signature(getattr(wb, command.replace("-", "_"))).parameters
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert "--calibration DATA" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("command", "functions"), CALLS.items())
+def test_the_data_reach_the_call(
+    command: str, functions: tuple[str, ...], model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received: dict[str, Any] = {}
+
+    def fake(function: str) -> Callable[..., wb.Space]:
+        def call(*_: Any, **options: Any) -> wb.Space:
+            received[function] = options["calibration"]
+            if function == functions[-1]:
+                raise Reached
+            return wb.Space.of(level=("basic",))
+
+        return call
+
+    for function in functions:
+        monkeypatch.setattr(f"workbench.api.{function}", fake(function))
+    monkeypatch.setattr("workbench.search.cluster.connection.connected", lambda *_, **__: nullcontext())
+    with pytest.raises(Reached):
+        main([*(model if word == "MODEL" else word for word in command.split()), "--calibration", "photos"])
+    assert received == dict.fromkeys(functions, "photos")
+
+
+def test_a_comparison_goes_on_with_the_data(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    received: dict[str, Any] = {}
+
+    def attach(*_: Any, **options: Any) -> Any:
+        received.update(options)
+        raise Reached
+
+    monkeypatch.setattr("workbench.results.comparison.Comparison.attach", attach)
+    monkeypatch.setattr("workbench.api.comparing.open", lambda _: wb.Comparison(ordinary()))
+    with pytest.raises(Reached):
+        main(["compare", model, "--more", "saved.ortbench", "--calibration", "photos"])
+    assert received["calibration"] == "photos"
