@@ -48,8 +48,15 @@ FAINTEST = """within => {
   for (const word of document.querySelectorAll(`${within} .main-svg text:not(.bartext-inside)`)) {
     if (!word.textContent.trim() || !word.getClientRects().length) continue;
     const behind = ground(word.closest('.js-plotly-plot'));
-    const [front, back] = [light(over(parts(getComputedStyle(word).fill), behind)), light(behind)];
-    contrasts.push([(Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05), word.textContent]);
+    // A part of a text may have a colour of its own, as the letter of a run has.
+    const walker = document.createTreeWalker(word, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const part = walker.currentNode;
+      if (!part.textContent.trim()) continue;
+      const fill = parts(getComputedStyle(part.parentElement).fill);
+      const [front, back] = [light(over(fill, behind)), light(behind)];
+      contrasts.push([(Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05), part.textContent]);
+    }
   }
   return contrasts.sort((first, second) => first[0] - second[0])[0] ?? null;
 }"""

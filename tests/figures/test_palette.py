@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -21,10 +23,14 @@ from workbench.figures.palette import (
     style_of_provider,
     style_of_run,
 )
+from workbench.panels.style import PANELS
+from workbench.report.banner import STYLE as VERDICT
 from workbench.views.flame.payload import GAIN, LOSS
 from workbench.views.graph.payload import FATES
 
 WHITE, DARK = "#ffffff", "#111111"
+JUPYTERLAB_DARK = "#212121"
+PAGE = files("workbench.report").joinpath("static", "page.css").read_text("utf-8")
 
 
 def contrast(one: str, other: str) -> float:
@@ -43,6 +49,16 @@ def _luminance(color: str) -> float:
 def test_a_strong_colour_is_seen_on_both_themes(color: str) -> None:
     assert contrast(color, WHITE) >= 3
     assert contrast(color, DARK) >= 3
+
+
+@pytest.mark.parametrize("sheet", [PANELS, PAGE], ids=["panels", "page"])
+def test_the_letter_of_a_run_takes_a_colour_that_is_readable_on_its_theme(sheet: str) -> None:
+    rules = re.findall(r"tspan\[style\*=\"(#\w{6})\" i\] \{ fill: var\((--[\w-]+)\) !important; \}", VERDICT)
+    assert [color for color, _ in rules] == list(STRONG)
+    for _, name in rules:
+        light, dark = re.findall(rf"{name}: (#\w{{6}});", sheet)
+        assert contrast(light, WHITE) >= 4.5
+        assert contrast(dark, JUPYTERLAB_DARK) >= 4.5
 
 
 def test_text_is_as_readable_on_white_as_on_black() -> None:
