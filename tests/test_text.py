@@ -11,6 +11,7 @@ from workbench.text import (
     in_digits,
     in_gib,
     in_ms,
+    in_time,
     listed,
     nearest,
     one_line,
@@ -92,3 +93,19 @@ def test_durations_and_sizes() -> None:
     assert in_ms(None) is None
     assert [in_digits(rate) for rate in (0.12346, 1040.2, 123456.0)] == ["0.1235", "1,040", "123,456"]
     assert in_gib(3 << 29) == "1.5 GiB"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0 µs"), (39.4e-6, "39.4 µs"), (701e-6, "701 µs"), (999.9e-6, "1 ms"), (1e-3, "1 ms"),
+        (3.299e-3, "3.3 ms"), (0.12345, "123 ms"), (1.0, "1 s"), (1234.5, "1,234 s"),
+        (-0.5e-3, "\N{MINUS SIGN}500 µs"),
+    ],
+)  # fmt: skip
+def test_a_duration_is_written_as_the_views_write_it(seconds: float, text: str) -> None:
+    assert in_time(seconds) == text
+
+
+def test_a_signed_duration_has_its_sign() -> None:
+    assert [in_time(seconds, signed=True) for seconds in (1e-3, -1e-3)] == ["+1 ms", "\N{MINUS SIGN}1 ms"]

@@ -110,6 +110,14 @@ def in_ms(seconds: float | None, digits: int = 4, *, signed: bool = False) -> st
     return f"{'+' if signed and not text.startswith('-') else ''}{text} ms"
 
 
+def in_time(seconds: float, digits: int = 3, *, signed: bool = False) -> str:
+    """Return a duration in its own unit, as the views write it: 39.4 µs, 4 ms, 1.2 s."""
+    size = abs(float(f"{seconds:.{digits}g}"))  # 999.9 µs are 1 ms
+    unit, per_s = ("s", 1.0) if size >= 1 else ("ms", 1e3) if size >= 1e-3 else ("µs", 1e6)
+    sign = "\N{MINUS SIGN}" if seconds < 0 else "+" if signed else ""
+    return f"{sign}{in_digits(abs(seconds) * per_s, digits)} {unit}"
+
+
 def in_mib(size_bytes: int | None) -> str | None:
     """Return an amount of memory as people read it."""
     return None if size_bytes is None else f"{size_bytes / (1 << 20):,.1f} MiB"

@@ -13,8 +13,8 @@ def change(kind: ChangeKind, a_s: float, b_s: float) -> NodeChange:
 def test_the_largest_parts_come_first_and_small_ones_are_left_out() -> None:
     rows = (change("same", 1e-3, 0.999e-3), change("replaced", 2e-3, 1.8e-3), change("gap", 1e-3, 0.5e-3))
     title, parts = heading((), Difference(rows, 4e-3, 3.299e-3))
-    assert title == "A run of B takes 0.701 ms less than one of A (4 ms to 3.3 ms)"
-    assert parts == "gaps -0.5 ms, replaced nodes -0.2 ms."
+    assert title == "A run of B takes 701 µs less than one of A (4 ms to 3.3 ms)"
+    assert parts == "gaps \N{MINUS SIGN}500 µs, replaced nodes \N{MINUS SIGN}200 µs."
 
 
 def test_equal_runs_say_that_nothing_stands_out() -> None:
@@ -26,4 +26,4 @@ def test_small_parts_are_summed_up_where_the_sentence_would_not_add_up() -> None
     small = [change(kind, 1e-3, 0.1e-3) for kind in ("gap", "inserted")]
     rows = (change("same", 50e-3, 52e-3), change("replaced", 50e-3, 48.5e-3), *small)
     _, parts = heading((), Difference(rows, 100e-3, 98.7e-3))
-    assert parts == "the same nodes +2 ms, replaced nodes -1.5 ms, the rest -1.8 ms."
+    assert parts == "the same nodes +2 ms, replaced nodes \N{MINUS SIGN}1.5 ms, the rest \N{MINUS SIGN}1.8 ms."

@@ -16,7 +16,7 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, Measured, group_table, node_table
 from workbench.analysis.profile.tree import Kind, node_name
-from workbench.text import in_ms
+from workbench.text import in_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,14 +120,14 @@ class Difference:
             ((self.of(kind), name) for kind, name in _PLURALS.items()), key=lambda pair: -abs(pair[0])
         )
         least_s = NOTABLE_SHARE * max(self.a_s, self.b_s)
-        notable = [f"{name} {in_ms(sum_s, 3, signed=True)}" for sum_s, name in sums if abs(sum_s) >= least_s]
+        notable = [f"{name} {in_time(sum_s, signed=True)}" for sum_s, name in sums if abs(sum_s) >= least_s]
         rest_s = fsum(sum_s for sum_s, _ in sums if abs(sum_s) < least_s)
         if notable and abs(rest_s) >= NOTABLE_REST * abs(self.difference_s):
-            notable.append(f"the rest {in_ms(rest_s, 3, signed=True)}")
+            notable.append(f"the rest {in_time(rest_s, signed=True)}")
         parts = ", ".join(notable) or f"no kind of change makes {NOTABLE_SHARE * 100:.0f} % of a run"
         return (
-            f"A run of B takes {in_ms(abs(self.difference_s), 3)} {way} than one of A "
-            f"({in_ms(self.a_s, 3)} to {in_ms(self.b_s, 3)}): {parts}"
+            f"A run of B takes {in_time(abs(self.difference_s))} {way} than one of A "
+            f"({in_time(self.a_s)} to {in_time(self.b_s)}): {parts}"
         )
 
 

@@ -30,7 +30,7 @@ from workbench.analysis.profile.trace import Trace
 from workbench.analysis.profile.tree import Tree, build_tree
 from workbench.analysis.profile.writing import save_trace
 from workbench.records.display import to_table
-from workbench.text import counted, in_ms
+from workbench.text import counted, in_ms, in_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,11 +167,11 @@ class Profile:
     def time_words(self) -> str:
         """Which time `run_s` is: "4.83 ms, the measured median"."""
         if self.latency_s is not None:
-            return f"{in_ms(self.run_s)}, the measured median"
+            return f"{in_time(self.run_s, 4)}, the measured median"
         if self.unprofiled_s:
-            return f"{in_ms(self.run_s)}, the median without the profiler"
+            return f"{in_time(self.run_s, 4)}, the median without the profiler"
         fastest = f"fastest {self.steady.runs} of {counted(len(self.runs_s), 'run')}"
-        return f"{in_ms(self.run_s)}, the mean of the {fastest}, with the profiler on"
+        return f"{in_time(self.run_s, 4)}, the mean of the {fastest}, with the profiler on"
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import fsum
 
 from workbench.analysis.difference.changes import CHANGE_KINDS, ChangeKind, Difference, NodeChange
-from workbench.text import in_ms
+from workbench.text import in_time
 from workbench.views.flame.frames import Boxes, Frames, Kind
 
 _TITLES: dict[ChangeKind, str] = {
@@ -27,10 +27,10 @@ def differing(difference: Difference) -> Frames:
     losses = [row for row in difference.rows if row.difference_s > 0]
     gained_s, lost_s = difference.gained_s, difference.lost_s
     if gains:
-        row = boxes.add(f"gained {_ms(gained_s)}", Kind.GAIN, 0.0, gained_s, change_s=-gained_s)
+        row = boxes.add(f"gained {in_time(gained_s)}", Kind.GAIN, 0.0, gained_s, change_s=-gained_s)
         _below(boxes, gains, row, 0.0, Kind.GAIN)
     if losses:
-        row = boxes.add(f"lost {_ms(lost_s)}", Kind.LOSS, gained_s, lost_s, change_s=lost_s)
+        row = boxes.add(f"lost {in_time(lost_s)}", Kind.LOSS, gained_s, lost_s, change_s=lost_s)
         _below(boxes, losses, row, gained_s, Kind.LOSS)
     return boxes.frames()
 
@@ -101,7 +101,3 @@ def _net(rows: Iterable[NodeChange]) -> float:
 
 def _members(rows: Iterable[NodeChange]) -> tuple[str, ...]:
     return tuple(name for row in rows for name in (*row.a_nodes, *row.b_nodes))
-
-
-def _ms(seconds: float) -> str:
-    return str(in_ms(seconds, 3))

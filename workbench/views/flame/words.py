@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, group_table
-from workbench.text import in_ms
+from workbench.text import in_time
 from workbench.views.flame.pictures import ProfiledRun
 
 MOST = 3
@@ -27,7 +27,7 @@ def heading(shown: Sequence[ProfiledRun], difference: Difference | None) -> tupl
         return (f"{title})", parts) if colon else (whole, "")
     if not all(run.profile.steady.runs for run in shown):
         return whole, ""
-    return ", ".join(f"{run.label} {in_ms(run.profile.run_s, 3)}" for run in shown), whole
+    return ", ".join(f"{run.label} {in_time(run.profile.run_s)}" for run in shown), whole
 
 
 def _of(shown: ProfiledRun) -> str:
