@@ -61,6 +61,14 @@ def test_the_letter_of_a_run_takes_a_colour_that_is_readable_on_its_theme(sheet:
         assert contrast(dark, JUPYTERLAB_DARK) >= 4.5
 
 
+@pytest.mark.parametrize("sheet", [PANELS, PAGE], ids=["panels", "page"])
+def test_a_failure_has_a_readable_colour_of_its_own(sheet: str) -> None:
+    assert ".v-head.v-error { color: var(--error); }" in VERDICT
+    light, dark = re.findall(r"--error: (#\w{6});", sheet)
+    assert contrast(light, WHITE) >= 4.5
+    assert contrast(dark, JUPYTERLAB_DARK) >= 4.5
+
+
 def test_text_is_as_readable_on_white_as_on_black() -> None:
     assert contrast(palette.TEXT, WHITE) > 4.2
     assert contrast(palette.TEXT, DARK) > 4.2

@@ -98,7 +98,7 @@ def test_a_tie_and_a_failure_say_so() -> None:
     assert picture(kind="tie", ratio=1.0, low=0.995, high=1.005).head == "A tie"
     record = comparison(drawn_run("A", 0.002), failed("B"), kind="unknown")
     made = verdict_picture(record, replace(record.verdict, ratio=None, low=None, high=None))
-    assert made.head == "B failed"
+    assert (made.head, made.effect) == ("B failed", "error"), "it does not look like an open answer"
     assert made.lines[-1] == "Fix: Use another model."
     assert made.tiles[0].value == "1.99 → \u2013"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
     from workbench.records.run import Run
 
-Effect = Literal["gain", "loss", "none"]
+Effect = Literal["gain", "loss", "error", "none"]
 MINUS, ABSENT = "\u2212", "\u2013"
 ENDS = (
     (1.05, 1.02), (1.1, 1.05), (1.2, 1.1), (1.5, 1.2), (2.0, 1.4), (4.0, 2.0), (10.0, 3.0), (100.0, 10.0),
@@ -72,6 +72,7 @@ def verdict_picture(record: ComparisonRecord, verdict: Verdict) -> VerdictPictur
     failed = next((run for run in (candidate, baseline) if run.failure is not None), None)
     decided = verdict.kind in ("faster", "slower")
     effect: Effect = "none" if not decided else "gain" if verdict.kind == "faster" else "loss"
+    failure = failed is not None and verdict.kind == "unknown"
     agreement = [output for output in record.agreement if output.label == verdict.label]
     times = _times(baseline, candidate, effect)
     if verdict.stated_ratio is None:
@@ -80,7 +81,7 @@ def verdict_picture(record: ComparisonRecord, verdict: Verdict) -> VerdictPictur
         label=verdict.label,
         kind=verdict.kind,
         head=_head(verdict, failed),
-        effect="loss" if verdict.kind == "outputs differ" else effect,
+        effect="error" if failure else "loss" if verdict.kind == "outputs differ" else effect,
         estimate=_estimate(verdict),
         lines=tuple(_lines(verdict, failed)),
         axis=_axis(verdict),
