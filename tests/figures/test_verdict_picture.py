@@ -16,7 +16,7 @@ from workbench.figures.density import density
 from workbench.figures.numbers import NumbersRow, numbers_table
 from workbench.figures.verdict_picture import RatioAxis, Tile, VerdictPicture, verdict_picture
 from workbench.records.comparison import ComparisonRecord, Doubt
-from workbench.report.banner import numbers_html, verdict_html
+from workbench.report.banner import STYLE, numbers_html, verdict_html
 
 
 def judged(**changes: Any) -> ComparisonRecord:
@@ -128,6 +128,10 @@ def test_numbers_are_a_row_a_config_with_three_digits() -> None:
     row = table.rows[1]
     assert (row.label, row.cells[0], row.cells[5]) == ("B", "1.10", "760")
     assert table.notes == ("B: 40 disturbed samples are set aside",)
+
+
+def test_a_narrow_table_of_numbers_has_a_row_for_each_head() -> None:
+    assert f"repeat({len(numbers_table(ordinary()).heads)}, auto)" in STYLE
 
 
 def test_a_run_without_numbers_has_its_reason() -> None:
