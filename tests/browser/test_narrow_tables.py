@@ -1,8 +1,10 @@
-"""Tables fit narrow windows: nothing is cut, and nothing scrolls sideways. No JupyterLab is needed for that."""
+"""Tables fit narrow windows: nothing is cut, and nothing scrolls sideways. JupyterLab is not needed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -21,15 +23,61 @@ NUMBERS = """([html, width]) => {
   place.style.width = `${width}px`;
   place.innerHTML = html;
   const scroll = place.querySelector('.v-scroll');
-  const tops = [...place.querySelectorAll('thead th')].map((head) => Math.round(head.getBoundingClientRect().top));
+  const heads = [...place.querySelectorAll('thead th')];
+  const tops = heads.map((head) => Math.round(head.getBoundingClientRect().top));
   return [scroll.scrollWidth - scroll.clientWidth, new Set(tops).size];
 }"""
+# A table in a place of this width. Returned: how far it sticks out, its cells, the heights of its rows, and
+# whether a click unfolds the first folded cell.
+TABLE = """([table, width]) => {
+  const place = document.querySelector('.wbp');
+  place.style.width = `${width}px`;
+  const root = document.createElement('div');
+  place.replaceChildren(root);
+  const rest = {key: -1, mark: '', under: -1, hidden: -1, action: '', picked: [], muted: {}};
+  const state = {caption: '', total: 1, ...rest, ...table};
+  renderTable({model: {get: (name) => state[name], on() {}, off() {}}, el: root});
+  const scroll = root.querySelector('.wbt-scroll');
+  const heights = [...root.querySelectorAll('tbody tr')].map((row) => row.getBoundingClientRect().height);
+  const cells = [...root.querySelectorAll('tbody td')].map((cell) => cell.textContent);
+  const beyond = scroll.scrollWidth - scroll.clientWidth;
+  const long = root.querySelector('.wbt-folded');
+  const before = long && long.clientHeight;
+  if (long) root.querySelector('.wbt-more').click();
+  return {beyond, heights, cells, unfolds: !!long && long.clientHeight > before};
+}"""
+REASON = 3 * "A 12× B 12× SkipLayerNormFusion did not run at this level; EmbedLayerNormFusion neither; "
+FUSIONS = {
+    "columns": [
+        {"name": name, "number": name in ("could", "A", "B")}
+        for name in ("fusion", "could", "A", "B", "why not", "what would help")
+    ],
+    "rows": [
+        ["LayerNormalization + Add", 12, 0, 0, REASON, REASON],
+        ["Add + Relu → BiasRelu", 5, 5, 5, "", ""],
+    ],
+    "key": 0,
+}
+HISTORY = {
+    "columns": [
+        {"name": name, "number": False}
+        for name in ("when", "ago", "model", "A → B", "verdict", "ratio", "pin", "note", "id")
+    ],
+    "rows": [
+        ["2026-11-21 08:00", "2 days ago", "digits-conv", "level basic → ORT defaults", "not settled", None,
+         "★", "a note of some words", "20261121-080000-abcdef"],
+    ],
+    "key": 8, "hidden": 8, "under": 1, "action": "Open",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
+    script = files("workbench.panels").joinpath("static", "table.js").read_text("utf-8")
+    script = script.replace("export default { render };", "window.renderTable = render;")
     page = browser.new_page()
-    page.set_content(f'<meta charset="utf-8">{STYLE}<div class="wbp"></div>')
+    page.set_content(f'<!DOCTYPE html><meta charset="utf-8">{STYLE}<div class="wbp"></div>')
+    page.add_script_tag(content=f"(() => {{{script}}})();")
     yield page
     page.close()
 
@@ -40,3 +88,22 @@ def test_the_numbers_of_two_configs_fit(page: Page, width: int) -> None:
         beyond, lines = page.evaluate(NUMBERS, [numbers_html(numbers_table(record)), width])
         assert beyond <= 1
         assert lines == (1 if width > 500 else 9), "each config is a column where the heads do not fit"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("table", [FUSIONS, HISTORY], ids=["fusions", "history"])
+def test_a_table_of_many_columns_fits(page: Page, table: dict[str, Any], width: int) -> None:
+    assert page.evaluate(TABLE, [table, width])["beyond"] <= 1
+
+
+def test_a_long_cell_is_folded_and_unfolds(page: Page) -> None:
+    drawn = page.evaluate(TABLE, [FUSIONS, 560])
+    assert max(drawn["heights"]) < 100, "a few lines, not fifteen"
+    assert drawn["unfolds"]
+
+
+def test_numbers_have_as_many_digits_as_their_column_says(page: Page) -> None:
+    columns = [{"name": "median (ms)", "number": True, "digits": 3}, {"name": "share", "number": True}]
+    rows = [[1.98765, 1.98765], [0.00123456, 12345.6], [1234.56, 250]]
+    drawn = page.evaluate(TABLE, [{"columns": columns, "rows": rows}, 560])
+    assert drawn["cells"] == ["1.99", "1.988", "0.00123", "12,346", "1,235", "250"]

@@ -62,3 +62,12 @@ def test_reasons_of_strangers_are_text() -> None:
     html = group_html(replace(group, reason=HOSTILE, places=((HOSTILE,),)))
     assert "<img" not in html
     assert "<script" not in html
+
+
+def test_a_remedy_that_both_runs_need_stands_once() -> None:
+    shown = table()
+    row = shown.rows["Add + MatMul → Gemm"]
+    shown.fusions.explained["B"] = shown.fusions.explained["A"]
+    (group,) = row.not_fused
+    both = replace(row, not_fused=(group, replace(group, label="B")))
+    assert shown._remedies_text(both) == "A, B: enable BiasReluFusion"

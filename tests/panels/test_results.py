@@ -114,6 +114,7 @@ def test_a_table_shows_units_and_what_is_absent() -> None:
         "runs per s",
         "no",
     ]
+    assert [column["digits"] for column in table.columns] == [4, 3, 3, 4, 4]
     assert table.rows == [["x", 2.5, 1.0, 3.0, None]]
     assert json.loads(json.dumps(table.rows)) == table.rows
 

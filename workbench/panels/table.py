@@ -68,7 +68,7 @@ class Table(anywidget.AnyWidget):
         ]
         return cls(
             columns=[
-                {"name": head_of(name, unit), "number": number}
+                {"name": head_of(name, unit), "number": number, "digits": 4 if unit is None else 3}
                 for name, unit, number in zip(names, units, numbers, strict=True)
             ],
             rows=rows,

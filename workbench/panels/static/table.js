@@ -1,5 +1,7 @@
 // A table to read, sort, filter and pick from. Texts may come from strangers: textContent only.
 
+const FOLDED = 160; // letters of a cell that is folded to a few lines
+const MANY = 4; // columns; more of them stand below each other where there is no room
 const MOST_SHOWN = 250; // rows in the page; filtering or sorting shows the others
 
 function el(name, props, ...children) {
@@ -8,14 +10,29 @@ function el(name, props, ...children) {
   return node;
 }
 
-function shown(value) {
+function shown(value, digits = 4) {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
   if (Number.isInteger(value)) return value.toLocaleString("en-US");
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
-  if (size >= 1e6 || (size < 1e-4 && size > 0)) return value.toExponential(3);
-  return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 8 });
+  if (size >= 1e6 || (size < 1e-4 && size > 0)) return value.toExponential(digits - 1);
+  const rounded = size >= 10 ** (digits - 1) ? value.toFixed(0) : value.toPrecision(digits);
+  return Number(rounded).toLocaleString("en-US", { maximumFractionDigits: 8 });
+}
+
+// A long text in a few lines, with a button that shows the others.
+function folded(text) {
+  const whole = el("div", { className: "wbt-folded", textContent: text });
+  const more = el("button", { type: "button", className: "wbt-more", textContent: "more" });
+  more.setAttribute("aria-expanded", "false");
+  more.onclick = (event) => {
+    event.stopPropagation();
+    const open = whole.classList.toggle("wbt-unfolded");
+    more.textContent = open ? "less" : "more";
+    more.setAttribute("aria-expanded", String(open));
+  };
+  return [whole, more];
 }
 
 function compare(a, b) {
@@ -98,9 +115,11 @@ function render({ model, el: root }) {
     const columns = model.get("columns");
     row.forEach((value, index) => {
       if (index === model.get("under") || index === model.get("hidden")) return;
-      const cell = el("td", { textContent: shown(value) });
-      if (columns[index] && columns[index].number) cell.className = "wbt-number";
-      else cell.className = cell.textContent.length > 26 ? "wbt-long" : "wbt-short";
+      const column = columns[index] || {};
+      const text = shown(value, column.digits);
+      const cell = el("td", { className: column.number ? "wbt-number" : text.length > 26 ? "wbt-long" : "wbt-short" });
+      cell.append(...(text.length > FOLDED ? folded(text) : text ? [text] : []));
+      cell.dataset.name = column.name || "";
       if (value === null) cell.title = "not known";
       if (index === 0 && reason) cell.append(el("div", { className: "wbt-reason", textContent: reason }));
       if (index === 0 && model.get("under") >= 0) {
@@ -133,6 +152,7 @@ function render({ model, el: root }) {
     if (model.get("mark")) head.append(el("th", { scope: "col", textContent: model.get("mark_name") }));
     model.get("columns").forEach((column, index) => index !== model.get("under") && index !== model.get("hidden") && head.append(headCell(column, index)));
     if (model.get("action")) head.append(el("td"));
+    root.classList.toggle("wbt-many", head.children.length > MANY);
     const body = el("tbody");
     body.append(...rows.slice(0, MOST_SHOWN).map((row) => bodyRow(row, picked)));
     const first = body.querySelector("tr[tabindex]");

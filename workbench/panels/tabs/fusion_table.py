@@ -85,8 +85,13 @@ class FusionTable(W.VBox):
         return remedy(row.pattern, group, self.fusions.explained[group.label].config, dict(self.state.dims))
 
     def _remedies_text(self, row: FusionRow) -> str:
-        fixes = [(group.label, self._remedy(row, group)) for group in row.not_fused]
-        return "; ".join(dict.fromkeys(f"{label}: {fix.text}" for label, fix in fixes if fix is not None))
+        """Return each remedy once, with the runs that need it."""
+        labels: dict[str, list[str]] = {}
+        for group in row.not_fused:
+            fix = self._remedy(row, group)
+            if fix is not None and group.label not in labels.setdefault(fix.text, []):
+                labels[fix.text].append(group.label)
+        return "; ".join(f"{', '.join(runs)}: {words}" for words, runs in labels.items())
 
     def _drawing(self, row: FusionRow) -> list[W.Widget]:
         """Return the nodes of one place before and after: a fused one, else one that was left."""
