@@ -68,7 +68,7 @@ def why(clicks: Clicks) -> None:
 
 
 def where_the_time_goes(clicks: Clicks) -> None:
-    clicks.click(button(clicks.page, "where the time goes"))
+    clicks.click(button(clicks.page, "profile"))
     ended(clicks.page, "flame")
 
 

@@ -13,7 +13,7 @@ from workbench.results.registry import KINDS
 
 ANSWERS = (  # question, kind of result, the tab that answers it if that is not the kind's own, tooltip
     ("accuracy", "accuracy", "", "How right A and B are"),
-    ("where the time goes", "profile", "", "Profile A and B"),
+    ("profile", "profile", "", "Where the time goes: profile A and B"),
     ("fusions", "explanation", "fusions", "What ORT fused in A and in B, and what it left alone"),
     ("each pass", "ablation", "", "What each pass that fired is worth, disabled one at a time"),
 )
