@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from playwright.sync_api import expect
 
@@ -26,6 +28,20 @@ FOLLOW = """() => document.querySelector('.wbp-page .js-plotly-plot')
 # The height of the figure and that of its place, once plotly has followed the window.
 HEIGHTS = """() => window.followed && ['.main-svg', '.wbp-figure']
   .map((name) => document.querySelector(`.wbp-page ${name}`).getBoundingClientRect().height)"""
+
+# Whether the inspector of the graph stands within the window.
+INSPECTOR = """() => {
+  const places = [...document.querySelectorAll('.wbp-page .wbv-details')];
+  const place = places.find((each) => each.checkVisibility());
+  const box = place && place.getBoundingClientRect();
+  return !!box && box.height > 0 && box.top > 0 && box.bottom <= innerHeight;
+}"""
+# The tops of the links to speedscope and of the buttons beside them, once they are there.
+TRACE_TOPS = """() => {
+  const link = [...document.querySelectorAll('.wbp-page .wbs-link')].find((each) => each.checkVisibility());
+  const items = link ? [...link.closest('.wbp-tools').querySelectorAll('.wbs-link, button')] : [];
+  return items.length > 3 && items.map((item) => item.getBoundingClientRect().top);
+}"""
 
 
 @pytest.mark.parametrize(("way", "width"), [*((way, 1440) for way in WAYS), ("faster", 1024)])
@@ -58,3 +74,16 @@ def test_a_figure_stays_when_the_height_of_the_window_changes(show: Show, lab: L
     page.set_viewport_size({"width": 1440, "height": 1300})
     drawn, place = page.wait_for_function(HEIGHTS).json_value()
     assert place >= drawn > 200
+
+
+def test_the_inspector_of_the_graph_is_on_the_screen(show: Show, lab: Lab) -> None:
+    page = show(source_of(lab.folder, "tie"), width=1440, height=900).page
+    tab(page, "graph")
+    page.wait_for_function(INSPECTOR)
+
+
+def test_links_and_buttons_above_the_flame_stand_level(show: Show, lab: Lab) -> None:
+    page = show(source_of(lab.folder, "tie"), width=1440).page
+    tab(page, "flame")
+    tops = sorted(set(page.wait_for_function(TRACE_TOPS).json_value()))
+    assert all(below - above > 10 for above, below in pairwise(tops)), f"uneven by some pixels: {tops}"
