@@ -117,6 +117,10 @@ def test_tables_and_units() -> None:
     )
 
 
+def test_a_long_head_may_break_after_an_underscore() -> None:
+    assert "<th>peak_<wbr>rss_<wbr>bytes</th>" in to_table(("peak_rss_bytes",), [], "a table")
+
+
 def test_a_setting_is_named_once_in_the_words_of_a_config() -> None:
     fusion = TransformerFusion(model_type="bert")
     assert config_in_words(Config(fusion=fusion)) == "transformer fusion (model type bert)"

@@ -28,7 +28,7 @@ def to_table(
     JupyterLab sets cells to the right, as for numbers; `left` is for tables of sentences.
     """
     start = '<td style="text-align: left">' if left else "<td>"
-    head = "".join(f"<th>{escape(title)}</th>" for title in heads)
+    head = "".join(f"<th>{_breakable(title)}</th>" for title in heads)
     body = "".join(
         f"<tr>{''.join(f'{start}{_cell(value, longest)}</td>' for value in row)}</tr>" for row in rows
     )
@@ -44,6 +44,11 @@ def config_in_words(config: Config) -> str:
     texts = ((change.what, str(change.after)) for change in changes)
     words = (after if after.startswith(what) else f"{what} {after}" for what, after in texts)
     return ", ".join(words) or "ORT defaults"
+
+
+def _breakable(title: str) -> str:
+    """Return an escaped head that may break after an underscore: a column is no wider than its cells need."""
+    return escape(title).replace("_", "_<wbr>")
 
 
 def _cell(value: object, longest: int) -> str:
