@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.factories.records import CONFIGS, block, comparison, failed_run, process, run
-from workbench.config import Config, TransformerFusion
+from workbench.config import Config, PreparedModel, TransformerFusion
 from workbench.records import LatencySamples
 from workbench.records.display import config_in_words, to_table
 from workbench.text import in_mib, in_ms
@@ -126,3 +126,8 @@ def test_a_setting_is_named_once_in_the_words_of_a_config() -> None:
     assert config_in_words(Config(fusion=fusion)) == "transformer fusion (model type bert)"
     assert config_in_words(Config(level="basic", intra_op_threads=1)) == "level basic, intra-op threads 1"
     assert config_in_words(Config()) == "ORT defaults"
+    hub, digest = "/home/me/models/tiny-bert/model.onnx", "59d7ce74" * 8
+    assert config_in_words(Config(precision=PreparedModel(hub))) == "prepared file tiny-bert/model.onnx"
+    cached = PreparedModel(f"C:\\models\\{digest}\\model.onnx", compare_outputs=False)
+    assert str(cached) == "prepared file model.onnx (outputs compared off)"
+    assert str(PreparedModel("digits-conv-qat")) == "prepared file digits-conv-qat"

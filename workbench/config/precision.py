@@ -5,6 +5,7 @@ A field at None takes what wins on this processor.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -13,6 +14,7 @@ from workbench.config.knob import Knob
 from workbench.config.parts import Part
 from workbench.config.precision_knobs import BLOCKS
 from workbench.errors import ConfigError
+from workbench.text import QUOTED, one_line
 
 # The error budget of a comparison whose arithmetic differs: signal over noise of each output. Below it the
 # verdict is "outputs differ". 10 dB is an error of a third of the output: no judgement of accuracy, but a
@@ -179,6 +181,11 @@ class PreparedModel(Part):
     compare_outputs: bool = True
     precision: Part | None = None  # applied to the file
 
+    def __str__(self) -> str:
+        others = [f"{knob.label} {knob.words(value)}" for knob, value in self.items() if knob.field != "model"]
+        more = f" ({', '.join(others)})" if others else ""
+        return f"{self.LABEL} {file_words(self.model or '')}{more}"
+
     def check(self) -> None:
         if not self.model:
             raise ConfigError(
@@ -190,6 +197,19 @@ class PreparedModel(Part):
                 "wb.PreparedModel names a second file as its precision.",
                 "Name the file alone: wb.PreparedModel('model.onnx').",
             )
+
+
+UNNAMED = "model.onnx"  # the name that most exports have
+DIGEST = re.compile(r"[0-9a-f]{12,}")
+
+
+def file_words(path: str) -> str:
+    """Return a file's name as people know it: without folders, but with that of a `model.onnx`.
+
+    The folder of a cache, which is named by a digest, is left out.
+    """
+    parts = [part for part in re.split(r"[/\\]", path) if part and not DIGEST.fullmatch(part)]
+    return one_line("/".join(parts[-2:] if parts and parts[-1] == UNNAMED else parts[-1:]), QUOTED)
 
 
 Precision = DynamicInt8 | StaticInt8 | WeightOnly | Float16 | BFloat16 | PreparedModel

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 200  # characters in a cell: a name can be a megabyte
 ABSENT = "not known"
+FILE = "prepared file"  # says itself what it is: not "precision prepared file"
 
 
 def to_table(
@@ -42,7 +43,7 @@ def config_in_words(config: Config) -> str:
     """Return the settings of a config as a short text."""
     changes = type(config)().diff(config).changes
     texts = ((change.what, str(change.after)) for change in changes)
-    words = (after if after.startswith(what) else f"{what} {after}" for what, after in texts)
+    words = (after if after.startswith((what, FILE)) else f"{what} {after}" for what, after in texts)
     return ", ".join(words) or "ORT defaults"
 
 
