@@ -85,6 +85,17 @@ def test_an_axis_below_another_has_its_own_scale_and_one_legend_serves_both() ->
         assert rects[0].width == pytest.approx(rects[1].width, rel=0.3)
 
 
+@pytest.mark.parametrize(("text", "lines"), [("98 %", 1), ("98.06 % (96.04 to 99.05)", 2)])
+def test_axes_stand_below_each_other_where_a_text_would_be_cut(text: str, lines: int) -> None:
+    row = ChartRow("A static int8", ((Value(98.06, text, A),), (Value(35.0, "35.6 dB", A),)))
+    axes = (Axis("accuracy (%)", "dot"), Axis("worst output (SQNR, dB)", "dot"))
+    chart = Chart(("t",), axes, (row,), columns=2)
+    assert {text, "35.6 dB"} <= set(texts(chart))
+    names = {axis.title for axis in axes}
+    shown = [shape for shape in chart_scene(chart).shapes if isinstance(shape, Text)]
+    assert len({shape.y for shape in shown if shape.text in names}) == lines
+
+
 def test_a_strangers_texts_stay_text() -> None:
     look = run_look(0, HOSTILE)
     axis = Axis(HOSTILE, lines=(ReferenceLine(1.0, HOSTILE),))

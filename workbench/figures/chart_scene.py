@@ -37,10 +37,8 @@ def chart_scene(chart: Chart) -> Scene:
         legend = list(_legend(chart, y + TITLE_LINE + 2))
         shapes += legend
         y = max(shape.y for shape in legend if isinstance(shape, Text))
-    columns = min(chart.columns, len(chart.axes))
-    for first in range(0, len(chart.axes), columns):
+    for panels in _lines_of_panels(chart):
         y += AXIS_GAP
-        panels = _panels(chart, range(first, min(first + columns, len(chart.axes))))
         heights = [_row_height(chart, row, panels) for row in chart.rows]
         shapes += (shape for panel in panels for shape in panel.scale(y, sum(heights)))
         for row, height in zip(chart.rows, heights, strict=True):
@@ -149,6 +147,27 @@ def dot(x: float, y: float, look: Look) -> Shape:
              (0.35, 0.35), (0.35, 1), (-0.35, 1), (-0.35, 0.35), (-1, 0.35))  # fmt: skip
     points = tuple((x + DOT * right, y + DOT * down) for right, down in corners.get(look.symbol, cross))
     return Polyline((*points, points[0]), look.color, 1.5, fill)
+
+
+def _lines_of_panels(chart: Chart) -> list[list[_Panel]]:
+    """Return the axes line by line, as many side by side as the chart asks for and its texts allow."""
+    for columns in range(min(chart.columns, len(chart.axes)), 0, -1):
+        starts = range(0, len(chart.axes), columns)
+        lines = [_panels(chart, range(at, min(at + columns, len(chart.axes)))) for at in starts]
+        if columns == 1 or not any(_is_cut(chart, panel) for panels in lines for panel in panels):
+            return lines
+    return []
+
+
+def _is_cut(chart: Chart, panel: _Panel) -> bool:
+    """Return whether the title of an axis or the text of a value has too little room."""
+    whole = panel.right - panel.left + panel.text_room
+    texts = [(panel.axis.title, whole)]
+    for row in chart.rows:
+        absent = all(value.value is None for value in row.values[panel.index])
+        room = whole - 6 if absent else panel.text_room - 8
+        texts += [(text, room) for text in _texts(chart, row, panel.index)]
+    return any(text_width(text[:80], SMALL) > room for text, room in texts)
 
 
 def _panels(chart: Chart, indices: Sequence[int]) -> list[_Panel]:
