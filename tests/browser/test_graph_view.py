@@ -303,3 +303,22 @@ def test_the_benchmark_measures_a_small_view(browser: Browser, tmp_path: Path) -
     assert row["view"].startswith("graph, ")
     assert row["first_paint_s"] > 0
     assert row["pan_frames_per_s"] > 0
+
+
+SAME_TOP = """() => {
+  const tops = stages.map((stage) => stage.ty + stage.asked.bounds().y * stage.ky);
+  return tops.length === 2 && stages.every((stage) => !stage.fresh) && Math.abs(tops[0] - tops[1]) < 1;
+}"""
+
+
+def test_two_graphs_side_by_side_begin_at_one_height(pages: Pages, tmp_path: Path) -> None:
+    url = exported(tmp_path, graph_view(explained(60)))
+    path = tmp_path / "page.html"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("const views = ", f"{STAGES} window.stages = stages;\nconst views = ", 1))
+    page = pages.open(url, offline=True)
+    painted(page)
+    page.wait_for_function(SAME_TOP)
+    page.get_by_role("button", name="Show the whole graph").click()
+    page.wait_for_function(SAME_TOP)
+    assert pages.thrown == []

@@ -183,3 +183,28 @@ def test_lines_that_pass_rows_share_no_lane(layout: Page, asked: dict[str, Any])
     for taken in spans.values():
         ordered = sorted(taken)
         assert all(end < start for (_, end), (start, _) in pairwise(ordered))
+
+
+# What is written in a box whose room is as wide as `sample`.
+WRITTEN = """([parts, sample]) => {
+  const ctx = document.createElement('canvas').getContext('2d');
+  ctx.font = '12px sans-serif';
+  return fitParts(ctx, parts, ctx.measureText(sample).width + 2, ', ');
+}"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "sample", "written"),
+    [
+        (["106 µs", "21 nodes"], "106 µs, 21 nodes", "106 µs, 21 nodes"),
+        (["106 µs", "21 nodes"], "106 µs, 21", "106 µs"),
+        (["106 µs", "21 nodes"], "106", ""),
+        (["", "1×128×768"], "1×128×7", ""),
+        (["a long name"], "a long", "a…me"),
+    ],
+)
+def test_a_box_drops_whole_parts_and_cuts_no_number(
+    layout: Page, parts: list[str], sample: str, written: str
+) -> None:
+    shown = layout.evaluate(WRITTEN, [parts, sample])
+    assert ("…" in shown) if "…" in written else (shown == written)

@@ -276,7 +276,7 @@ function expander(root, bar, changed) {
 
 // asked: {label, axes: "xy" | "x", bounds() → {x, y, w, h}, draw(ctx, stage, theme), hover(point|null, event) → text,
 //         click(point, event), twice(point, event), key(event) → handled, minimap() → [{x, y, w, h, color}],
-//         least: the smallest scale of fitting until everything is asked for, sized(): called before the first fit}
+//         least: the smallest scale of fitting until everything is asked for, sized(): called before the first fit, fitted(): after each}
 class Stage {
   constructor(parent, root, asked) {
     Object.assign(this, { root, asked, kx: 1, ky: 1, tx: 0, ty: 0, width: 1, height: 1, fresh: true, onView: null, least: asked.least || 0 });
@@ -346,6 +346,7 @@ class Stage {
       if (rect.w * k > this.width) this.tx = margin - rect.x * k;
     }
     this.fresh = false;
+    this.asked.fitted?.();
     this.moved();
   }
 

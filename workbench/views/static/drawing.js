@@ -87,7 +87,7 @@ function drawCell(ctx, theme, pane, cell, k) {
   write(ctx, label, left, base, ink);
   if (glyph) write(ctx, glyph, x + w - size - 3, base, ink);
   ctx.font = `${letters(11.5, k)}px ${theme.font}`;
-  if (two || pane.view.columns) write(ctx, fitText(ctx, under(pane, item, port), two ? room : room - used - (glyph ? size : 0)), two ? left : left + used, two ? y + (box ? 1 : 4) + size * 2.15 : base, known ? ink : theme.soft);
+  if (two || pane.view.columns) write(ctx, fitParts(ctx, under(pane, item, port), two ? room : room - used - (glyph ? size : 0), pane.view.columns ? "  " : ", "), two ? left : left + used, two ? y + (box ? 1 : 4) + size * 2.15 : base, known ? ink : theme.soft);
   if (two) drawStubs(ctx, theme, pane, cell, k);
 }
 
@@ -105,17 +105,25 @@ function drawBadge(ctx, theme, pane, { item, x, y, w }, k) {
   ctx.textAlign = "start";
 }
 
-// The second line of a box: the number it is coloured by, how much it holds, a name of its own, or a shape.
+// As many of the parts as there is room for, the first ones first. A number is whole or absent: a part of it is another one.
+function fitParts(ctx, parts, room, between) {
+  const shown = parts.filter(Boolean), fits = () => ctx.measureText(shown.join(between)).width <= floor(room);
+  while (shown.length > 1 && !fits()) shown.pop();
+  return /^[\d?]/.test(shown[0]) && !fits() ? "" : fitText(ctx, shown.join(between), room);
+}
+
+// The parts of the second line of a box, what matters most first: the number it is coloured by, how much it holds, a name of its own, or a shape.
 function under(pane, item, port) {
   const row = item - pane.boxes, { time, kinds } = pane.sum(item), { mode, text } = pane.view;
   // Providers look alike but for their colour, so their names are there too.
-  const where = mode?.name === "provider" ? [...kinds].map(([key, n]) => text(key) + (kinds.size > 1 ? ` ${n}` : "")).join(", ") : "";
-  if (pane.isBox(item)) return [pane.value(item), kinds.size > 1 && where ? "" : pane.size(item), where, !pane.value(item) && time >= 0 ? seconds(time) : ""].filter(Boolean).join(", ");
+  const where = mode?.name === "provider" ? [...kinds].map(([key, n]) => text(key) + (kinds.size > 1 ? ` ${n}` : "")) : [];
+  if (pane.isBox(item)) return [pane.value(item), where.length > 1 ? "" : pane.size(item), ...where, !pane.value(item) && time >= 0 ? seconds(time) : ""];
   const own = leaf(pane.text("name", row)), op = pane.text("op", row);
   const dims = pane.text("shapes", row).replaceAll(/\S+, shape unknown/g, "").replaceAll(/(^|, )\w+ /g, "$1").replaceAll(/unk__\d+/g, "?");
   const crossing = pane.entering.get(item), into = crossing >= 0 ? `⇢ ${bytes(crossing)}` : "";
-  if (pane.view.columns) return [port ? op : "", where || pane.value(item), into, port || own === short(op) ? "" : own, dims].filter(Boolean).join("  ");
-  return port ? dims || op : where || pane.value(item) || (dims && own.replace(/_\d+$/, "") === short(op) ? dims : own);
+  const first = where.join(", ") || pane.value(item);
+  if (pane.view.columns) return [port ? op : "", first, into, port || own === short(op) ? "" : own, dims];
+  return [port ? dims || op : first || (dims && own.replace(/_\d+$/, "") === short(op) ? dims : own)];
 }
 
 function drawStubs(ctx, theme, pane, { item, x, y, w, h }, k) {
@@ -128,7 +136,7 @@ function drawStubs(ctx, theme, pane, { item, x, y, w, h }, k) {
     ctx.fillRect(x + 10, edge + 6 * dir, 8, 1.5);
     ctx.font = `${letters(10, k)}px ${theme.font}`;
     const told = dir < 0 ? leaf(pane.view.text(tensors[0])).replace(/_output_\d+$/, "") + more : `to ${count(list.length)}`;
-    write(ctx, fitText(ctx, told, w / 2 - 24), x + 21, edge + (dir < 0 ? -3 : 10), theme.soft);
+    write(ctx, fitText(ctx, told, dir < 0 ? w / 2 - 24 : w - 24), x + 21, edge + (dir < 0 ? -3 : 10), theme.soft);
   }
 }
 

@@ -311,7 +311,7 @@ function render({ model, el }) {
     if (room < 60) return fitText(ctx, name, room);
     const time = differs(pane) ? (layout.depth(i) ? ` ${signed(layout.change[i])}` : "") : ` ${seconds(layout.width[i])}`;
     const part = differs(pane) || layout.told.key === "time" ? "" : `, ${share(layout.width[i] / pane.total)}`;
-    for (const each of [name + time + part, name + time]) if (ctx.measureText(each).width <= room) return fitText(ctx, each, room);
+    for (const each of [name + time + part, name + time]) if (ctx.measureText(each).width <= floor(room)) return fitText(ctx, each, room);
     return fitText(ctx, name, room);
   }
 

@@ -66,6 +66,7 @@ function render({ model, el }) {
       twice: (point) => toggled(point, true),
       key: (event) => keyed(pane, event),
       sized: () => { pane.settle(); first(); },
+      fitted: align,
     });
     if (view.columns) pane.stage.onView = ({ kx, ky, tx, ty, touched }) => { // rows stay level
       for (const { stage } of panes || []) if (stage !== pane.stage && stage.width === pane.stage.width) { Object.assign(stage, { kx, ky, tx, ty, touched, fresh: false }); stage.request(); }
@@ -90,6 +91,13 @@ function render({ model, el }) {
       pane.settle();
       pane.fit();
     }
+  }
+  // Graphs side by side that nobody moved begin at one height.
+  function align() {
+    const free = (panes || []).filter(({ stage, total }) => total && !stage.touched && !stage.fresh);
+    if (view.columns || free.length < 2 || holder.style.flexDirection === "column") return;
+    const tops = free.map(({ stage, whole }) => stage.ty + whole.y * stage.ky);
+    free.forEach(({ stage }, i) => { stage.ty += min(...tops) - tops[i]; stage.request(); });
   }
   function toggle(pane, box, open = !pane.opened.has(box)) {
     for (const one of panes) {
