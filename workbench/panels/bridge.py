@@ -21,6 +21,7 @@ class Bridge(anywidget.AnyWidget):
         self._waiting: dict[int, Answered] = {}
         self._count = 0
         self.on_pick: Callable[[str], None] = lambda _: None  # gets the name of a point that was clicked
+        self.on_narrow: Callable[[bool], None] = lambda _: None  # gets whether the results have little room
         self.on_msg(self._answer)
 
     def insert_cell(self, root: str, source: str, outputs: list[dict[str, Any]], then: Answered) -> None:
@@ -41,7 +42,10 @@ class Bridge(anywidget.AnyWidget):
         self.send({"id": self._count, **content}, buffers)
 
     def _answer(self, _: Any, content: Mapping[str, Any], __: Any) -> None:
-        """Hand over a point that was clicked, or the first answer; two pages may show the panels."""
+        """Hand over a click, a width, or the first answer; two pages may show the panels."""
+        if isinstance(content.get("narrow"), bool):
+            self.on_narrow(content["narrow"])
+            return
         if isinstance(content.get("pick"), str):
             self.on_pick(content["pick"])
             return
