@@ -12,6 +12,7 @@ from tests.browser.harness.chromium import Pages
 from tests.browser.harness.lab import Lab
 from tests.browser.harness.panels import TABS, button, tab
 from tests.browser.harness.places import MOST, WAYS, first_data, source_of
+from tests.browser.test_panels_sizes import NARROW
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -98,7 +99,7 @@ def test_links_and_buttons_above_the_flame_stand_level(show: Show, lab: Lab) -> 
 
 def test_figures_of_several_axes_fit_a_narrow_window(show: Show, lab: Lab) -> None:
     page = show(source_of(lab.folder, "tie"), width=700).page
-    page.add_style_tag(content=".jp-OutputArea-output { max-width: 360px !important; box-sizing: border-box; }")
+    page.add_style_tag(content=NARROW)
     for name in ("memory", "threads", "roofline"):
         tab(page, name)
         page.wait_for_function(FITS)

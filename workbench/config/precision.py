@@ -182,7 +182,8 @@ class PreparedModel(Part):
     precision: Part | None = None  # applied to the file
 
     def __str__(self) -> str:
-        others = [f"{knob.label} {knob.words(value)}" for knob, value in self.items() if knob.field != "model"]
+        settings = [(knob, value) for knob, value in self.items() if knob.field != "model"]
+        others = [f"{knob.label} {knob.words(value)}" for knob, value in settings]
         more = f" ({', '.join(others)})" if others else ""
         return f"{self.LABEL} {file_words(self.model or '')}{more}"
 

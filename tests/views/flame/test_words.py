@@ -26,4 +26,5 @@ def test_small_parts_are_summed_up_where_the_sentence_would_not_add_up() -> None
     small = [change(kind, 1e-3, 0.1e-3) for kind in ("gap", "inserted")]
     rows = (change("same", 50e-3, 52e-3), change("replaced", 50e-3, 48.5e-3), *small)
     _, parts = heading((), Difference(rows, 100e-3, 98.7e-3))
-    assert parts == "the same nodes +2 ms, replaced nodes \N{MINUS SIGN}1.5 ms, the rest \N{MINUS SIGN}1.8 ms."
+    minus = "\N{MINUS SIGN}"
+    assert parts == f"the same nodes +2 ms, replaced nodes {minus}1.5 ms, the rest {minus}1.8 ms."
