@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from workbench.analysis.difference.changes import ChangeKind, Difference, NodeChange
+from workbench.views.flame.frames import Boxes, Kind, Pane, Picture
+from workbench.views.flame.still import _title
 from workbench.views.flame.words import heading
 
 
@@ -28,3 +30,10 @@ def test_small_parts_are_summed_up_where_the_sentence_would_not_add_up() -> None
     _, parts = heading((), Difference(rows, 100e-3, 98.7e-3))
     minus = "\N{MINUS SIGN}"
     assert parts == f"the same nodes +2 ms, replaced nodes {minus}1.5 ms, the rest {minus}1.8 ms."
+
+
+def test_a_still_picture_writes_times_as_the_view_does() -> None:
+    boxes = Boxes()
+    boxes.add("run", Kind.WHOLE, 0.0, 39.4e-6)
+    pane = Pane("A", "of the measured median", boxes.frames())
+    assert _title(pane, Picture("module", "", "", (pane,))) == "A: 39.4 µs, of the measured median"

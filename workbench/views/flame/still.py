@@ -11,7 +11,7 @@ from workbench.figures.lettering import broken
 from workbench.figures.palette import TEXT, FillStyle, style_of_op_type
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Rect, Shape, Text
-from workbench.text import in_ms
+from workbench.text import in_ms, in_time
 from workbench.views.flame.frames import Frames, Kind, Pane, Picture
 from workbench.views.flame.payload import GAIN, GAP, LOSS
 
@@ -66,9 +66,9 @@ def _title(pane: Pane, picture: Picture) -> str:
         return f"{pane.title} ({pane.note})"
     top = frames.depth == 0
     if picture.key == "difference" and pane is picture.panes[-1]:
-        return f"{pane.title}: {in_ms(float(np.nansum(frames.change_s[top])), signed=True)}, {pane.note}"
+        return f"{pane.title}: {in_time(float(np.nansum(frames.change_s[top])), signed=True)}, {pane.note}"
     total = float(frames.width_s[top].sum())
-    return f"{pane.title}: {in_ms(total)}, {pane.note}"
+    return f"{pane.title}: {in_time(total)}, {pane.note}"
 
 
 def _boxes(frames: Frames, low: float, high: float, per_s: float, top: float) -> Iterator[Shape]:

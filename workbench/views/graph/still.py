@@ -11,7 +11,7 @@ from workbench.figures.palette import PURPLE, TEXT, FillStyle, style_of_provider
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, column
 from workbench.figures.words import lines
-from workbench.text import in_ms
+from workbench.text import in_time
 from workbench.views.graph.pane import GraphRow, Pane, short_provider
 from workbench.views.graph.payload import FATES, GREY
 from workbench.views.graph.tree import ROOT, Tree
@@ -164,7 +164,7 @@ def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
     for number, box in enumerate(outline.boxes):
         y = first + number * (BOX + GAP)
         yield Rect(left, y, WIDTH, BOX, TEXT, 0.10, TEXT, radius=3)
-        time = "" if box.time_s is None else f", {in_ms(box.time_s, 3)}"
+        time = "" if box.time_s is None else f", {in_time(box.time_s)}"
         nodes = f"{box.nodes:,} nodes{time}" if box.nodes != 1 else f"1 node{time}"
         yield Text(left + 8, y + 18, box.label, 12, True, room=WIDTH - 160)
         yield Text(left + WIDTH - 8, y + 18, nodes if box.nodes else "", 11, anchor="end", room=140)

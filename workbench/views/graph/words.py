@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from workbench.analysis.provenance.account import FATES
-from workbench.text import counted, in_ms, one_line
+from workbench.text import counted, in_time, one_line
 from workbench.views.graph.pane import GraphRow, Pane, short_provider
 
 BAR = 12  # letters of a bar
@@ -52,7 +52,7 @@ def _told(pane: Pane) -> str:
         text += f" in {len(parts)} partitions{_by_provider(nodes)} with {crossing} crossing"
     times = [row.time_s for row in nodes if row.time_s is not None]
     if times:
-        text += f", {in_ms(sum(times), 3)} of a run in nodes"
+        text += f", {in_time(sum(times))} of a run in nodes"
     return f"{text}. {one_line(pane.note)}" if pane.note else text
 
 
