@@ -208,3 +208,11 @@ def test_a_box_drops_whole_parts_and_cuts_no_number(
 ) -> None:
     shown = layout.evaluate(WRITTEN, [parts, sample])
     assert ("…" in shown) if "…" in written else (shown == written)
+
+
+@pytest.mark.parametrize(("aspect", "height"), [(0.5, 380), (2.0, 290), (0.1, 380)])
+def test_wider_gaps_fill_a_tall_canvas(layout: Page, aspect: float, height: float) -> None:
+    chain = [{"from": at, "to": at + 1, "tensors": 1, "wires": [at]} for at in range(3)]
+    asked = {"sizes": [{"w": 200, "h": 50}] * 4, "edges": chain, "aspect": aspect}
+    made = layout.evaluate("(a) => layered(a.sizes, a.edges, [], [], a.aspect, 1e6, true)", asked)
+    assert made["h"] == pytest.approx(height), "four boxes of 50, with gaps of 30 to 60 between them"

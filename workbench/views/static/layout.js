@@ -1,12 +1,12 @@
 // The layered layout of the children of one box: layers, order, places, folded into columns. It knows no graph.
 
 const HEADER = 22, BELOW = 12, ABOVE = HEADER + BELOW; // from the children to the borders of their box
-const GAP_X = 18, GAP_Y = 30, GUTTER = 34, LANE = 14, MOST_COUNTED = 500, MOST_SPAN = 30, MOST_WIDE = 8;
+const GAP_X = 18, GAP_Y = 30, GUTTER = 34, LANE = 14, MOST_COUNTED = 500, MOST_SPAN = 30, MOST_WIDE = 8, FILLED = 0.95;
 
 // sizes: [{w, h}]; edges: [{from, to, tensors, hidden, wires, ...}] between their numbers; enters, leaves: [{item, wires}] that
-// are tied to the outside; what is taller than `tallest` is folded. Gives {w, h, at: [{x, y}], lines, far: edges that are too
-// long to be drawn as lines}, from 0, 0. A line knows the wires that pass through it.
-function layered(sizes, edges, enters, leaves, aspect, tallest) {
+// are tied to the outside; what is taller than `tallest` is folded; with `fill`, gaps of what is too low are wider. Gives {w, h,
+// at: [{x, y}], lines, far: edges that are too long to be drawn as lines}, from 0, 0. A line knows the wires that pass through it.
+function layered(sizes, edges, enters, leaves, aspect, tallest, fill = false) {
   const count = sizes.length;
   const rank = ranks(count, edges);
   const turned = edges.map((edge) => (rank[edge.from] < rank[edge.to] ? edge : { ...edge, from: edge.to, to: edge.from, back: true }));
@@ -47,7 +47,7 @@ function layered(sizes, edges, enters, leaves, aspect, tallest) {
   for (const { item, wires } of leaves) joined(real[item], exit, { pin: true, wires }, "exit", true);
   order(rows);
   place(rows);
-  return { ...fold(rows, real, [...links.values()], entry, exit, aspect, tallest), far };
+  return { ...fold(rows, real, [...links.values()], entry, exit, aspect, tallest, fill), far };
 }
 
 // An order in which few edges lead back (Eades, Lin and Smyth 1993): boxes may read each other in a circle.
@@ -156,7 +156,7 @@ function settle(row, down) {
 }
 
 // A long strip becomes columns side by side, so that the whole comes near to the wanted proportions.
-function fold(rows, real, links, entry, exit, aspect, tallest) {
+function fold(rows, real, links, entry, exit, aspect, tallest, fill) {
   const heights = rows.map((row) => max(0, ...row.map((one) => one.h)));
   const wide = (from, to) => {
     const cells = rows.slice(from, to).flat();
@@ -177,6 +177,10 @@ function fold(rows, real, links, entry, exit, aspect, tallest) {
     if (size < least) { least = size; starts = tried; }
   }
   const lane = starts.length > 1 ? LANE + 4 : 0;
+  const parts = starts.map((from, c) => ({ ends: wide(from, starts[c + 1]), heights: heights.slice(from, starts[c + 1]) }));
+  const broad = parts.reduce((sum, { ends: [low, high] }) => sum + high - low + GUTTER, -GUTTER);
+  const free = parts.map((part) => ((FILLED * broad) / aspect - part.heights.reduce((sum, h) => sum + h, 0)) / max(part.heights.length - 1, 1));
+  const gap = fill ? min(max(GAP_Y, min(...free)), 2 * GAP_Y) : GAP_Y;
   const frames = starts.map((from, c) => {
     const [low, high] = wide(from, starts[c + 1]);
     const frame = { from, x, right: x + high - low };
@@ -184,9 +188,9 @@ function fold(rows, real, links, entry, exit, aspect, tallest) {
     rows.slice(from, starts[c + 1]).forEach((row, i) => {
       const h = heights[from + i];
       for (const one of row) Object.assign(one, { x: one.x - low + x, top: one.h ? top + (h - one.h) / 2 : top, bottom: one.h ? top + (h + one.h) / 2 : top + h, column: c });
-      top += h + GAP_Y;
+      top += h + gap;
     });
-    frame.bottom = top - GAP_Y;
+    frame.bottom = top - gap;
     bottom = max(bottom, frame.bottom);
     x = frame.right + GUTTER;
     return frame;

@@ -96,7 +96,7 @@ class Pane {
       const at = new Map(children.map((child, i) => [child.item, i])), number = (one) => at.get(one);
       const ends = [...edges.values()].map((edge) => ({ ...edge, from: number(edge.a), to: number(edge.b) }));
       const tied = (items) => [...items].map(([one, wires]) => ({ item: number(one), wires }));
-      const made = layered(children, ends, tied(enters), tied(leaves), ...(this.depth[item] < 2 ? [aspect, 420] : [1.3, 900]));
+      const made = layered(children, ends, tied(enters), tied(leaves), ...(this.depth[item] < 2 ? [aspect, 420] : [1.3, 900]), !item);
       for (const { a, b, wires } of made.far) for (const i of wires) this.stub(a, b, i);
       return { item, children, made, w: max(made.w + 2 * PAD, 110), h: made.h + HEADER + 2 * PAD };
     };
