@@ -131,3 +131,4 @@ def test_a_setting_is_named_once_in_the_words_of_a_config() -> None:
     cached = PreparedModel(f"C:\\models\\{digest}\\model.onnx", compare_outputs=False)
     assert str(cached) == "prepared file model.onnx (outputs compared off)"
     assert str(PreparedModel("digits-conv-qat")) == "prepared file digits-conv-qat"
+    assert str(PreparedModel(f"/home/me/cache/models/{digest}.onnx")) == "prepared file in memory (59d7)"

@@ -207,8 +207,10 @@ DIGEST = re.compile(r"[0-9a-f]{12,}")
 def file_words(path: str) -> str:
     """Return a file's name as people know it: without folders, but with that of a `model.onnx`.
 
-    The folder of a cache, which is named by a digest, is left out.
+    The folder of a cache, which is named by a digest, is left out. A model in memory has a file of such a name.
     """
+    if digest := DIGEST.fullmatch(re.split(r"[/\\]", path)[-1].removesuffix(".onnx")):
+        return f"in memory ({digest[0][:4]})"
     parts = [part for part in re.split(r"[/\\]", path) if part and not DIGEST.fullmatch(part)]
     return one_line("/".join(parts[-2:] if parts and parts[-1] == UNNAMED else parts[-1:]), QUOTED)
 
