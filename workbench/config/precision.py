@@ -207,7 +207,7 @@ DIGEST = re.compile(r"[0-9a-f]{12,}")
 def file_words(path: str) -> str:
     """Return a file's name as people know it: without folders, but with that of a `model.onnx`.
 
-    The folder of a cache, which is named by a digest, is left out. A model in memory has a file of such a name.
+    A cache names its folders by digests, which are left out, and the files of models in memory.
     """
     if digest := DIGEST.fullmatch(re.split(r"[/\\]", path)[-1].removesuffix(".onnx")):
         return f"in memory ({digest[0][:4]})"
