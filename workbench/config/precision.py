@@ -207,12 +207,13 @@ DIGEST = re.compile(r"[0-9a-f]{12,}")
 def file_words(path: str) -> str:
     """Return a file's name as people know it: without folders, but with that of a `model.onnx`.
 
-    A cache names its folders by digests, which are left out, and the files of models in memory.
+    A cache names folders by digests, which are left out, and files of models in memory.
     """
     if digest := DIGEST.fullmatch(re.split(r"[/\\]", path)[-1].removesuffix(".onnx")):
         return f"in memory ({digest[0][:4]})"
-    parts = [part for part in re.split(r"[/\\]", path) if part and not DIGEST.fullmatch(part)]
-    return one_line("/".join(parts[-2:] if parts and parts[-1] == UNNAMED else parts[-1:]), QUOTED)
+    parts = [part for part in re.split(r"[/\\]", path) if part]
+    is_named = parts[-1:] != [UNNAMED] or DIGEST.fullmatch(parts[-2:][0])
+    return one_line("/".join(parts[-1:] if is_named else parts[-2:]), QUOTED)
 
 
 Precision = DynamicInt8 | StaticInt8 | WeightOnly | Float16 | BFloat16 | PreparedModel
