@@ -94,6 +94,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def unsynced() -> Iterator[None]:
+    """Let no write wait for the disk: that is for a power cut, and what a killed process wrote is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr("workbench.records.database.SYNCHRONOUS", "OFF")
+        yield
+
+
 def interpreter(variable: str, holds: str) -> str:
     """Return the interpreter that this variable names; without one skip the test, in CI fail it."""
     python = os.environ.get(variable)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -173,3 +174,20 @@ def test_the_file_of_a_living_writer_is_left_alone(tmp_path: Path) -> None:
 def test_unpacking_what_was_packed() -> None:
     record = bulky("x", 3)
     assert unpack_record(pack_record(record, b"graph", private=True)).record == record
+
+
+def test_a_power_cut_leaves_the_old_file_or_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The content is on the disk before it has the name, and the name is before the call returns."""
+    path = tmp_path / "a.ortbench"
+    path.write_bytes(OLD)
+    synced: list[tuple[str, bool]] = []
+
+    def sync(descriptor: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        synced.append(("folder" if is_folder else "file", path.read_bytes() == NEW))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    write_atomically(path, NEW)
+    assert synced == [("file", False), ("folder", True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import sqlite3
 import threading
 from dataclasses import replace
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from tests.amount import amount
 from tests.factories.records import CONFIGS, comparison, failed_run, names, run
 from workbench.errors import HistoryError
-from workbench.records import ComparisonRecord, History
+from workbench.records import ComparisonRecord, History, database
 from workbench.records.database import reading, writing
 
 
@@ -218,6 +219,18 @@ def test_a_history_that_is_being_created_meanwhile_is_not_taken_for_a_stranger(
     assert tried
     history.add(made("ours"))
     assert "ours" in {entry.id for entry in history.entries()}
+
+
+def test_a_record_that_was_added_survives_a_power_cut(history: History) -> None:
+    """The module as it is shipped waits for the disk; other tests do not."""
+    spec = importlib.util.spec_from_file_location("shipped_database", database.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    shipped = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(shipped)
+    with shipped.writing(history.path, 1.0) as connection:
+        (level,) = connection.execute("PRAGMA synchronous").fetchone()
+    assert level == 2, "FULL"
 
 
 def test_threads_may_share_one(history: History) -> None:

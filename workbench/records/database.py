@@ -13,6 +13,7 @@ from workbench.text import quoted
 
 APPLICATION_ID = 0x4F525442  # "ORTB", in the file header
 SCHEMA_VERSION = 1
+SYNCHRONOUS = "FULL"  # a record that was added survives a power cut
 
 _TABLES = """
 CREATE TABLE records (
@@ -113,12 +114,12 @@ def _has_unmerged(path: Path) -> bool:
 
 def _choose_journal(connection: sqlite3.Connection, path: Path) -> None:
     """Choose the journal mode: WAL allows reads during writes but needs memory shared by all users."""
+    connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")  # also of the change of the mode
     wanted = "delete" if is_networked(path.parent) else "wal"
     (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
     if journal != wanted:
         with contextlib.suppress(sqlite3.OperationalError):  # the file is in use: either mode is safe
             connection.execute(f"PRAGMA journal_mode = {wanted}")
-    connection.execute("PRAGMA synchronous = FULL")
 
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:
