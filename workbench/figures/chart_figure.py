@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from workbench.figures.chart import AxisKind, Chart, Look, Value
 from workbench.figures.lettering import fitted, text_width
 from workbench.figures.palette import TEXT
-from workbench.figures.template import apply, set_title
+from workbench.figures.template import new_figure, set_title
 from workbench.figures.words import plain, plain_lines
 
 BAR, ROW_GAP, AXIS_TITLE = 18, 8, 64  # pixels
@@ -28,7 +28,7 @@ def chart_figure(chart: Chart) -> go.Figure:
     lines = -(-len(chart.axes) // columns)
     plot_height = _row_height(chart) * max(1, len(chart.rows)) + AXIS_TITLE
     figure = make_subplots(
-        lines, columns, shared_yaxes=True, horizontal_spacing=0.04,
+        lines, columns, figure=new_figure(), shared_yaxes=True, horizontal_spacing=0.04,
         vertical_spacing=AXIS_TITLE / (plot_height * lines) if lines > 1 else 0,
     )  # fmt: skip
     in_legend: set[str] = set()
@@ -54,7 +54,7 @@ def chart_figure(chart: Chart) -> go.Figure:
     )  # fmt: skip
     stacked = any(axis.kind == "stack" for axis in chart.axes)
     figure.update_layout(barmode="stack" if stacked else "group", bargap=0.25)
-    return set_title(apply(figure), chart.sentences, chart.note, plot_height * lines)
+    return set_title(figure, chart.sentences, chart.note, plot_height * lines)
 
 
 def _columns(chart: Chart) -> int:

@@ -33,13 +33,11 @@ def decoding_chart(record: DecodingRecord) -> Chart:
 
 def decoding_figure(record: DecodingRecord) -> go.Figure:
     """Draw each token's time with plotly, from the second on: the first one runs the prompt."""
-    import plotly.graph_objects as go
-
     from workbench.figures.scale import scale_of
-    from workbench.figures.template import apply, set_title
+    from workbench.figures.template import new_figure, set_title
     from workbench.figures.words import plain
 
-    figure, every = apply(go.Figure()), figures_of(record)
+    figure, every = new_figure(), figures_of(record)
     scale = scale_of([row.token.value for row in every])
     for index, row in enumerate(every):
         style = style_of_run(index)

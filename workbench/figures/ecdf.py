@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from workbench.figures.palette import style_of_run
 from workbench.figures.scale import Scale, scale_of
 from workbench.figures.strips import failure, has_clean, near_view, span
-from workbench.figures.template import apply, latency_axis, set_title
+from workbench.figures.template import latency_axis, new_figure, set_title
 from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
 from workbench.figures.words import plain
 from workbench.judge.percentiles import NEEDED, percentiles
@@ -69,7 +69,7 @@ def ecdf_data(record: ComparisonRecord, most: int = MOST_POINTS) -> EcdfData:
 def ecdf_figure(record: ComparisonRecord) -> go.Figure:
     """Draw a line for each run; a line further left is faster."""
     data = ecdf_data(record)
-    figure = apply(go.Figure())
+    figure = new_figure()
     for index, run in enumerate(data.runs):
         style = style_of_run(index)
         figure.add_scatter(

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from workbench.figures.marks import draw_row
 from workbench.figures.palette import style_of_run
 from workbench.figures.strips import LatencyData, Strip, latency_data
-from workbench.figures.template import apply, latency_axis, set_title
+from workbench.figures.template import latency_axis, new_figure, set_title
 from workbench.figures.words import plain, plain_lines
 from workbench.records.comparison import ComparisonRecord
 
@@ -25,7 +25,7 @@ LABEL_COLUMNS, MOST_CONFIG = 17, 44  # letters of a line beside a row, and of a 
 
 def latency_figure(record: ComparisonRecord, *, titled: bool = True) -> go.Figure:
     """Draw a row for each run on one axis: density, samples, median. `titled` puts the verdict above."""
-    data, figure = latency_data(record), apply(go.Figure())
+    data, figure = latency_data(record), new_figure()
     count = len(data.rows)
     for index, row in enumerate(data.rows):
         draw_row(figure, row, data.scale, style_of_run(index), -float(index))

@@ -81,10 +81,10 @@ def line_figure(chart: LineChart) -> go.Figure:
     from plotly.subplots import make_subplots
 
     from workbench.figures.palette import style_of_run
-    from workbench.figures.template import apply, set_title
+    from workbench.figures.template import new_figure, set_title
     from workbench.figures.words import plain
 
-    figure = apply(make_subplots(cols=len(chart.panels), horizontal_spacing=0.12))
+    figure = make_subplots(cols=len(chart.panels), horizontal_spacing=0.12, figure=new_figure())
     for column, panel in enumerate(chart.panels, 1):
         for index, curve in enumerate(panel.curves):
             style = style_of_run(index)

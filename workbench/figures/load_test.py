@@ -48,13 +48,11 @@ def load_chart(record: LoadTestRecord) -> Chart:
 
 def load_figure(record: LoadTestRecord) -> go.Figure:
     """Draw p99 against throughput with plotly; a curve that bends upwards passed its knee."""
-    import plotly.graph_objects as go
-
     from workbench.figures.scale import scale_of
-    from workbench.figures.template import apply, set_title
+    from workbench.figures.template import new_figure, set_title
     from workbench.figures.words import plain
 
-    rows, figure = summaries(record), apply(go.Figure())
+    rows, figure = summaries(record), new_figure()
     knees = _knees(record, rows)
     known = [row for row in rows if row.throughput.value is not None and row.p50.value is not None]
     scale = scale_of([row.p99.value or row.p50.value for row in known])

@@ -67,13 +67,11 @@ def matrix_orders(record: MatrixRecord) -> dict[str, HeatTable]:
 
 def matrix_figure(record: MatrixRecord) -> go.Figure:
     """Draw the heat table with plotly; a menu sorts its rows, which needs no kernel."""
-    import plotly.graph_objects as go
-
-    from workbench.figures.template import apply, set_title
+    from workbench.figures.template import new_figure, set_title
 
     orders = matrix_orders(record)
     table = orders["as given"]
-    figure = apply(go.Figure())
+    figure = new_figure()
     places = list(range(len(table.rows)))
     figure.add_heatmap(
         **_traces(table),

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Rect, Shape, Text
-from workbench.figures.template import apply, set_title
+from workbench.figures.template import new_figure, set_title
 from workbench.figures.words import plain
 from workbench.judge.side_by_side import Standing, standings
 from workbench.text import in_mib, in_ms, one_line
@@ -27,7 +27,7 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
     """Draw speed to the right and accuracy up. The line joins configs that no other beats in both."""
     rows = standings(record, accuracy)
     by_score = any(row.accuracy is not None for row in rows)
-    figure = apply(go.Figure())
+    figure = new_figure()
     edge = sorted((row for row in rows if row.best), key=lambda row: row.speedup or 0.0)
     points = [(row.speedup, _height(row, by_score)) for row in edge]
     figure.add_scatter(

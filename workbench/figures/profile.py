@@ -55,7 +55,7 @@ def timeline_figure(profile: Profile, run: int | None = None) -> go.Figure:
     """Draw the nodes of one counted run, by default the last, in time: a lane for each thread."""
     import plotly.graph_objects as go
 
-    from workbench.figures.template import apply, set_title
+    from workbench.figures.template import new_figure, set_title
 
     spans = profile.spans()
     number = profile.warmup_runs + (len(profile.runs_s) - 1 if run is None else run)
@@ -66,7 +66,7 @@ def timeline_figure(profile: Profile, run: int | None = None) -> go.Figure:
     threads = {thread: f"thread {i + 1}" for i, thread in enumerate(dict.fromkeys(nodes["thread"]))}
     ops = [str(op) for op in nodes["op_type"]]
     styles = [style_of_op_type(op) for op in ops]
-    figure = go.Figure(
+    figure = new_figure(
         go.Bar(
             base=[(start - begin) * 1e3 for start in nodes["start_s"]],
             x=[duration * 1e3 for duration in nodes["duration_s"]],
@@ -84,4 +84,4 @@ def timeline_figure(profile: Profile, run: int | None = None) -> go.Figure:
     figure.update_layout(barmode="overlay")
     figure.update_xaxes(title_text="time in the run, with the profiler on (ms)")
     note = f"the {left_out} shortest nodes are not drawn" if left_out else "every node is drawn"
-    return set_title(apply(figure), ["One run in time, by thread"], note, 60 + THREAD_PIXELS * len(threads))
+    return set_title(figure, ["One run in time, by thread"], note, 60 + THREAD_PIXELS * len(threads))

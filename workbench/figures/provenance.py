@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from workbench.figures.palette import TEXT, style_of_op_type
-from workbench.figures.template import apply, set_title
+from workbench.figures.template import new_figure, set_title
 from workbench.figures.words import op_name, plain
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def flow_figure(explained: Explained) -> go.Figure:
     left = list(dict.fromkeys(source for source, _, _ in data.flows))
     right = list(dict.fromkeys(target for _, target, _ in data.flows))
     styles = [style_of_op_type(name) for name in (*left, *right)]
-    figure = apply(go.Figure())
+    figure = new_figure()
     figure.add_sankey(
         node={
             "label": [plain(op_name(name), MOST_NAME) for name in (*left, *right)],

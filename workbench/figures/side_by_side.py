@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from workbench.figures.template import apply
+from workbench.figures.template import new_figure
 from workbench.figures.words import plain
 
 COLUMNS = 2
@@ -21,6 +21,7 @@ def plots_of_runs(labels: Sequence[str], plot_pixels: int) -> tuple[go.Figure, f
     height = rows * plot_pixels + (rows - 1) * BETWEEN_ROWS_PIXELS
     several = len(labels) > 1
     figure = make_subplots(
+        figure=new_figure(),
         rows=rows,
         cols=columns,
         shared_xaxes="all" if several else False,
@@ -29,7 +30,7 @@ def plots_of_runs(labels: Sequence[str], plot_pixels: int) -> tuple[go.Figure, f
         vertical_spacing=BETWEEN_ROWS_PIXELS / height if rows > 1 else 0,
         subplot_titles=[f"<b>{plain(label)}</b>" for label in labels] if several else None,
     )
-    return apply(figure), height
+    return figure, height
 
 
 def place(index: int, count: int) -> dict[str, int]:

@@ -53,12 +53,10 @@ def study_chart(record: StudyRecord) -> Chart:
 
 def study_figure(record: StudyRecord) -> go.Figure:
     """Draw the Pareto front with plotly: the first objective against the second one, or what it costs."""
-    import plotly.graph_objects as go
-
-    from workbench.figures.template import apply, set_title
+    from workbench.figures.template import new_figure, set_title
     from workbench.figures.words import plain
 
-    points, figure = front.points_of(record), apply(go.Figure())
+    points, figure = front.points_of(record), new_figure()
     title, costs = _costs(record, points)
     for look in (OTHER, FRONT, DEFAULT, BEST):
         drawn = [point for point in points if _look(record, point) is look and costs[point.label] is not None]

@@ -53,9 +53,9 @@ def template() -> go.layout.Template:
     )
 
 
-def apply(figure: go.Figure) -> go.Figure:
-    """Give `figure` the template and return it."""
-    return figure.update_layout(template=template())
+def new_figure(data: object = None) -> go.Figure:
+    """Return a figure with the template; plotly would first give it its own, which is large."""
+    return go.Figure(data, layout={"template": template()})
 
 
 def set_title(figure: go.Figure, sentences: Iterable[str], note: str, plot_height: float) -> go.Figure:

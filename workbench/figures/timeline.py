@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scale import Scale, scale_of
 from workbench.figures.strips import failure, span
-from workbench.figures.template import apply, latency_axis, set_title
+from workbench.figures.template import latency_axis, new_figure, set_title
 from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
 from workbench.figures.words import plain
 from workbench.records.comparison import ComparisonRecord
@@ -68,7 +68,7 @@ def timeline_data(record: ComparisonRecord, most: int = MOST_POINTS) -> Timeline
 def timeline_figure(record: ComparisonRecord) -> go.Figure:
     """Draw block medians; lines join the blocks of a process, hollow points were set aside."""
     data = timeline_data(record)
-    figure = apply(go.Figure())
+    figure = new_figure()
     for index, course in enumerate(data.courses):
         style, points = style_of_run(index), _with_gaps(course.moments) or [None]
         figure.add_scatter(
