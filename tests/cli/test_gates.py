@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from scipy import stats
+import scipy  # a part of it is imported when it is first used
 
 import workbench as wb
 from tests.factories import results as examples
@@ -110,7 +110,7 @@ def test_runs_measured_apart_have_welchs_interval() -> None:
     estimate = interval_apart(before, after)
     assert estimate is not None
     assert estimate.middle == pytest.approx(math.log(0.5))
-    expected = stats.ttest_ind(*([math.log(x) for x in xs] for xs in SESSIONS), equal_var=False)
+    expected = scipy.stats.ttest_ind(*([math.log(x) for x in xs] for xs in SESSIONS), equal_var=False)
     ends = expected.confidence_interval(0.95)
     assert (estimate.low, estimate.high) == pytest.approx((ends.low, ends.high))
     assert interval_apart(before, replace(after, processes=after.processes[:2])) is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from importlib import import_module
 
-NAMES = ("pandas", "plotly.graph_objects", "scipy.stats")
+NAMES = ("pandas", "plotly.graph_objects", "scipy.special")
 _lock = threading.Lock()
 
 

@@ -183,9 +183,9 @@ def _interval(values: list[float | None]) -> Interval | None:
         return None
     if len(known) < _LEAST_ROUNDS:
         return Interval(fmean(known), None, None)
-    from scipy import stats
+    from scipy.special import stdtrit  # scipy.stats takes much longer to import
 
-    half = float(stats.t.ppf(0.975, len(known) - 1)) * stdev(known) / math.sqrt(len(known))
+    half = float(stdtrit(len(known) - 1, 0.975)) * stdev(known) / math.sqrt(len(known))
     return Interval(fmean(known), fmean(known) - half, fmean(known) + half)
 
 

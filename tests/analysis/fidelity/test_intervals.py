@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy  # a part of it is imported when it is first used
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import optimize, stats
 
 from workbench.analysis.fidelity.intervals import Z, bootstrap, mcnemar, mean, paired, tango, wilson
 
@@ -14,13 +14,13 @@ from workbench.analysis.fidelity.intervals import Z, bootstrap, mcnemar, mean, p
 @given(st.integers(1, 2_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_agrees_with_scipy(share):
     right, count = share
-    theirs = stats.binomtest(right, count).proportion_ci(0.95, "wilson")
+    theirs = scipy.stats.binomtest(right, count).proportion_ci(0.95, "wilson")
     assert wilson(right, count) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_agrees_with_the_binomial_test(gained, lost):
-    expected = stats.binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
+    expected = scipy.stats.binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
     assert mcnemar(gained, lost) == pytest.approx(expected)
 
 
@@ -52,7 +52,7 @@ def test_at_both_ends_the_score_test_gives_5_percent(gained, lost, count):
             )
 
         bounds = (max(0.0, -end) + 1e-12, (1 - end) / 2 - 1e-12)
-        optimum = optimize.minimize_scalar(
+        optimum = scipy.optimize.minimize_scalar(
             minus_log_likelihood, bounds=bounds, method="bounded", options={"xatol": 1e-12}
         )
         variance = count * (2 * optimum.x + end - end**2)
@@ -72,7 +72,7 @@ def test_tango_holds_the_truth_95_times_in_100():
 def test_the_bootstrap_of_a_mean_is_near_students_interval():
     values = np.random.default_rng(2).normal(3, 1, 400)
     result = mean(values)
-    expected = stats.t.interval(0.95, 399, values.mean(), stats.sem(values))
+    expected = scipy.stats.t.interval(0.95, 399, values.mean(), scipy.stats.sem(values))
     assert result.value == pytest.approx(values.mean())
     assert (result.low, result.high) == pytest.approx(expected, abs=0.02)
     assert result.how == "bootstrap over items"
