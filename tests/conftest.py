@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +63,23 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no module that `-m` leaves out as a whole, by its `pytestmark`."""
+    """Import no module that `-m` leaves out as a whole, and no conftest of a folder that has none but those."""
     expression = config.option.markexpr
-    if config.option.collectonly or collection_path.suffix != ".py" or not CONJUNCTION.fullmatch(expression):
+    if config.option.collectonly or not CONJUNCTION.fullmatch(expression):
         return None
+    if collection_path.is_dir():
+        modules = [*collection_path.rglob("test_*.py")]
+    else:
+        modules = [collection_path] if collection_path.suffix == ".py" else []
+    return True if modules and all(is_left_out(module, expression) for module in modules) else None
+
+
+@cache
+def is_left_out(module: Path, expression: str) -> bool:
+    """Return whether the marks in the `pytestmark` of a module are among those that `-m` leaves out."""
     left_out = {term.removeprefix("not ") for term in expression.split(" and ") if term.startswith("not ")}
-    marks = WHOLE.search(collection_path.read_text(encoding="utf-8"))
-    return True if marks and left_out & {*re.findall(r"mark\.(\w+)", marks[1])} else None
+    marks = WHOLE.search(module.read_text(encoding="utf-8"))
+    return marks is not None and not left_out.isdisjoint(re.findall(r"mark\.(\w+)", marks[1]))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -18,8 +18,6 @@ from PIL import Image
 
 import workbench as wb
 from benchmarks import honesty, tune_summary
-from benchmarks.look_states import STATES, record_in
-from benchmarks.looks import sheets
 from tests.factories.comparisons import ordinary
 from workbench.config import Config
 from workbench.figures.verdict_picture import verdict_picture
@@ -93,12 +91,16 @@ def test_every_script_can_be_imported(script: str) -> None:
 
 
 def test_a_look_has_the_state_that_was_asked_for() -> None:
+    from benchmarks.look_states import STATES, record_in  # imports Playwright, like the looks themselves
+
     records = [record_in(state) for state in STATES if state != "empty"]
     heads = [verdict_picture(record, record.verdict).head for record in records]
     assert heads == ["1.83× faster", "A tie", "Not settled yet", "B failed"]
 
 
 def test_contact_sheets_hold_every_picture(tmp_path: Path) -> None:
+    from benchmarks.looks import sheets
+
     paths = [tmp_path / f"{number}.png" for number in range(3)]
     for path in paths:
         Image.new("RGB", (1000, 600), "white").save(path)
