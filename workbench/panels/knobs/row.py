@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ class Row:
 
     def is_default(self, config: Config) -> bool:
         """Return whether the config leaves the choice to ORT."""
-        return bool(self.value(config) == self.value(Config()))
+        return bool(self.value(config) == self.value(_defaults()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +157,9 @@ class EngineRow(FieldsRow):
         """Return the ONNX Runtime of the environment that a path names."""
         interpreter(text)
         return None, str(Path(text).expanduser().absolute())
+
+
+@cache
+def _defaults() -> Config:
+    """Return the config that leaves every choice to ORT; making one checks all fields, and each cell asks."""
+    return Config()
