@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import comm
@@ -10,6 +11,8 @@ import pytest
 
 import workbench as wb
 from tests.models import tiny
+from workbench.panels import environments
+from workbench.panels.environments import read_environment
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +24,22 @@ def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
             widget.comm = comm.create_comm(target_name="jupyter.widget", data={})
 
     monkeypatch.setattr(W.Widget, "open", open_without_state)
+
+
+@cache
+def here() -> environments.Environment:
+    """Return this environment, whose packages stay."""
+    return read_environment(None)
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read the packages of this environment once, though every bench asks for them."""
+
+    def read(runtime: str | None) -> environments.Environment:
+        return here() if runtime is None else read_environment(runtime)
+
+    monkeypatch.setattr(environments, "read_environment", read)
 
 
 @pytest.fixture
