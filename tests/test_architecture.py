@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -14,6 +15,7 @@ import workbench
 ROOT = Path(workbench.__file__).parents[1]
 VAGUE_NAMES = frozenset({"one", "told", "found", "said", "each", "seen"})
 MOST_VAGUE_NAMES = 150
+LEAVES = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop, ast.Constant)
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for folder in ("workbench", "sample_models")
@@ -39,7 +41,7 @@ def _module(name: str, path: Path) -> Module:
     """Imports also count inside functions and for type checkers, names as a variable or an argument."""
     imports: set[str] = set()
     vague_names = 0
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _nodes(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Name):
             vague_names += node.id in VAGUE_NAMES
         elif isinstance(node, ast.arg):
@@ -50,6 +52,20 @@ def _module(name: str, path: Path) -> Module:
             assert not node.level, f"{name} has a relative import"
             imports.update(_ours(f"{node.module}.{alias.name}") for alias in node.names)
     return Module(frozenset(imports - {"", name}), vague_names)
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree that hold others or a name; `ast.walk` visits twice as many."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                waiting += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST) and not isinstance(value, LEAVES):
+                waiting.append(value)
 
 
 def _ours(target: str) -> str:
