@@ -63,7 +63,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no module that `-m` leaves out as a whole, and no conftest of a folder that has none but those."""
+    """Import no module that `-m` leaves out as a whole, and no conftest of a folder with no others."""
     expression = config.option.markexpr
     if config.option.collectonly or not CONJUNCTION.fullmatch(expression):
         return None
@@ -140,6 +140,12 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty history and cache, for a test that counts what is in them."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "own-home"))
     return tmp_path / "own-home"
+
+
+@pytest.fixture
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw pictures of the same size without smoothing, which is quicker, for who looks at no pixel."""
+    monkeypatch.setattr("workbench.figures.raster.FINER", 1)
 
 
 class OrtGuard:

@@ -355,6 +355,7 @@ def study() -> StudyRecord:
     )  # fmt: skip
 
 
+@cache
 def further() -> dict[str, Any]:
     """Results that are made beside a comparison, by kind; each about B."""
     return {

@@ -35,6 +35,7 @@ def test_a_golden_bundle_opens(path: Path) -> None:
     assert bundle.version == int(path.stem.rpartition("-")[2])
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.name)
 def test_golden_results_of_every_kind_open(path: Path) -> None:
     """Made by `python -m tests.records.golden.make`; those of a released version are never made again."""
@@ -49,6 +50,7 @@ def test_every_kind_has_a_golden_bundle() -> None:
     assert {*RESULTS, "examined"} - {"comparison"} <= kinds
 
 
+@pytest.mark.usefixtures("coarse")
 def test_a_golden_comparison_still_has_its_parts() -> None:
     result = wb.open(FOLDER / "examined-1.ortbench")
     assert len(result.parts) == 10

@@ -62,6 +62,7 @@ def test_every_table_can_be_json(kind: str) -> None:
         assert len(json.loads(json_of(frame))) == len(frame), name
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("kind", further())
 def test_every_kind_can_be_exported(tmp_path: Path, kind: str) -> None:
     folder = further()[kind].export(tmp_path / "out")

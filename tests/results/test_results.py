@@ -75,6 +75,7 @@ def test_saved_reopened_and_the_same_again(kind: str, tmp_path: Path) -> None:
     assert again.save(tmp_path / "two.ortbench").read_bytes() == path.read_bytes()
 
 
+@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("kind", RESULTS)
 def test_a_cells_value_is_words_and_a_picture(kind: str) -> None:
     data, about = RESULTS[kind]._repr_mimebundle_()
