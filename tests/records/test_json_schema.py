@@ -37,7 +37,17 @@ def validate(data: Any, name: str) -> None:
 def test_the_committed_schema_is_up_to_date(name: str) -> None:
     """When this fails: `python -m workbench.results.registry`; for a released version, add a step first."""
     assert (FOLDER / name).read_text("utf-8") == as_text(SCHEMAS[name])
-    jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
+
+
+def test_the_schemas_are_schemas() -> None:
+    """What several of them define alike is checked once."""
+    definitions = {as_text(part): part for schema in SCHEMAS.values() for part in schema["$defs"].values()}
+    parts = {str(number): part for number, part in enumerate(definitions.values())}
+    records = [{key: part for key, part in schema.items() if key != "$defs"} for schema in SCHEMAS.values()]
+    jsonschema.Draft202012Validator.check_schema({"$defs": parts, "allOf": records})
+    for wrong in ({"$defs": {"0": {"type": "run"}}}, {"allOf": [{"type": "run"}]}):
+        with pytest.raises(jsonschema.SchemaError):
+            jsonschema.Draft202012Validator.check_schema(wrong)
 
 
 def record_json(record: ComparisonRecord) -> Any:
