@@ -39,12 +39,12 @@ class LongLived:
     ) -> None:
         self._end()
 
-    def first_run(self, model: Path, feeds: Sequence[Feed]) -> None:
-        """Load and run once."""
+    def first_run(self, model: Path, feeds: Sequence[Feed], *, run_s: float | None = None) -> None:
+        """Load and run once; `run_s` is the limit of the run alone."""
         self._ask("load", "load", self._limits.load_s, model=str(model), plan=self._plan)
         path = self._folder / "feeds"
         write_values(path, feeds)
-        self._ask("first_run", "first run", self._limits.run_s, feeds=str(path))
+        self._ask("first_run", "first run", run_s or self._limits.run_s, feeds=str(path))
 
     def measure(self, model: Path, feeds: Sequence[Feed]) -> tuple[int, int]:
         """Everything that a round asks of a process: how many runs to warm up, and how many in a block."""
