@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from workbench._version import __version__
 from workbench.judge.agreement import compare_outputs
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.continuing import check_same_software
@@ -161,10 +163,10 @@ class Evidence:
         known = [versions for versions in self.software().values() if versions]
         reported = next((versions for versions in known if "onnxruntime" in versions), known[0])
         return Versions(
-            workbench=_installed("ort-workbench"),
+            workbench=__version__,
             python=reported["python"],
-            onnxruntime=reported.get("onnxruntime", _installed("onnxruntime")),
-            onnx=_installed("onnx"),
+            onnxruntime=reported.get("onnxruntime") or _installed("onnxruntime"),
+            onnx=_loaded("onnx"),
             numpy=reported["numpy"],
         )
 
@@ -244,3 +246,9 @@ def _installed(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "not installed"
+
+
+@cache
+def _loaded(name: str) -> str:
+    """Return the version of a package that this process has loaded; reading it takes milliseconds."""
+    return _installed(name)
