@@ -43,7 +43,7 @@ def run_study(
     request: StudyRequest,
     *,
     on_progress: OnProgress = lambda _: None,
-    on_measured: OnMeasured = lambda _: None,
+    on_measured: OnMeasured | None = None,
     cancel: threading.Event | None = None,
     suggest: Suggest | None = None,
     clock: Callable[[], float] = time.perf_counter,
@@ -81,7 +81,7 @@ def run_study(
             return replace(unfinished, **changes)  # type: ignore[arg-type]
 
         def keep(bench: LocalBench) -> None:
-            if len(bench.evidence.runs()) > 1:
+            if on_measured is not None and len(bench.evidence.runs()) > 1:
                 on_measured(record_of(bench))
 
         try:
