@@ -30,21 +30,29 @@ class Sides:
     error: float | None = None
 
 
-def gains_of(objective: Objective, default: Run, candidate: Run, sides: Sides) -> dict[int, float]:
-    """Return log(the default's value / the candidate's) by round; of the outputs, the change itself."""
-    if objective == "latency":
-        return {
-            pair.round: pair.log_ratio_all if pair.log_ratio is None else pair.log_ratio
-            for pair in pairs_of(default, candidate)
-        }
+def gains_of(
+    objective: Objective, default: Run, candidate: Run, sides: Sides, known: Mapping[int, float]
+) -> dict[int, float]:
+    """Return log(the default's value / the candidate's) by round; of the outputs, the change itself.
+
+    `known` are the gains of earlier rounds: what a round showed stays.
+    """
     if objective == "throughput":
         before, after = sides.rates
         return {round: math.log(rate / before[round]) for round, rate in after.items() if round in before}
+    processes = tuple(process for process in candidate.processes if process.round not in known)
+    latest = replace(candidate, processes=processes)
     if objective in OF_OUTPUTS:
         change = sides.accuracy_change if objective == "accuracy" else -(sides.error or 0.0)
         bounded = max(change or 0.0, -MOST_LOSS)
-        return {pair.round: bounded for pair in pairs_of(default, candidate)}
-    return {pair.round: pair.log_ratio_all for pair in _pairs(objective, default, candidate, sides.sizes)}
+        return dict.fromkeys([*known, *(pair.round for pair in pairs_of(default, latest))], bounded)
+    is_latency = objective == "latency"
+    pairs = pairs_of(default, latest) if is_latency else _pairs(objective, default, latest, sides.sizes)
+    gains = {
+        pair.round: pair.log_ratio if is_latency and pair.log_ratio is not None else pair.log_ratio_all
+        for pair in pairs
+    }
+    return {**known, **gains}
 
 
 def verdict_on(
@@ -73,7 +81,8 @@ def verdict_on(
 
 def broken_limit(goal: Goal, run: Run, file_bytes: int | None) -> str | None:
     """Return which limit a measured run breaks, in words."""
-    peak, load_s, p99_s = run.peak_rss_bytes, run.load_s, p99_of(run)
+    peak, load_s = run.peak_rss_bytes, run.load_s
+    p99_s = None if goal.max_p99_s is None else p99_of(run)  # of all samples, after each round
     if goal.max_file_bytes is not None and file_bytes is not None and file_bytes > goal.max_file_bytes:
         return f"its file has {in_mib(file_bytes)}, at most {in_mib(goal.max_file_bytes)} are allowed"
     if goal.max_memory_bytes is not None and peak is not None and peak > goal.max_memory_bytes:

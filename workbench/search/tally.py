@@ -32,8 +32,11 @@ class Tally:
         self._gains.pop(label, None)
 
     def take(self, label: str, default: Run, run: Run, sides: Sides) -> None:
-        """Count the gains of one candidate in all its rounds."""
-        self._gains[label] = [gains_of(objective, default, run, sides) for objective in self._objectives]
+        """Count the gains of one candidate in its rounds since it was taken last."""
+        self._gains[label] = [
+            gains_of(objective, default, run, sides, known)
+            for objective, known in zip(self._objectives, self._gains[label], strict=True)
+        ]
 
     def gains(self, at: int = 0) -> Gains:
         """Return the gains in one objective."""
