@@ -40,14 +40,16 @@ class Evidence:
         earlier = request.earlier
         self._earlier = {run.label: run for run in earlier.runs} if earlier is not None else {}
         self._reference: Path | None = None
-        self._runs: dict[tuple[str, Population], Run] = {}  # until the next round
+        self._runs: dict[tuple[str, Population], Run] = {}  # until the next round, like the next two
+        self._current: dict[tuple[str, str, Clock], tuple[Pair, ...]] = {}
+        self._suggested: Population | None = None
         self._pairs: dict[tuple[str, str, Clock], dict[int, Pair]] = {}
         self._population: Population | None = None  # None: as the rounds so far suggest
         self.agreement: tuple[OutputAgreement, ...] = earlier.agreement if earlier is not None else ()
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add one round. Raise ConfigError if its software differs from that of the earlier rounds."""
-        self._runs.clear()
+        self._forget()
         for outcome in outcomes:
             self._outcomes[outcome.label].append(outcome)
         self._compare_outputs(outcomes)
@@ -56,9 +58,15 @@ class Evidence:
 
     def admit(self, candidate: Candidate) -> None:
         """Let a further config take part from now on."""
-        self._runs.clear()
+        self._forget()
         self._candidates[candidate.label] = candidate
         self._outcomes.setdefault(candidate.label, [])
+
+    def _forget(self) -> None:
+        """Forget what follows from the rounds so far."""
+        self._runs.clear()
+        self._current.clear()
+        self._suggested = None
 
     def has(self, label: str) -> bool:
         """Return whether the config takes part."""
@@ -92,17 +100,25 @@ class Evidence:
     def pairs(self, label: str, *, baseline: str = "A", clock: Clock | None = None) -> tuple[Pair, ...]:
         """Return the pairs of the baseline and this candidate, one per round; each is computed once."""
         key = (baseline, label, clock or self._request.clock)
-        pairs = pairs_of(self.run(baseline), self.run(label), key[2], self._pairs.get(key))
-        self._pairs[key] = {pair.round: pair for pair in pairs}
-        return pairs
+        if key not in self._current:
+            pairs = pairs_of(self.run(baseline), self.run(label), key[2], self._pairs.get(key))
+            self._pairs[key] = {pair.round: pair for pair in pairs}
+            self._current[key] = pairs
+        return self._current[key]
 
     def population(self) -> Population:
-        """Return which blocks count, the same for all runs: all if the undisturbed ones give no median.
+        """Return which blocks count, the same for all runs."""
+        if self._population is not None:
+            return self._population
+        if self._suggested is None:
+            self._suggested = self._suggest_population()
+        return self._suggested
+
+    def _suggest_population(self) -> Population:
+        """Return all if the undisturbed blocks give no median.
 
         Only a first round of slow runs has so few, and no verdict rests on one round.
         """
-        if self._population is not None:
-            return self._population
         alive = [candidate.label for candidate in self.alive()]
         labels = [label for label in alive if label != "A"] or ["A"]
         population = population_of(self.pairs(label, clock="wall") for label in labels)
