@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.config import Option, catalogue, nearest_pass, shipped_passes
+from workbench.config import catalogue, nearest_pass, shipped_passes
 from workbench.config.catalogue import ORT_VERSION
 from workbench.errors import ConfigError
 
@@ -49,14 +49,10 @@ def test_every_option_says_what_it_is() -> None:
         assert option.choices if option.type == "enum" else True
 
 
-@pytest.mark.parametrize(
-    "option",
-    [o for o in ALL if o.default and o.type != "address" and o.instead is None],
-    ids=lambda option: option.name,
-)
-def test_a_default_is_a_value_that_the_option_takes(option: Option) -> None:
-    assert option.default is not None
-    assert option.render(option.default) == option.default
+def test_a_default_is_a_value_that_the_option_takes() -> None:
+    with_default = [o for o in ALL if o.default and o.type != "address" and o.instead is None]
+    assert len(with_default) > 100
+    assert [o.label for o in with_default if o.render(o.default) != o.default] == []
 
 
 def test_needs_name_options_of_the_same_owner() -> None:

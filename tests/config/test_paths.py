@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
-from workbench.config import Option, catalogue
+from workbench.config import catalogue
 from workbench.config.foreign import is_path
 
 SPEAKS_OF_FILES = re.compile(
@@ -42,15 +40,16 @@ def test_the_known_ones_are_among_them() -> None:
     assert KNOWN.items() <= opens.items()
 
 
-@pytest.mark.parametrize("option", catalogue().all_options, ids=lambda option: option.name)
-def test_every_text_of_the_catalogue_that_can_hold_a_path_is_one_of_them(option: Option) -> None:
-    assert is_path(option.owner, option.name) == (option.opens is not None)
-    if option.type in ("bool", "int", "float", "enum", "address"):
-        assert option.opens is None
-    elif option.type == "path" or (
-        SPEAKS_OF_FILES.search(f"{option.name} {option.help}") and option.name not in NO_PATH
-    ):
-        assert option.opens is not None
+def test_every_text_of_the_catalogue_that_can_hold_a_path_is_one_of_them() -> None:
+    for option in catalogue().all_options:
+        opens = option.opens is not None
+        assert is_path(option.owner, option.name) == opens, option.label
+        if option.type in ("bool", "int", "float", "enum", "address"):
+            assert not opens, option.label
+        elif option.type == "path" or (
+            SPEAKS_OF_FILES.search(f"{option.name} {option.help}") and option.name not in NO_PATH
+        ):
+            assert opens, option.label
 
 
 def test_what_the_catalogue_does_not_know_can_be_a_path() -> None:
