@@ -148,6 +148,12 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.figures.raster.FINER", 1)
 
 
+@pytest.fixture
+def without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make pages of kilobytes: writing and reading plotly.js takes longer than all that is ours."""
+    monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "/* plotly.js */")
+
+
 class OrtGuard:
     """Fail a test without the mark `real` that starts ONNX Runtime, be it in a fixture of its module."""
 

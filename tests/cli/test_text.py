@@ -104,6 +104,7 @@ def test_runs_that_took_no_time_have_no_throughput() -> None:
     assert "not known: some runs took no time" in in_full(replace(comparison(), runs=(run("A"), stopped)))
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_any_result_is_shown_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = wb.Explanation(hostile(), about()).save(tmp_path / "explained.ortbench")
     assert main(["show", str(bundle)]) == 0

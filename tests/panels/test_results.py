@@ -260,6 +260,7 @@ def test_saving_says_where_it_is_and_why_it_cannot_be(tmp_path: Path) -> None:
     assert wb.open(tmp_path / "mine.ortbench").record == bench.result.record
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) -> None:
     bench = shown()
     sent: list[tuple[dict[str, Any], Any]] = []

@@ -110,7 +110,7 @@ def test_altered_numbers_are_refused_or_displayed(path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("coarse")
+@pytest.mark.usefixtures("coarse", "without_plotly")
 @pytest.mark.parametrize("name", ["roofline", "peaks", "why-slower"])
 def test_altered_numbers_break_no_page(name: str) -> None:
     path = next(path for path in GOLDEN if path.stem.startswith(name))

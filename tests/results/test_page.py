@@ -54,12 +54,6 @@ class Reader(HTMLParser):
         self._script = False
 
 
-@pytest.fixture
-def without_plotly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages of kilobytes: reading plotly.js takes longer than all that is ours."""
-    monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "/* plotly.js */")
-
-
 @pytest.mark.usefixtures("without_plotly")
 @pytest.mark.parametrize("kind", RESULTS)
 def test_a_page_of_every_result(kind: str, tmp_path: Path) -> None:
@@ -77,6 +71,7 @@ def test_a_page_of_every_result(kind: str, tmp_path: Path) -> None:
     assert "<h2>" in page
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_strangers_texts_are_texts() -> None:
     result = wb.Comparison(examples.strangers(), parts=examples.parts(hostile()))
     read = Reader(result.page_html())
@@ -100,6 +95,7 @@ def test_plotly_stands_in_it_once() -> None:
     assert page.count('class="plot"') > 5
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_a_view_too_large_for_a_page_is_a_picture(monkeypatch: Any) -> None:
     monkeypatch.setattr("workbench.report.document.MOST_VIEW_BYTES", 10)
     page = RESULTS["explanation"].page_html()

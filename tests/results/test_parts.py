@@ -95,6 +95,7 @@ def test_the_history_gets_it_too() -> None:
     assert wb.history().open(result.record.id).made("levels", "B").record == examples.levels()
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_the_page_holds_each_of_them_and_no_strangers_script(compared: wb.Comparison) -> None:
     page = compared.page_html()
     sections: dict[str, Any] = {

@@ -28,7 +28,7 @@ def warmth(monkeypatch: pytest.MonkeyPatch) -> Iterator[ResultKind]:
     return KINDS.named("warmth")
 
 
-@pytest.mark.usefixtures("own_home")
+@pytest.mark.usefixtures("own_home", "without_plotly")
 def test_a_kind_in_one_file_is_saved_opened_exported_and_offered(warmth: ResultKind, tmp_path: Path) -> None:
     result = Warmth(WarmthRecord(41.5), examples.about())
     opened = wb.open(result.save(tmp_path / "warmth.ortbench"))

@@ -45,6 +45,7 @@ def test_the_graph_of_a_saved_profile_has_none(tmp_path: Path) -> None:
     assert wb.open(tmp_path / "a.ortbench").profile("A").to_frame() is not None
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_a_page_shows_no_path_of_this_machine(tmp_path: Path) -> None:
     folder = tmp_path / "secret project"
     folder.mkdir()
