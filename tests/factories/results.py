@@ -384,18 +384,28 @@ def further() -> dict[str, Any]:
 
 def parts(told: Explained | None = None) -> tuple[Part, ...]:
     """All that can be examined, of A and B."""
-    found = []
-    for label, one in (("A", told or fused()), ("B", hostile() if told is None else told)):
-        seen = profile(one)
+    return _ordinary_parts() if told is None else _parts(told, told)
+
+
+@cache
+def _ordinary_parts() -> tuple[Part, ...]:
+    return _parts(fused(), hostile())
+
+
+def _parts(*explained: Explained) -> tuple[Part, ...]:
+    """The parts of A, then those of B."""
+    made = []
+    for label, graphs in zip("AB", explained, strict=True):
+        profiled = profile(graphs)
         for kind, record in (
-            ("explanation", one),
-            ("profile", record_of(seen)),
-            ("memory", memory_of(seen)),
+            ("explanation", graphs),
+            ("profile", record_of(profiled)),
+            ("memory", memory_of(profiled)),
             ("roofline", roofline()),
             ("cold start", start(label)),
         ):
-            found.append(Part(f"{kind}/{label}", record, about()))
-    return tuple(found)
+            made.append(Part(f"{kind}/{label}", record, about()))
+    return tuple(made)
 
 
 @cache
