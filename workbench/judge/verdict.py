@@ -113,10 +113,10 @@ def is_enough(pairs: Sequence[Pair], criteria: Criteria, *, narrow: bool = True)
     `narrow=False`: decided is enough.
     """
     ratios = criteria.ratios(pairs)
-    estimate = criteria.interval(ratios)
-    if estimate is None or not is_look(len(ratios), criteria.looks):
+    if not is_look(len(ratios), criteria.looks):
         return False
-    if kind_of(estimate, criteria.smallest_effect) == "unknown":
+    estimate = criteria.interval(ratios)
+    if estimate is None or kind_of(estimate, criteria.smallest_effect) == "unknown":
         return False
     most = max(criteria.smallest_effect, NARROW_SHARE * abs(estimate.middle))
     return not narrow or estimate.half_width <= most
