@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from workbench.config import Config, DynamicInt8, StaticInt8
 from workbench.judge.pairs import Pair
@@ -86,15 +87,21 @@ def study(space: Space, truth: Truth, *, scatter: float, budget_s: float, seed: 
     config = world.configs[winner]
     if winner != BASELINE and not _is_confirmed(world, config):
         config = Config()
-    every = [Config(), *(other for other in space.configs()), *space.starts]
-    best = min(truth(other) for other in every)
+    best, count = _best(space, truth)
     return Outcome(
         config,
         truth(config) / best - 1,
         1 / truth(config),
         world.spent_s,
-        3 * 8 * SECONDS * len(every),
+        3 * 8 * SECONDS * count,
     )
+
+
+@cache
+def _best(space: Space, truth: Truth) -> tuple[float, int]:
+    """Return the share of the fastest config of a space, and how many configs it has."""
+    every = [Config(), *space.configs(), *space.starts]
+    return min(map(truth, every)), len(every)
 
 
 def _is_confirmed(world: World, config: Config) -> bool:
