@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from tests.factories.records import comparison
@@ -17,6 +18,11 @@ Members = dict[str, bytes]
 
 def good_members() -> Members:
     """What an honest bundle holds, manifest first."""
+    return dict(_good_members())
+
+
+@cache
+def _good_members() -> Members:
     with zipfile.ZipFile(io.BytesIO(pack_record(comparison(), b"graph", private=True))) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
