@@ -176,7 +176,7 @@ def test_odd_names_stay_in_the_folder(web: Site, home: Path) -> None:
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_a_server_that_drips_is_given_up(kind: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("workbench.models.download._SLOW_S", 0.3)
+    monkeypatch.setattr("workbench.models.download._SLOW_S", 0.1)
     with endless(kind) as address, pytest.raises(DownloadError, match="sent less than"):
         load(f"{address}/m.onnx")
     assert kept(home) == []
@@ -185,7 +185,7 @@ def test_a_server_that_drips_is_given_up(kind: str, home: Path, monkeypatch: pyt
 def test_a_download_has_a_deadline(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with endless("one byte") as address, pytest.raises(DownloadError, match="timeout_s"):
-        load(f"{address}/m.onnx", timeout_s=0.3)
+        load(f"{address}/m.onnx", timeout_s=0.1)
     assert kept(home) == []
 
 
@@ -193,7 +193,7 @@ def test_a_download_has_a_deadline(home: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_a_download_hears_a_request_to_cancel(kind: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     cancel = threading.Event()
-    threading.Timer(0.2, cancel.set).start()
+    threading.Timer(0.1, cancel.set).start()
     with endless(kind) as address, pytest.raises(Cancelled):
         load(f"{address}/m.onnx", cancel=cancel)
     assert kept(home) == []
