@@ -81,7 +81,11 @@ class FakeClient:
         self.placed.append(address)
 
         def work() -> None:
-            answer = function(*arguments)
+            try:
+                answer = function(*arguments)
+            except Exception as error:  # noqa: BLE001 - whatever a task raises is its answer
+                future.inner.set_exception(error)
+                return
             if address in self.infos and self.status == "running":  # the dead answer nothing
                 future.inner.set_result(answer)
 

@@ -95,6 +95,18 @@ def test_a_model_arrives_in_parts_and_is_checked_by_its_hash(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("own_home")
+def test_a_model_that_two_studies_send_at_once_is_kept_once(tmp_path: Path) -> None:
+    request = asked(tmp_path)
+    order, data = order_of(request), request.model.path.read_bytes()
+    for name in ("a", "b"):
+        on_worker.store(order.sha256, name, order.files[0], 0, data)
+    assert {on_worker._model(order, name).path for name in ("a", "b")} == {
+        on_worker._folder(order.sha256) / order.files[0]
+    }
+    assert not on_worker._arriving(order.sha256, "b").exists()
+
+
+@pytest.mark.usefixtures("own_home")
 def test_no_part_is_written_outside_the_folder_of_its_model() -> None:
     with pytest.raises(wb.ModelError, match="outside the folder"):
         on_worker.store("0" * 64, "a", "../../other", 0, b"")

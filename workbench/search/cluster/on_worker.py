@@ -179,8 +179,12 @@ def _model(asked: StudyOrder, order: str) -> Model:
             raise ModelError(
                 f"{asked.model} did not arrive whole: its hash differs", "tune again: it is sent anew"
             )
-        if not folder.is_dir():
+        try:
             arriving.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+            shutil.rmtree(arriving, ignore_errors=True)  # another study brought the same model
         trim(folder.parent)
     return Model(folder / asked.files[0], asked.model)
 
