@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import dist
 
 import pytest
@@ -62,7 +63,7 @@ def test_gain_and_loss_are_told_apart(eyes: str) -> None:
 @pytest.mark.parametrize("eyes", EYES)
 def test_neighbouring_runs_are_told_apart(eyes: str) -> None:
     colors = [style_of_run(index).color for index in range(20)]
-    assert [pair for pair in zip(colors, colors[1:], strict=False) if distance(*pair, eyes) < LEAST] == []
+    assert [pair for pair in pairwise(colors) if distance(*pair, eyes) < LEAST] == []
     assert distance(colors[0], colors[1], eyes) > 4 * LEAST, "A and B, which most figures show"
 
 

@@ -13,7 +13,7 @@ from tests.panels.conftest import settle
 from workbench.config import KNOBS, pass_help, shipped_passes
 from workbench.panels.configure import Configure
 from workbench.panels.presets import PRESETS
-from workbench.panels.sections.generic import Graph
+from workbench.panels.sections.generic import GraphSection
 from workbench.panels.sections.inputs import Inputs
 from workbench.panels.sections.passes import Passes
 from workbench.panels.sections.precision import Precision
@@ -48,7 +48,7 @@ def test_every_pass_has_its_sentence() -> None:
 
 
 def test_a_dropdown_sets_and_unsets(bench: wb.Workbench, column: Configure) -> None:
-    level = section(column, Graph).controls["level"].widget
+    level = section(column, GraphSection).controls["level"].widget
     level.index = 2
     assert bench.b == wb.Config(level="basic")
     level.index = 0
@@ -56,7 +56,7 @@ def test_a_dropdown_sets_and_unsets(bench: wb.Workbench, column: Configure) -> N
 
 
 def test_model_rewrites_are_picked_from_a_list(bench: wb.Workbench, column: Configure) -> None:
-    rewrites = section(column, Graph).controls["rewrites"].widget
+    rewrites = section(column, GraphSection).controls["rewrites"].widget
     rewrites.value = ("unused-weights-removed", "weights-out-of-inputs")
     assert bench.b == wb.Config(rewrites=("weights-out-of-inputs", "unused-weights-removed"))
     bench.b = wb.Config(rewrites=("conv1d-to-2d",))
@@ -82,7 +82,7 @@ def test_threads_are_unset_or_a_number(bench: wb.Workbench, column: Configure) -
 
 def test_the_panels_follow_the_config(bench: wb.Workbench, column: Configure) -> None:
     bench.b = wb.Config(level="extended", disabled_passes=("GeluFusionL2",))
-    graph, passes = section(column, Graph), section(column, Passes).passes
+    graph, passes = section(column, GraphSection), section(column, Passes).passes
     assert graph.controls["level"].widget.value == "extended"
     assert passes.picked == ["GeluFusionL2"]
     bench.state.editing = "A"
@@ -171,7 +171,7 @@ def test_precision_brings_its_own_knobs(bench: wb.Workbench, column: Configure) 
 
 
 def test_single_fusions_are_switched(bench: wb.Workbench, column: Configure) -> None:
-    part = section(column, Graph).parts["fusion"]
+    part = section(column, GraphSection).parts["fusion"]
     part.kind.value = "transformer"
     bench.set("fusion", wb.TransformerFusion(options={"enable_gelu": False}))
     options = part.controls["options"]

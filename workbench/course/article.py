@@ -36,12 +36,12 @@ class Claim:
     lesson: int
     needs: str  # "cpu", or the hardware without which nothing can be measured
 
-    def row(self, value: Any) -> Row:
+    def row(self, value: Any) -> ArticleRow:
         """Return the claim beside the reader's value; without one, why there is none."""
         own = _own(value)
         if value is None and self.needs != "cpu":
             own = f"not measured: needs {self.needs}"
-        return Row(self.claim, f"{self.verdict}: {self.recorded}", own)
+        return ArticleRow(self.claim, f"{self.verdict}: {self.recorded}", own)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,7 +82,7 @@ class ArticleTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ArticleRow:
     """A figure of the article, the recorded one, the reader's own."""
 
     article: str
@@ -96,7 +96,7 @@ class ArticleComparison:
 
     title: str
     missing: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ArticleRow, ...]
 
     def to_frame(self) -> pd.DataFrame:
         """One row a figure; columns article, recorded, own."""
@@ -158,7 +158,7 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
     cells = table.cells()
     own = _named_values(name, value if name == table.id else {name: value}, cells, "cells")
     rows = tuple(
-        Row(f"{cell}: {_cell(cells[cell])}", table.recorded.get(cell, NOT_RECORDED), _own(own[cell]))
+        ArticleRow(f"{cell}: {_cell(cells[cell])}", table.recorded.get(cell, NOT_RECORDED), _own(own[cell]))
         for cell in own
     )
     return ArticleComparison(table.title, table.missing, rows)

@@ -58,7 +58,7 @@ class Advice:
     text: str
 
 
-class Row(NamedTuple):
+class ReportRow(NamedTuple):
     """A line of the report."""
 
     topic: str
@@ -88,7 +88,7 @@ class Doctor:
         """Return a table with a row a fact; columns topic, item, value."""
         import pandas as pd
 
-        return pd.DataFrame(list(self._rows()), columns=list(Row._fields))
+        return pd.DataFrame(list(self._rows()), columns=list(ReportRow._fields))
 
     def __str__(self) -> str:
         return "\n\n".join(
@@ -108,35 +108,37 @@ class Doctor:
         )
         return f"<table><thead><tr><th>topic</th><th>item</th><th>value</th></tr></thead>{cells}</table>"
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[ReportRow]:
         machine, survey = self.machine, self.survey
-        yield Row("machine", "processor", machine.cpu)
-        yield Row("machine", "instruction sets", " ".join(machine.isa_flags) or "not known")
-        yield Row("machine", "cores", _cores(machine))
-        yield Row("machine", "container quota", _counted(machine.quota_cores, "cores", "none"))
-        yield Row("machine", "memory", _memory(machine))
+        yield ReportRow("machine", "processor", machine.cpu)
+        yield ReportRow("machine", "instruction sets", " ".join(machine.isa_flags) or "not known")
+        yield ReportRow("machine", "cores", _cores(machine))
+        yield ReportRow("machine", "container quota", _counted(machine.quota_cores, "cores", "none"))
+        yield ReportRow("machine", "memory", _memory(machine))
         for gpu in machine.gpus or (None,):
             size = gpu and gpu.memory_bytes
             text = "none found" if gpu is None else f"{gpu.name}, driver {gpu.driver or 'not known'}"
-            yield Row("machine", "GPU", text + (f", {in_gib(size)}" if size else ""))
-        yield Row("machine", "system", machine.platform)
-        yield Row("machine", "used by others now", _counted(self.others_cores, "cores", "not known"))
+            yield ReportRow("machine", "GPU", text + (f", {in_gib(size)}" if size else ""))
+        yield ReportRow("machine", "system", machine.platform)
+        yield ReportRow("machine", "used by others now", _counted(self.others_cores, "cores", "not known"))
         for name, version in self.versions:
-            yield Row("versions", name, version or "not installed")
+            yield ReportRow("versions", name, version or "not installed")
         if survey.problem is not None:
-            yield Row("onnxruntime", "does not start", survey.problem)
+            yield ReportRow("onnxruntime", "does not start", survey.problem)
         for distribution in survey.distributions:
-            yield Row("onnxruntime", "installed as", distribution)
+            yield ReportRow("onnxruntime", "installed as", distribution)
         if survey.build is not None:
-            yield Row("onnxruntime", "build", survey.build)
+            yield ReportRow("onnxruntime", "build", survey.build)
         for device in survey.devices:
-            yield Row("onnxruntime", "device", f"{device.kind} of {device.vendor}, for {device.provider}")
+            yield ReportRow(
+                "onnxruntime", "device", f"{device.kind} of {device.vendor}, for {device.provider}"
+            )
         for provider in survey.providers:
             words = f": {provider.words}" if provider.words else ""
             fix = f"\nFix: {provider.fix}" if provider.fix else ""
-            yield Row("providers", provider.name, provider.state + words + fix)
+            yield ReportRow("providers", provider.name, provider.state + words + fix)
         for advice in self.advice:
-            yield Row("advice", advice.topic, advice.text)
+            yield ReportRow("advice", advice.topic, advice.text)
 
 
 def _cores(machine: Machine) -> str:

@@ -10,7 +10,7 @@ from workbench.panels.knobs.table import KnobTable
 from workbench.panels.markup import note_html, text
 from workbench.panels.presets import PRESETS
 from workbench.panels.sections.advanced import Advanced
-from workbench.panels.sections.generic import Graph, Memory, Threads
+from workbench.panels.sections.generic import GraphSection, MemorySection, ThreadsSection
 from workbench.panels.sections.inputs import Inputs
 from workbench.panels.sections.measuring import Measuring
 from workbench.panels.sections.passes import Passes
@@ -20,7 +20,9 @@ from workbench.panels.sections.section import Section
 from workbench.panels.state import BenchState
 from workbench.text import one_line
 
-SECTIONS = (Graph, Passes, Providers, Threads, Precision, Memory, Inputs, Advanced, Measuring)
+SECTIONS = (
+    GraphSection, Passes, Providers, ThreadsSection, Precision, MemorySection, Inputs, Advanced, Measuring,
+)  # fmt: skip
 COPIES = {"make B the same as A": "AA", "make A the same as B": "BB", "swap A and B": "BA"}  # new A, new B
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, Union
 
 from workbench.records import limits
 from workbench.records.columns import ColumnReader, ColumnWriter
-from workbench.records.compound import Blob, Column, Custom, Fields, Maybe, Row, Sequence, Tuple
+from workbench.records.compound import Blob, Column, Custom, Fields, FloatTuple, Maybe, Sequence, Tuple
 from workbench.records.scalars import Choice, Flag, Integer, Number, Text, Timestamp
 from workbench.records.shape import Shape
 from workbench.records.tables import (
@@ -102,7 +102,7 @@ def _shape(hint: Any, place: _Place) -> Shape:
     if origin is Mapping and place.table:
         return Pairs(Table(Fixed(tuple(_column_codec(argument, place) for argument in arguments))))
     if hint == tuple[float, ...]:
-        return Row(f"{place.owner}.{place.name}", duration=place.duration)
+        return FloatTuple(f"{place.owner}.{place.name}", duration=place.duration)
     if origin is tuple and arguments[-1] is Ellipsis:
         return Sequence(_shape(arguments[0], place))
     if origin is tuple:

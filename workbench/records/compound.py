@@ -80,7 +80,7 @@ class Tuple:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FloatTuple:
     """A tuple of floats of any length; the JSON holds only its position in the column."""
 
     column: str
@@ -139,7 +139,7 @@ class Column:
         return numbers
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        return Row(self.column, False).schema(defs)
+        return FloatTuple(self.column, False).schema(defs)
 
 
 @dataclass(frozen=True, slots=True)

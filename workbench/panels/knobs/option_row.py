@@ -9,14 +9,14 @@ from typing import Any
 from workbench.config import Config, Option, Provider, catalogue
 from workbench.config.catalogue import RUN, SESSION
 from workbench.config.plan import AFFINITY, SPINNING
-from workbench.panels.knobs.row import Row
+from workbench.panels.knobs.row import SettingRow
 from workbench.panels.options import described
 
 FIELDS = {SESSION: "session_entries", RUN: "run_entries"}
 
 
 @dataclass(frozen=True, slots=True)
-class OptionRow(Row):
+class OptionRow(SettingRow):
     """A row of one option; its value is a text, or None if it is not set."""
 
     owner: str = ""
@@ -46,7 +46,7 @@ class OptionRow(Row):
         return str(value)
 
     def parse(self, text: str) -> Any:
-        return text if self.typed else Row.parse(self, text)
+        return text if self.typed else SettingRow.parse(self, text)
 
     def _with(self, options: dict[str, str], value: str | None) -> dict[str, str]:
         others = {name: text for name, text in options.items() if name != self.name}

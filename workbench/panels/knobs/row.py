@@ -19,7 +19,7 @@ MORE = "more…"  # opens the section that holds the details
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SettingRow:
     """A row. `settings` are the values that a cell offers, in words; the first leaves the choice to ORT."""
 
     key: str
@@ -64,7 +64,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class KnobRow(Row):
+class KnobRow(SettingRow):
     """A row of one field of a config."""
 
     def value(self, config: Config) -> Any:
@@ -77,7 +77,7 @@ class KnobRow(Row):
         return self.knob.words(value)
 
     def parse(self, text: str) -> Any:
-        return self.knob.parse(text) if self.typed else Row.parse(self, text)
+        return self.knob.parse(text) if self.typed else SettingRow.parse(self, text)
 
     @property
     def knob(self) -> Knob:
@@ -99,7 +99,7 @@ class PrecisionRow(KnobRow):
 
 
 @dataclass(frozen=True, slots=True)
-class FileRow(Row):
+class FileRow(SettingRow):
     """The row of the model file: the open model, or another one in its place."""
 
     def value(self, config: Config) -> Any:
@@ -124,7 +124,7 @@ class FileRow(Row):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldsRow(Row):
+class FieldsRow(SettingRow):
     """A row of several fields that belong together; a value is a tuple of theirs."""
 
     fields: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from workbench.config import KNOBS, Config, Knob, Provider, catalogue, kinds, na
 from workbench.config.knobs import BY_FIELD
 from workbench.cpu import read_cpu, usable_cores
 from workbench.panels.environments import Environment, choices
-from workbench.panels.knobs.row import EngineRow, FieldsRow, FileRow, KnobRow, PrecisionRow, Row
+from workbench.panels.knobs.row import EngineRow, FieldsRow, FileRow, KnobRow, PrecisionRow, SettingRow
 
 # What ORT does with a field that nobody set; ORT's documentation and ours say so.
 IN_EFFECT = {"level": "all", "execution_mode": "sequential", "spinning": "on", "deterministic": "off"}
@@ -22,7 +22,7 @@ SECTIONS = {"disabled_passes": "passes"}  # of fields whose section is not calle
 
 
 @cache
-def standing_rows(environments: tuple[Environment, ...] = ()) -> tuple[Row, ...]:
+def standing_rows(environments: tuple[Environment, ...] = ()) -> tuple[SettingRow, ...]:
     """Return the rows that are always there, in their order; a config can run on the `environments`."""
     return (
         _file(),
@@ -39,14 +39,14 @@ def standing_rows(environments: tuple[Environment, ...] = ()) -> tuple[Row, ...]
     )
 
 
-def other_rows(configs: Iterable[Config]) -> tuple[Row, ...]:
+def other_rows(configs: Iterable[Config]) -> tuple[SettingRow, ...]:
     """Return the rows of the fields that some config sets and that have no standing row."""
     standing = {row.key for row in standing_rows()} | {*MEMORY, *ENGINE}
     changed = {field for config in configs for field in config.changed()} - standing
     return tuple(_row(knob.field) for knob in KNOBS if knob.field in changed)
 
 
-def found_rows(words: list[str], environments: tuple[Environment, ...] = ()) -> tuple[Row, ...]:
+def found_rows(words: list[str], environments: tuple[Environment, ...] = ()) -> tuple[SettingRow, ...]:
     """Return the rows of the knobs with every word in their name or help."""
     fields = [
         "memory" if knob.field in MEMORY else "engine" if knob.field in ENGINE else knob.field

@@ -13,7 +13,7 @@ from workbench.panels.environments import Environments
 from workbench.panels.guard import shown_in
 from workbench.panels.knobs.inputs_line import inputs_line, measuring_line
 from workbench.panels.knobs.option_row import found_options
-from workbench.panels.knobs.row import MORE, Row
+from workbench.panels.knobs.row import MORE, SettingRow
 from workbench.panels.knobs.rows import found_rows, other_rows, standing_rows
 from workbench.panels.knobs.view import KnobView
 from workbench.panels.request import LABELS
@@ -81,15 +81,15 @@ class KnobTable:
         value = knob_row.value(self.state.a)
         self.bench.turn(label, row, lambda config: knob_row.with_value(config, value))
 
-    def row(self, key: str) -> Row:
+    def row(self, key: str) -> SettingRow:
         """Return the row with a key."""
         return next(row for row in (*self.rows(), *self.hits()) if row.key == key)
 
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[SettingRow, ...]:
         """Return the rows that stand in the table."""
         return (*standing_rows(self.state.environments), *other_rows(self.state.configs.values()))
 
-    def hits(self) -> tuple[Row, ...]:
+    def hits(self) -> tuple[SettingRow, ...]:
         """Return the rows that the search found; none for an empty text."""
         words = self.view.search.casefold().split()
         return (*found_rows(words, self.state.environments), *found_options(words)) if words else ()
@@ -117,7 +117,7 @@ class KnobTable:
             "duplicates": len(self.state.configs) < len(LABELS),
         }
 
-    def _row_json(self, row: Row, configs: dict[str, Config]) -> dict[str, Any]:
+    def _row_json(self, row: SettingRow, configs: dict[str, Config]) -> dict[str, Any]:
         return {
             "key": row.key,
             "label": row.label,
@@ -127,7 +127,7 @@ class KnobTable:
             "cells": [self._cell(row, label, config, configs["A"]) for label, config in configs.items()],
         }
 
-    def _cell(self, row: Row, label: str, config: Config, baseline: Config) -> dict[str, Any]:
+    def _cell(self, row: SettingRow, label: str, config: Config, baseline: Config) -> dict[str, Any]:
         error = self.state.refused.get((label, row.key))
         typed = self.refused.get((label, row.key))
         return {

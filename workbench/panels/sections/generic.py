@@ -5,21 +5,21 @@ from __future__ import annotations
 from workbench.panels.sections.section import Section
 
 
-class Threads(Section):
+class ThreadsSection(Section):
     """The number of threads, and how they wait."""
 
     group = "threads"
     hint = "How many threads ORT uses, where they run and how they wait"
 
 
-class Memory(Section):
+class MemorySection(Section):
     """Patterns, reuse and the arena."""
 
     group = "memory"
     hint = "How ORT plans and keeps memory"
 
 
-class Graph(Section):
+class GraphSection(Section):
     """The level, rewrites and a saved graph."""
 
     group = "graph"
