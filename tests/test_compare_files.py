@@ -142,13 +142,32 @@ def test_two_nets_are_compared_by_time_alone_and_the_verdict_says_so(
     assert result.agreement == ()
     assert "timing only, as asked for: outputs were not compared" in str(result)
     assert "different nets" in {doubt.kind for doubt in result.doubts}
-    assert wb.open(result.save(tmp_path / "nets.ortbench")).verdict == result.verdict
+    assert [part.name for part in result.parts] == ["model files/B"], "kept from the start"
+    reopened = wb.open(result.save(tmp_path / "nets.ortbench"))
+    assert reopened.verdict == result.verdict
+    assert str(reopened.files()) == str(result.files()), "the model is not needed"
+    page = reopened.page_html().partition('<section id="model-files">')[2].partition("</section>")[0]
+    assert "<td>float32[32,32]</td><td>float32[8,8]</td>" in page
     result.examine("explanation")
     assert [len(result.explanation(label).placement.nodes) for label in "AB"] == [1, 1]
     assert result.graph() is not None
     assert "w float32[32,32] → float32[8,8]" in str(result.files())
     with pytest.raises(wb.ConfigError, match="no run 'Z'"):
         result.files("Z")
+
+
+@pytest.mark.real
+def test_files_are_compared_when_they_are_asked_for_and_a_reopened_result_says_what_it_needs(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    result = compared(files["a"], wb.Config(), wb.Config(precision=wb.DynamicInt8()))
+    assert result.parts == (), "a file that the workbench made is compared when somebody asks"
+    bundle = result.save(tmp_path / "int8.ortbench")
+    with pytest.raises(wb.WorkbenchError, match=r"the model is not at hand") as refused:
+        wb.open(bundle).files()
+    assert "attach(model).files()" in refused.value.fix
+    assert "MatMulInteger" in str(result.files())
+    assert result.made("model files", "B").to_frame().equals(result.files().to_frame())
 
 
 @pytest.mark.real

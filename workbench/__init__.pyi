@@ -92,6 +92,7 @@ from workbench.results.measurement import Measurement as Measurement
 from workbench.results.load_test import LoadTest as LoadTest
 from workbench.results.memory import Memory as Memory
 from workbench.results.memory_settings import MemorySettings as MemorySettings
+from workbench.results.model_files import ModelFiles as ModelFiles
 from workbench.results.peaks import Peaks as Peaks
 from workbench.results.profile import Profile as Profile
 from workbench.results.roofline import Roofline as Roofline

@@ -15,6 +15,7 @@ from tests.factories.graphs import HOSTILE, fused, hostile
 from tests.factories.records import CONFIGS
 from workbench.analysis.ablation import AblationRecord, Worth
 from workbench.analysis.cold_start import ColdStartRecord, ProcessStart
+from workbench.analysis.difference.files import FileDifference, OperatorCounts, WeightChange
 from workbench.analysis.explanation import Explained
 from workbench.analysis.levels import LevelRow, LevelsRecord
 from workbench.analysis.memory.by_node import memory_of
@@ -97,6 +98,13 @@ def worth(name: str) -> Worth:
 @cache
 def ablation() -> AblationRecord:
     return AblationRecord("model", CONFIGS[0], (worth(HOSTILE),), worth("control"), ordinary())
+
+
+@cache
+def model_files() -> FileDifference:
+    operators = (OperatorCounts("Conv", 4, 2), OperatorCounts(HOSTILE, 0, 1_234))
+    weights = (WeightChange("w", "float32[2,3]", "float16[2,3]"), WeightChange(HOSTILE, None, HOSTILE))
+    return FileDifference(("tiny", HOSTILE), (10, 1_240), (2 << 20, 1 << 20), operators, weights)
 
 
 @cache
@@ -362,6 +370,7 @@ def further() -> dict[str, Any]:
         "measurement": wb.Measurement(measurement()),
         "sweep": wb.Sweep(sweep(), about()),
         "matrix": wb.Matrix(matrix(), about()),
+        "model files": wb.ModelFiles(model_files(), about()),
         "levels": wb.Levels(levels()),
         "ablation": wb.Ablation(ablation()),
         "versions": wb.Versions(versions()),

@@ -66,6 +66,25 @@ def test_a_tab_opens_on_a_picture(shown: wb.Workbench, title: str) -> None:
     assert first.widget in page.content.children
 
 
+def test_what_differs_between_model_files_is_a_card_of_the_graph_tab(shown: wb.Workbench) -> None:
+    assert "model files, B" not in turned(shown, "graph").cards
+    shown.show(wb.Comparison(ordinary(), parts=examples.parts()))
+    shown.result.add(examples.further()["model files"], "B")
+    graph = turned(shown, "graph")
+    graph.forget()
+    graph.show()
+    graph.which.value = "model files"
+    settle(shown)
+    card = graph.cards["model files, B"]
+    title, output = card.body.children[0].children
+    assert "10 nodes before, 1,240 after" in title.value
+    assert output.outputs[0]["data"][PLOTLY]["data"]
+    card.turn.click()
+    settle(shown)
+    assert card.body.children[0].rows[0] == ["operator", "Conv", "4", "2"]
+    assert card._code().endswith('result.files("B").figure()')
+
+
 def test_a_question_that_is_answered_turns_to_its_tab(shown: wb.Workbench) -> None:
     results = shown.panels.results
     for link, title in zip(results.questions.links[1:4], ("accuracy", "flame", "fusions"), strict=True):

@@ -38,6 +38,7 @@ def made() -> dict[str, Any]:
         "explanation": wb.Explanation(fused(), about, profile=profile),
         "ablation": wb.Ablation(examples.ablation()),
         "versions": wb.Versions(examples.versions()),
+        "model files": wb.ModelFiles(examples.model_files(), about),
         "levels": wb.Levels(examples.levels()),
         "profile": wb.Profile.of(profile, about),
         "memory": wb.Profile.of(profile, about).memory(),

@@ -7,12 +7,13 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.running import inputs_of, measure_runs
 from workbench.api.subjects import Outputs, subjects_of
-from workbench.config import Config
-from workbench.errors import ConfigError
+from workbench.config import Config, PreparedModel
+from workbench.errors import ConfigError, WorkbenchError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare_request import check_seed
 from workbench.judge.pairs import Clock
@@ -106,6 +107,10 @@ def compare(
     result = Comparison(
         record, structure, model=loaded, inputs=fed, calibration=calibration, progress=progress is True
     )
+    for run in record.runs:
+        if isinstance(run.config.precision, PreparedModel) and run.failure is None:
+            with suppress(WorkbenchError):  # a file that is gone meanwhile: `result.files()` says so
+                result.files(run.label)
     if keep:
         result.keep()
     return result

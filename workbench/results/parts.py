@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from workbench.analysis.difference.files import FileDifference, file_difference
+from workbench.analysis.difference.files import file_difference
 from workbench.analysis.difference.joining import in_the_names_of
 from workbench.judge.best import Best, BestLimits, contenders_of
 from workbench.judge.side_by_side import precision_frame
@@ -18,10 +18,11 @@ from workbench.results.examining import missing_model, missing_part
 from workbench.results.explanation import Explanation
 from workbench.results.fusions import Fusions
 from workbench.results.memory import Memory
+from workbench.results.model_files import ModelFiles
 from workbench.results.per_run import PerRun
 from workbench.results.profile import Profile
 from workbench.results.registry import KINDS
-from workbench.results.result import Result
+from workbench.results.result import Result, origin_of
 from workbench.results.roofline import Roofline
 
 if TYPE_CHECKING:
@@ -86,15 +87,23 @@ class ResultWithParts(Continued):
         view.badges = self._badges()
         return view
 
-    def files(self, label: str = "B") -> FileDifference:
-        """Return what differs between the model's file and the one that a run loads: nodes and weights."""
+    def files(self, label: str = "B") -> ModelFiles:
+        """Return what differs between the model's file and the one that a run loads: nodes and weights.
+
+        It is kept with the result. `wb.compare` of model files keeps it from the start.
+        """
         run = next((run for run in self.record.runs if run.label == label), None)
         if run is None:
             raise missing_part(self.record, "file", label, True)
-        if self._model is None:
-            raise missing_model("the files cannot be compared: the model is not at hand", "files()")
-        prepared = prepare(self._model, run.config, calibration=self._calibration)
-        return file_difference(self._model, prepared.model)
+        name = f"model files/{label}"
+        part = next((part for part in self.parts if part.name == name), None)
+        if part is None:
+            if self._model is None:
+                raise missing_model("the files cannot be compared: the model is not at hand", "files()")
+            file = prepare(self._model, run.config, calibration=self._calibration).model
+            part = Part(name, file_difference(self._model, file), origin_of(self._model, run.config))
+            self.with_part(part)
+        return ModelFiles.of_part(part)
 
     def fusions(self) -> Fusions:
         """Return what was fused into what in each run, counted by pattern."""

@@ -31,6 +31,7 @@ MODULES = {  # in the order of sections and buttons
     "measurement": "workbench.results.measurement",
     "sweep": "workbench.results.sweep",
     "matrix": "workbench.results.matrix",
+    "model files": "workbench.results.model_files",
     "explanation": "workbench.results.explanation",
     "profile": "workbench.results.profile",
     "levels": "workbench.results.levels",

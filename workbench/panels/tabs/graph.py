@@ -11,7 +11,7 @@ from workbench.panels.tabs.tab import Tab
 
 
 def cards(state: BenchState) -> list[Card]:
-    """Return A beside B, then each of them beside the source."""
+    """Return A beside B, then each of them beside the source, then what differs between model files."""
     explanations = state.held_parts("explanation")
     shown = [
         Card(
@@ -28,6 +28,13 @@ def cards(state: BenchState) -> list[Card]:
             partial(predicted, explanation), part=f"explanation/{label}", label=label,
         )
         for label, explanation in explanations.items()
+    ]  # fmt: skip
+    shown += [
+        Card(
+            "model files", f'result.files("{label}").figure()', str(files), files.figure, files.to_frame,
+            part=f"model files/{label}", label=label,
+        )
+        for label, files in state.held_parts("model files").items()
     ]  # fmt: skip
     if {"A", "B"} <= explanations.keys():
         draw, summary = partial(view, explanations, times_s(state)), summary_of(explanations)

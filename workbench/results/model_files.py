@@ -1,0 +1,46 @@
+"""What differs between the model's file and the one that a run loads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.analysis.difference.files import FileDifference, check_files
+from workbench.results.registry import ResultKind
+from workbench.results.result import Result
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from workbench.figures.scene import Scene
+
+
+class ModelFiles(Result):
+    """What differs between two model files: nodes by operator, weights. Made by `result.files()`.
+
+    >>> import workbench as wb
+    >>> wb.ModelFiles.__name__
+    'ModelFiles'
+    """
+
+    record: FileDifference
+
+    def figure(self) -> go.Figure:
+        """Draw the nodes of both files: all, and those of each operator that differs."""
+        from workbench.figures.model_files import files_figure
+
+        return files_figure(self.record)
+
+    def still(self) -> Scene:
+        """Draw the same as a picture."""
+        from workbench.figures.model_files import files_scene
+
+        return files_scene(self.record)
+
+    def __str__(self) -> str:
+        return str(self.record)
+
+
+KIND = ResultKind(
+    "model files", FileDifference, check_files, None, result=ModelFiles, scope="run",
+    heading="What differs between the model files",
+)  # fmt: skip
