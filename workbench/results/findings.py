@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.advisor.gather import Known, gather
@@ -13,6 +14,8 @@ from workbench.advisor.tried import remember, with_tried
 from workbench.config import Config
 from workbench.errors import WorkbenchError
 from workbench.measurement.limits import Progress
+from workbench.preparation.preparing import prepare
+from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.findings import FindingRecord, FindingsRecord, check_findings
 from workbench.records.origin import Origin
 from workbench.results.examining import ExaminedRun
@@ -54,14 +57,26 @@ class FixResult:
     kept: bool
     reason: str
     config: Config  # the changed one where it was kept, else the one before
-    comparison: Any  # a wb.Comparison
+    comparison: Any  # a wb.Comparison; None: nothing was measured
+    model_file: Path | None = None  # the prepared file of a kept fix that changes the file
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What was measured of the fix against the config before it; None if nothing was."""
+        return None if self.comparison is None else self.comparison.verdict
+
+    @property
+    def agreement(self) -> tuple[OutputAgreement, ...] | None:
+        """Each output with the fix against the one without; None if they were not compared."""
+        return (None if self.comparison is None else self.comparison.agreement) or None
 
     @property
     def prediction(self) -> str:
-        """The predicted gain beside the measured one; empty where a finding predicts nothing."""
-        gain, (before, after) = self.finding.gain, self.comparison.runs[:2]
-        if gain.saved is None:
+        """The predicted gain beside the measured one; empty where nothing is predicted or measured."""
+        gain = self.finding.gain
+        if gain.saved is None or self.comparison is None:
             return ""
+        before, after = self.comparison.runs[:2]
         if gain.subject == "time":
             ratio = self.comparison.verdict.ratio
             return f"predicted {gain.ratio_text}, measured {'nothing' if ratio is None else f'{ratio:.2f}×'}"
@@ -133,7 +148,17 @@ class Finding:
         if settled:
             model, cpu = self.subject.model, comparison.record.machine.cpu
             remember(model.fingerprint(cancel), cpu, self.config, self.record, reason)
-        return FixResult(self.record, kept, reason, changed if kept else self.config, comparison)
+        if not kept:
+            return FixResult(self.record, kept, reason, self.config, comparison)
+        file = self._prepared_file(self.subject, changed, cancel)
+        return FixResult(self.record, kept, reason, changed, comparison, file)
+
+    @staticmethod
+    def _prepared_file(subject: Subject, config: Config, cancel: threading.Event | None) -> Path | None:
+        """Return the file that the comparison prepared for a config; None if it loads the model as it is."""
+        if not config.changes_model:
+            return None
+        return Path(prepare(subject.model, config, calibration=subject.calibration, cancel=cancel).model.path)
 
     def _errs_less(
         self,
