@@ -15,6 +15,8 @@ import pytest
 
 import workbench as wb
 from tests.conftest import is_worker
+from tests.factories import results as examples
+from tests.factories.comparisons import ordinary
 from tests.panels.conftest import settle
 from workbench.panels.actions import Action
 from workbench.panels.changes import on_change, own_changes
@@ -50,6 +52,24 @@ def test_a_refused_value_keeps_the_config_and_the_run_from_starting(bench: wb.Wo
         bench.compare()
     bench.set("level", "all")
     assert not bench.state.refused
+
+
+@pytest.mark.parametrize(("clock", "kept"), [("wall", ["levels/B"]), ("cpu", [])])
+def test_processor_time_keeps_no_results_of_more_threads(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch, clock: str, kept: list[str]
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def compare(*_: Any, **options: Any) -> wb.Comparison:
+        asked.append(options)
+        return wb.Comparison(ordinary())
+
+    monkeypatch.setattr("workbench.api.comparing.compare", compare)
+    bench.state.clock = clock
+    bench.state.show_parts(bench.request(), {"levels/B": wb.Levels(examples.levels())}, "levels")
+    bench.compare(wait=True)
+    assert asked[0].get("clock", "wall") == clock
+    assert [part.name for part in bench.result.parts] == kept
 
 
 def test_a_refused_part_is_refused_too(bench: wb.Workbench) -> None:

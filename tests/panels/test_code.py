@@ -50,6 +50,12 @@ def test_the_code_of_the_panels_runs_up_to_the_comparison(bench: wb.Workbench, m
     assert last == "wb.compare(model, a, b, inputs=inputs, budget_s=1.0)\nresult"
 
 
+def test_the_code_compares_by_the_clock_that_is_chosen(bench: wb.Workbench) -> None:
+    bench.state.clock = "cpu"
+    assert bench.code("panels").endswith('wb.compare(model, a, b, budget_s=1.0, clock="cpu")\nresult')
+    assert bench.request().compare_options() == {"budget_s": 1.0, "clock": "cpu"}
+
+
 def test_no_text_becomes_code() -> None:
     hostile = '"); import os; ("\n\\'
     b = wb.Config(session_entries={"x": "y"}, allow_unknown=True)

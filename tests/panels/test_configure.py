@@ -15,6 +15,7 @@ from workbench.panels.configure import Configure
 from workbench.panels.presets import PRESETS
 from workbench.panels.sections.generic import GraphSection
 from workbench.panels.sections.inputs import Inputs
+from workbench.panels.sections.measuring import Measuring
 from workbench.panels.sections.passes import Passes
 from workbench.panels.sections.precision import Precision
 from workbench.panels.sections.providers import Providers
@@ -209,6 +210,17 @@ def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Config
     bench.set("providers", [wb.Provider("cuda", device_id=2), "cpu"])
     assert providers.list.children == before
     assert providers.boxes[0, "CUDAExecutionProvider"].options.rows.children == row
+
+
+def test_the_clock_is_chosen_and_stays(bench: wb.Workbench, column: Configure) -> None:
+    clock = section(column, Measuring).clock
+    assert [label for label, _ in clock.options] == ["wall time", "processor time"]
+    clock.value = "cpu"
+    assert bench.state.clock == bench.request().clock == "cpu"
+    again = Configure(bench)
+    measuring = section(again, Measuring)
+    measuring.toggle()
+    assert measuring.clock.value == "cpu"
 
 
 def test_presets_copies_and_undo(bench: wb.Workbench, column: Configure) -> None:

@@ -51,7 +51,8 @@ def compare(request: Request, job: Job) -> Comparison:
         subject.model, subject.a, subject.b, *subject.more, inputs=subject.inputs(), seed=subject.seed,
         progress=job.tell, cancel=job.cancel, **request.compare_options(),
     )  # fmt: skip
-    keep_parts(comparison, request.parts)
+    if request.clock == "wall":  # processor time is that of one thread, the parts are of the configs as set
+        keep_parts(comparison, request.parts)
     return comparison
 
 

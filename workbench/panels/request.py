@@ -65,6 +65,7 @@ class Request:
     comparison: Comparison | None = None  # the comparison on the screen, if it is about this subject
     parts: Mapping[str, Any] = field(default_factory=dict)  # results of this subject without a comparison
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # kind → argument → changed text
+    clock: str = "wall"  # of the comparison; cpu: processor time at one thread
 
     @property
     def shown_config(self) -> tuple[str, Config]:
@@ -90,4 +91,6 @@ class Request:
         options["calibration"] = self.subject.calibration or None
         if self.smallest_effect != SMALLEST_EFFECT:
             options["smallest_effect"] = self.smallest_effect
+        if self.clock != "wall":
+            options["clock"] = self.clock
         return {name: value for name, value in options.items() if value is not None}

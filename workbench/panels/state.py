@@ -43,6 +43,7 @@ class BenchState(HasTraits):
     budget_s = Any(None, help="None: automatic")
     smallest_effect = Any(SMALLEST_EFFECT)
     pacing_s = Any(None, help="None: back to back")
+    clock = Unicode("wall", help="wall, or cpu: processor time at one thread")
 
     job = Any(None, help="JobView of the running job, or None")
     opening = Any(None, help="JobView of the model that is being opened, or None")
@@ -151,7 +152,7 @@ class BenchState(HasTraits):
             subject, self.editing, self.budget_s, self.smallest_effect, self.pacing_s,
             self.result if self.result_subject == subject else None,
             dict(self.parts) if self.parts_subject == subject else {},
-            dict(self.forms),
+            dict(self.forms), self.clock,
         )  # fmt: skip
 
     def show_comparison(self, result: Comparison, subject: Subject | None = None, code: str = "") -> None:

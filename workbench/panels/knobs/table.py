@@ -36,7 +36,7 @@ class KnobTable:
         self.widget.add_class("wbp-knobs")
         self.refused: dict[tuple[str, str], str] = {}  # (label, row) → the text that was refused
         names = ["a", "b", "more", "editing", "refused", "result", "preview", "dims", "seed", "data"]
-        names += ["budget_s", "smallest_effect", "pacing_s", "environments"]
+        names += ["budget_s", "smallest_effect", "pacing_s", "clock", "environments"]
         self.state.observe(lambda _: self.refresh(), names=names)
         self.state.observe(lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data"])
         self.view.observe(lambda _: self.refresh(), names="search")

@@ -20,13 +20,14 @@ FIELDS = (  # (trait, label, unit, factor from the trait's unit, placeholder, he
     ("pacing_s", "pause", "ms", 1000.0, "none",
      "A pause before each run, as requests that arrive now and then. Default: back to back."),
 )  # fmt: skip
+CLOCKS = (("wall time", "wall"), ("processor time", "cpu"))
 
 
 class Measuring(Section):
-    """The time limit, the smallest effect of interest, and the pace."""
+    """The time limit, the smallest effect of interest, the pace, and the clock."""
 
     group = "measuring"
-    hint = "How long, how exactly, and at which pace A and B are measured"
+    hint = "How long, how exactly, at which pace and by which clock A and B are measured"
 
     def build(self) -> list[W.Widget]:
         self.boxes: dict[str, W.Text] = {}
@@ -39,12 +40,19 @@ class Measuring(Section):
             )
             on_change(box, partial(self._set, trait, label, scale), status=self.status)
             self.boxes[trait] = box
-        return list(self.boxes.values())
+        self.clock = W.Dropdown(
+            description="clock",
+            options=CLOCKS,
+            tooltip="Processor time is the work of a run at one thread: other programs hardly disturb it.",
+        )
+        on_change(self.clock, partial(setattr, self.state, "clock"), status=self.status)
+        return [*self.boxes.values(), self.clock]
 
     def show(self, config: Config) -> None:  # noqa: ARG002 - the same for both
         for trait, _, _, scale, _, _ in FIELDS:
             value = getattr(self.state, trait)
             self.boxes[trait].value = "" if value is None else f"{value * scale:g}"
+        self.clock.value = self.state.clock
 
     def _set(self, trait: str, label: str, scale: float, typed: str) -> None:
         value = positive(label, typed, scale)
