@@ -81,7 +81,8 @@ from workbench.results.comparison import Comparison as Comparison
 from workbench.results.deployment import Deployment as Deployment
 from workbench.results.decoding import Decoding as Decoding
 from workbench.results.explanation import Explanation as Explanation
-from workbench.results.findings import Finding as Finding, Findings as Findings, FixResult as FixResult
+from workbench.results.findings import Finding as Finding, Findings as Findings
+from workbench.results.fix_result import FixResult as FixResult
 from workbench.results.fusions import Fusions as Fusions
 from workbench.results.improvement import Improvement as Improvement
 from workbench.results.keep_decision import KeepDecision as KeepDecision

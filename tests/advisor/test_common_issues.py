@@ -27,7 +27,8 @@ from workbench.analysis.cold_start import ColdStartRecord, ProcessStart
 from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.config import Config, DynamicInt8, Provider, StaticInt8
 from workbench.cpu import usable_cores
-from workbench.results.findings import Finding, FixResult, Subject
+from workbench.results.findings import Finding, Subject
+from workbench.results.fix_result import FixResult
 
 BUDGET_S = 3.0
 MIB = 1 << 20

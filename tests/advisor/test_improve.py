@@ -18,7 +18,8 @@ from workbench.config import Config, DynamicInt8
 from workbench.records.comparison import Kind
 from workbench.records.findings import FindingRecord, FindingsRecord
 from workbench.results.comparison import Comparison
-from workbench.results.findings import Finding, FixResult
+from workbench.results.findings import Finding
+from workbench.results.fix_result import FixResult
 from workbench.results.improvement import Improvement
 
 NODES = [("m", "MatMul", ("x", "w"), 60), ("s", "SkipLayerNormalization", ("m",), 40)]

@@ -22,7 +22,8 @@ from workbench.panels.tabs.findings import FINDINGS, FindingsList
 from workbench.panels.tabs.results import TABS
 from workbench.panels.tabs.tab import TabPage
 from workbench.records.findings import FindingRecord, FindingsRecord, Fix, Gain, NotLooked
-from workbench.results.findings import Finding, FixResult, Subject
+from workbench.results.findings import Finding, Subject
+from workbench.results.fix_result import FixResult
 from workbench.results.improvement import ImprovementStep
 from workbench.results.registry import KINDS
 

@@ -24,7 +24,8 @@ from workbench.records.fidelity import AccuracyRecord
 from workbench.records.findings import FindingRecord
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
 from workbench.results.comparison import Comparison
-from workbench.results.findings import Finding, Findings, FixResult, Subject
+from workbench.results.findings import Finding, Findings, Subject
+from workbench.results.fix_result import FixResult
 from workbench.results.improvement import Improvement
 from workbench.results.result import origin_of
 

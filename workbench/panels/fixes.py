@@ -14,7 +14,8 @@ from workbench.panels.state import BenchState
 from workbench.records.findings import FindingRecord, FindingsRecord
 
 if TYPE_CHECKING:
-    from workbench.results.findings import Findings, FixResult, Subject
+    from workbench.results.findings import Findings, Subject
+    from workbench.results.fix_result import FixResult
 
 
 def fix_name(label: str, finding: FindingRecord) -> str:

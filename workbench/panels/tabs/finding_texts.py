@@ -11,7 +11,7 @@ from workbench.records.improvement import ImprovementRecord, ImprovementStep
 from workbench.text import bytes_text, counted, in_ms
 
 if TYPE_CHECKING:
-    from workbench.results.findings import FixResult
+    from workbench.results.fix_result import FixResult
 
 EFFECTS = {
     "time": "faster",
