@@ -84,7 +84,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_numbers_of_two_configs_fit(page: Page, width: int) -> None:
-    for record in (ordinary(), comparison(drawn_run("A", 0.002), failed("B", "no such kernel"))):
+    for record in (ordinary(), comparison(drawn_run("A", 0.002), failed("B", f"no kernel of '/{30 * 'a'}'"))):
         beyond, lines = page.evaluate(NUMBERS, [numbers_html(numbers_table(record)), width])
         assert beyond <= 1
         assert lines == (1 if width > 500 else 9), "each config is a column where the heads do not fit"
