@@ -6,6 +6,13 @@ True
 """
 
 from workbench.course.article import article_table, compare_with_article
+from workbench.course.article_cells import (
+    issue_cells,
+    level_cells,
+    option_cells,
+    precision_cells,
+    provider_cells,
+)
 from workbench.course.checking import CheckResult, check
 from workbench.course.conv_kinds import ConvKinds, conv_kinds
 from workbench.course.effect import SeenEffect, effect
@@ -45,12 +52,17 @@ __all__ = [
     "equal_configs",
     "fusion_levels",
     "gpu_runs",
+    "issue_cells",
+    "level_cells",
     "level_steps",
+    "option_cells",
     "option_defaults",
+    "precision_cells",
     "predict",
     "predicted_parts",
     "progress",
     "proof",
+    "provider_cells",
     "reset",
     "saved_pairs",
     "seconds",

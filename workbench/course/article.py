@@ -21,6 +21,16 @@ DATA = Path(__file__).with_name("article.json")
 NOT_RECORDED = "no recorded run"
 LESSON = "lesson-"  # begins the name of all claims of a lesson, such as "lesson-3"
 LONGEST = 1_000  # characters of a claim or a caption
+NOT_MEASURED = "not measured"
+HARDWARE = {
+    "gpu": "a GPU",
+    "tensorrt": "a GPU with TensorRT",
+    "npu": "an NPU",
+    "android": "an Android device",
+    "apple": "an Apple device",
+    "amd gpu": "an AMD GPU",
+    "windows": "Windows",
+}
 _MEASURED: dict[str, str] = {}  # the reader's values of single claims, kept for the table of their lesson
 
 
@@ -35,12 +45,11 @@ class Claim:
     missing: tuple[str, ...]
     lesson: int
     needs: str  # "cpu", or the hardware without which nothing can be measured
+    no_value: str = ""  # why its lesson has no value; empty where it measures one
 
     def row(self, value: Any) -> ArticleRow:
         """Return the claim beside the reader's value; without one, why there is none."""
-        own = _own(value)
-        if value is None and self.needs != "cpu":
-            own = f"not measured: needs {self.needs}"
+        own = (self.no_value or _unmeasured(self.needs)) if value is None else _own(value)
         return ArticleRow(self.claim, f"{self.verdict}: {self.recorded}", own)
 
 
@@ -54,6 +63,7 @@ class ArticleTable:
     rows: tuple[tuple[Any, ...], ...]
     missing: tuple[str, ...]
     recorded: Mapping[str, str]  # by the name of a cell
+    needs: Mapping[str, str]  # hardware by the name of a row, of a column, or of the table
 
     def cells(self) -> dict[str, Any]:
         """Return the value of each cell by its name; absent ones are left out."""
@@ -63,6 +73,12 @@ class ArticleTable:
             for column, value in zip(self.columns[1:], row[1:], strict=True)
             if value is not None
         }
+
+    def row(self, cell: str, value: Any) -> ArticleRow:
+        """Return a cell beside the reader's value; without one, the hardware that it needs."""
+        needs = next((self.needs[part] for part in cell.split("/") if part in self.needs), "cpu")
+        own = _unmeasured(needs) if value is None else _own(value)
+        return ArticleRow(f"{cell}: {_cell(self.cells()[cell])}", self.recorded.get(cell, NOT_RECORDED), own)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table as the article prints it."""
@@ -155,12 +171,8 @@ def compare_with_article(name: str, value: Any) -> ArticleComparison:
             f"the lessons use no claim, table or cell {one_line(name, 60)!r} of the article",
             f"{did_you_mean(name, known)}Name one of {listed(known)}",
         )
-    cells = table.cells()
-    own = _named_values(name, value if name == table.id else {name: value}, cells, "cells")
-    rows = tuple(
-        ArticleRow(f"{cell}: {_cell(cells[cell])}", table.recorded.get(cell, NOT_RECORDED), _own(own[cell]))
-        for cell in own
-    )
+    own = _named_values(name, value if name == table.id else {name: value}, table.cells(), "cells")
+    rows = tuple(table.row(cell, cell_value) for cell, cell_value in own.items())
     return ArticleComparison(table.title, table.missing, rows)
 
 
@@ -195,7 +207,7 @@ def article_claims() -> dict[str, Claim]:
     return {
         row["id"]: Claim(
             row["id"], row["claim"], row["verdict"], row["recorded"], tuple(row["missing"]), row["lesson"],
-            row.get("needs", "cpu"),
+            row.get("needs", "cpu"), row.get("no_value", ""),
         )
         for row in _data()["claims"]
     }  # fmt: skip
@@ -207,7 +219,7 @@ def article_tables() -> dict[str, ArticleTable]:
     return {
         row["id"]: ArticleTable(
             row["id"], row["title"], tuple(row["columns"]), tuple(map(tuple, row["rows"])),
-            tuple(row["missing"]), row.get("recorded", {}),
+            tuple(row["missing"]), row.get("recorded", {}), row.get("needs", {}),
         )
         for row in _data()["tables"]
     }  # fmt: skip
@@ -218,10 +230,12 @@ def _data() -> dict[str, Any]:
     return data
 
 
+def _unmeasured(needs: str) -> str:
+    return NOT_MEASURED if needs == "cpu" else f"{NOT_MEASURED}: needs {HARDWARE[needs]}"
+
+
 def _own(value: Any) -> str:
     """Return the reader's value in words: a number, a text, or the first line of a result."""
-    if value is None:
-        return "not measured"
     if isinstance(value, float):
         return f"{value:.4g}"
     return (str(value).splitlines() or [""])[0]
