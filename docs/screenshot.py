@@ -7,9 +7,9 @@ Needs the `test` extra and Chromium.
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -58,8 +58,15 @@ KINDS = (
 )  # fmt: skip
 
 
-def main(arguments: list[str]) -> None:
-    path = str(Path(arguments[0]).resolve()) if arguments else ""
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m docs.screenshot", description=__doc__)
+    parser.add_argument(
+        "bundle", nargs="?", type=Path, help="a saved comparison; without it, one is measured"
+    )
+    bundle: Path | None = parser.parse_args(arguments).bundle
+    if bundle and not bundle.is_file():
+        parser.error(f"{str(bundle)!r} is not a file")
+    path = str(bundle.resolve()) if bundle else ""
     source = (SAVED if path else MEASURED).format(path=path, kinds=KINDS)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_HOME"] = str(Path(folder, "home"))  # an empty history, no names of this user
@@ -103,4 +110,4 @@ def save(shot: bytes, target: Path, most_bytes: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
