@@ -72,6 +72,24 @@ def test_processor_time_keeps_no_results_of_more_threads(
     assert [part.name for part in bench.result.parts] == kept
 
 
+def test_a_reopened_comparison_goes_on_with_the_calibration(
+    bench: wb.Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attached: list[dict[str, Any]] = []
+
+    def attach(result: wb.Comparison, _: Any, **options: Any) -> wb.Comparison:
+        attached.append(options)
+        return result
+
+    monkeypatch.setattr(wb.Comparison, "attach", attach)
+    monkeypatch.setattr(wb.Comparison, "measure_more", lambda result, **_: result)
+    bench.state.calibration = "faces.npz"
+    bench.show(wb.Comparison(ordinary()))
+    bench.measure_more(wait=True)
+    assert attached == [{"calibration": "faces.npz"}]
+    assert ', calibration="faces.npz").measure_more(' in bench.code("result")
+
+
 def test_a_refused_part_is_refused_too(bench: wb.Workbench) -> None:
     with pytest.raises(wb.ConfigError):
         bench.set("precision", lambda: wb.WeightOnly(bits=5))

@@ -78,7 +78,8 @@ def more_action(comparison: Comparison, subject: Subject | None, code: str) -> A
     def measure_more(request: Request, job: Job) -> Comparison:
         if not comparison.has_model:
             job.step("checking the model")
-            comparison.attach(request.subject.model)
+            chosen = request.subject
+            comparison.attach(chosen.model, calibration=chosen.calibration or None)
         return comparison.measure_more(
             budget_s=request.budget_s or MORE_S, progress=job.tell, cancel=job.cancel
         )

@@ -90,7 +90,10 @@ def opening_code(result: Comparison) -> str:
 
 def more_code(code: str, attached: Subject | None, budget_s: float) -> str:
     """Return the code of a comparison, continued; `attached` has the model of a reopened one."""
-    model = "" if attached is None else f".attach({model_line(attached).removeprefix('model = ')})"
+    model = ""
+    if attached is not None:
+        data = f", calibration={text_literal(attached.calibration)}" if attached.calibration else ""
+        model = f".attach({model_line(attached).removeprefix('model = ')}{data})"
     return f"{code.removesuffix('result')}result = result{model}.measure_more(budget_s={budget_s:g})\nresult"
 
 
