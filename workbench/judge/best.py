@@ -119,16 +119,24 @@ class Best:
         columns = ["model", "place", "label", "config", "limit", "passed", "reason", "best"]
         return pd.DataFrame(rows, columns=columns)
 
+    def headline(self, group: str) -> str:
+        """Return the answer of a group with its best config, in words."""
+        winner = self.winner(group)
+        text = f": {winner.name} ({shorten(winner.config)})" if winner is not None else ""
+        return f"{shorten(group)}: {self.answer_of(group)}{text}"
+
+    def reasons(self, group: str) -> tuple[str, ...]:
+        """Return in words how far each config of a group keeps each limit, with the intervals."""
+        return tuple(
+            f"{contender.name}: {'; '.join(map(_check_text, contender.checks))}"
+            for contender in self.contenders
+            if contender.group == group
+        )
+
     def __str__(self) -> str:
         lines = []
         for group in self.groups:
-            winner = self.winner(group)
-            text = f": {winner.name} ({shorten(winner.config)})" if winner is not None else ""
-            lines.append(f"{shorten(group)}: {self.answer_of(group)}{text}")
-            for contender in self.contenders:
-                if contender.group == group:
-                    checks = "; ".join(_check_text(check) for check in contender.checks)
-                    lines.append(f"  {contender.name}: {checks}")
+            lines += [self.headline(group), *(f"  {reason}" for reason in self.reasons(group))]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

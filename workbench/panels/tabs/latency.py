@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
+from workbench.panels.tabs.limits import Limits
 from workbench.panels.tabs.tab import Tab
 from workbench.report.banner import numbers_html
 
@@ -48,4 +49,6 @@ def numbers(record: ComparisonRecord) -> str:
     return numbers_html(numbers_table(record))
 
 
-LATENCY = Tab("latency", "Press Compare: the latency distribution of A and B stands here.", cards)
+LATENCY = Tab(
+    "latency", "Press Compare: the latency distribution of A and B stands here.", cards, below=Limits
+)

@@ -10,6 +10,7 @@ from workbench.panels.bench import Bench
 from workbench.panels.buttons import button
 from workbench.panels.changes import on_change, own_changes
 from workbench.panels.code import kind_code
+from workbench.panels.tabs.limits import Limits
 from workbench.panels.tabs.tab import Tab
 from workbench.results.form import Field
 from workbench.results.registry import KINDS, ResultKind
@@ -104,4 +105,5 @@ SCENARIOS = Tab(
     "Matrix adds further models, and Versions other versions of ONNX Runtime. Load test lets several callers "
     "run the configs at once. Decode runs a language model token by token.",
     tools=Scenarios,
+    below=Limits,
 )

@@ -27,6 +27,14 @@ class Tools(Protocol):
     def refresh(self) -> None: ...
 
 
+class Below(Protocol):
+    """A widget below the cards of a tab, which follows the part of the result that they show."""
+
+    widget: W.Widget
+
+    def show(self, part: str | None) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Tab:
     """A tab, whose buttons and plain cards come from the registry of result kinds.
@@ -39,6 +47,7 @@ class Tab:
     cards: Callable[[BenchState], Sequence[Card]] | None = None
     own: tuple[str, ...] = ()
     tools: Callable[[Bench], Tools] | None = None
+    below: Callable[[Bench], Below] | None = None
 
     def all_cards(self, state: BenchState) -> list[Card]:
         """Return the cards of the tab itself, then those of the other kinds whose first tab it is."""
@@ -107,7 +116,9 @@ class TabPage:
         self.bar.add_class("wbp-bar")
         self.tools = tab.tools(bench) if tab.tools is not None else None
         tools = [self.tools.widget] if self.tools else []
-        self.widget = W.VBox([self.bar, self.status, self.apart, *tools, self.content])
+        self.below = tab.below(bench) if tab.below is not None else None
+        below = [self.below.widget] if self.below else []
+        self.widget = W.VBox([self.bar, self.status, self.apart, *tools, self.content, *below])
         self.widget.add_class("wbp-page")
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
@@ -158,6 +169,8 @@ class TabPage:
             self.content.children = [card.widget for card in chosen]
             for card in chosen:
                 card.show()
+        if self.below is not None:
+            self.below.show(chosen[0].card.part if chosen else None)
 
     def _fill_bar(self, chosen: Sequence[CardWidget]) -> None:
         """Put the switches, the buttons and the menu of a single card into one row."""

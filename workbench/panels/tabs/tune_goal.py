@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
-from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
+from workbench.panels.number_field import number_in
 from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
 
 NONE = "nothing"  # no second objective
@@ -41,15 +39,15 @@ class GoalFields:
     @property
     def goal(self) -> Goal:
         """The limits in the fields."""
-        memory, file = (_number(field, 2.0**20) for field in (self.memory, self.file))
+        memory, file = (number_in(field, 2.0**20) for field in (self.memory, self.file))
         return Goal(
-            max_accuracy_drop=_number(self.accuracy, 0.01),
-            max_error=_number(self.error, 0.01),
+            max_accuracy_drop=number_in(self.accuracy, 0.01),
+            max_error=number_in(self.error, 0.01),
             max_memory_bytes=None if memory is None else round(memory),
-            max_load_s=_number(self.load),
-            max_p99_s=_number(self.p99, 1e-3),
+            max_load_s=number_in(self.load),
+            max_p99_s=number_in(self.p99, 1e-3),
             max_file_bytes=None if file is None else round(file),
-            min_speedup=_number(self.speedup),
+            min_speedup=number_in(self.speedup),
         )
 
     @property
@@ -62,18 +60,3 @@ class GoalFields:
         """Show the number of callers only where it counts."""
         under_load = "throughput" in (self.objective.value, self.second.value)
         W.set_shown(self.callers, under_load)
-
-
-def _number(field: W.Text, unit: float = 1.0) -> float | None:
-    """Return the number in a field, in units of the goal; None of an empty field."""
-    if not field.value.strip():
-        return None
-    try:
-        value = float(field.value)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise WorkbenchError(
-            f"{field.description}: {field.value[:40]!r} is no number.", f"Write one, {field.placeholder}."
-        )
-    return value * unit

@@ -1,0 +1,133 @@
+"""The line of limits below a comparison, a sweep or a matrix: which config keeps them."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from workbench.config.literals import call, literal
+from workbench.panels import widgets as W
+from workbench.panels.bench import Bench
+from workbench.panels.buttons import button
+from workbench.panels.changes import on_change
+from workbench.panels.guard import shown_in
+from workbench.panels.markup import error_html, note_html, text
+from workbench.panels.number_field import number_in
+
+if TYPE_CHECKING:
+    from workbench.judge.best import Best
+
+SEVERAL = ("sweep", "matrix")  # further results that know their best config
+MOST_OPEN = 6  # reasons; more are folded
+MIB = 2**20
+DIGITS = 12  # 1.1 ms is 0.0011 s, not 0.0011000000000000001
+
+
+class Limits:
+    """The line below the cards of a tab, made when there is the first result to ask."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.widget = W.VBox([])
+
+    @cached_property
+    def line(self) -> LimitsLine:
+        """The fields and the answer."""
+        return LimitsLine(self.bench)
+
+    def show(self, part: str | None) -> None:
+        """Follow the card on the screen: `part` is empty for the comparison itself, None without a card."""
+        asks = part in SEVERAL or (part == "" and self.bench.state.result is not None)
+        self.widget.children = (self.line.widget,) if asks else ()
+        if asks and part is not None:
+            self.line.show(part)
+
+
+class LimitsLine:
+    """Fields of limits; the answer and its line of Python stand below them while there is a limit."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.state = bench, bench.state
+        self.part = ""  # what the limits are for; empty: the comparison itself
+        self.asked: object = None  # the newest request; answers to earlier ones are dropped
+        self.status, self.answer = W.HTML(), W.HTML()
+        self.p99 = self._field("p99", "ms at most")
+        self.accuracy = self._field("accuracy drop", "% at most")
+        self.accuracy.add_class("wbp-roomy")
+        self.memory = self._field("memory", "MiB at most")
+        self.copy = button("Code", "Copy the code that asks this", self._copy, self.status, kind="quiet-link")
+        question = W.HTML("Within limits?", _dom_classes=("wbp-words",))
+        row = W.HBox([question, self.p99, self.accuracy, self.memory, self.copy])
+        row.add_class("wbp-tools")
+        self.widget = W.VBox([row, self.status, self.answer])
+
+    def _field(self, name: str, unit: str) -> W.Text:
+        hint = f"Which config keeps this limit: {name}, {unit}"
+        field = W.Text(description=name, placeholder=unit, tooltip=hint, continuous_update=False)
+        on_change(field, lambda _: self._ask(), status=self.status)
+        return field
+
+    def show(self, part: str) -> None:
+        """Ask the result that is on the screen now."""
+        self.part = part
+        W.set_shown(self.accuracy, part == "")  # accuracy is measured of a comparison
+        with shown_in(self.status):
+            self._ask()
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits in the fields, as arguments of `best`."""
+        p99_s, drop, memory = (
+            number_in(field, unit)
+            for field, unit in ((self.p99, 1e-3), (self.accuracy, 0.01), (self.memory, float(MIB)))
+        )
+        limits: dict[str, float] = {}
+        if p99_s is not None:
+            limits["max_p99_s"] = round(p99_s, DIGITS)
+        if drop is not None and not self.part:
+            limits["max_accuracy_drop"] = round(drop, DIGITS)
+        if memory is not None:
+            limits["max_memory_bytes"] = round(memory)
+        return limits
+
+    @property
+    def code(self) -> str:
+        """The expression that asks."""
+        asked = f'result.made("{self.part}")' if self.part else "result"
+        return call(f"{asked}.best", {name: literal(value) for name, value in self.limits.items()})
+
+    def _ask(self) -> None:
+        self.asked, self.answer.value = None, ""
+        limits = self.limits
+        W.set_shown(self.copy, bool(limits))
+        if not limits:
+            return
+        result = self.state.whole_part(self.part) if self.part else self.state.result
+        self.asked = asked = object()
+        self.bench.in_background(
+            partial(result.best, **limits), partial(self._show, asked, self.code), partial(self._fail, asked)
+        )
+
+    def _show(self, asked: object, code: str, best: Best) -> None:
+        if asked is self.asked:
+            self.answer.value = answer_html(best) + note_html(code)
+
+    def _fail(self, asked: object, error: Exception) -> None:
+        if asked is self.asked:
+            self.answer.value = error_html(error)
+
+    def _copy(self) -> None:
+        self.bench.page.copy(self.bench.card_code(self.code, self.part), self.status)
+
+
+def answer_html(best: Best) -> str:
+    """Return the answer for each model, and how far each config keeps each limit."""
+    return "".join(_group_html(best, group) for group in best.groups)
+
+
+def _group_html(best: Best, group: str) -> str:
+    reasons = best.reasons(group)
+    rows = f"<ul>{''.join(f'<li>{text(reason)}</li>' for reason in reasons)}</ul>"
+    if len(reasons) > MOST_OPEN:
+        rows = f"<details><summary>each of {len(reasons)}</summary>{rows}</details>"
+    return f'<div class="wbp-limits" role="status"><b>{text(best.headline(group))}</b>{rows}</div>'
