@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.config.literals import call, literal
 from workbench.panels import widgets as W
@@ -102,7 +102,7 @@ class LimitsLine:
         W.set_shown(self.copy, bool(limits))
         if not limits:
             return
-        result = self.state.whole_part(self.part) if self.part else self.state.result
+        result: Any = self.state.whole_part(self.part) if self.part else self.state.result
         self.asked = asked = object()
         self.bench.in_background(
             partial(result.best, **limits), partial(self._show, asked, self.code), partial(self._fail, asked)
