@@ -161,7 +161,7 @@ def test_the_command_tunes_on_a_cluster_with_tls(
             client.wait_for_workers(1, timeout=60)
         ours = ["--tls-ca", certificate["ca"], "--tls-cert", certificate["cert"]]
         ours += ["--tls-key", certificate["key"]]
-        asked = ["--cluster", address, *ours, "--target", "edge", "--budget", "6"]
+        asked = ["--cluster", address, *ours, "--target", "edge", "--budget", "20"]
         assert main(["tune", str(model), *asked]) == 0
     finally:
         for process in (scheduler, worker):
