@@ -169,6 +169,26 @@ def test_each_way_that_a_provider_can_end(
         assert provider.words == answer.args[0]
 
 
+def test_providers_that_work_are_found_without_trying_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def call_job(_: str, arguments: dict[str, str], **__: object) -> dict[str, Any]:
+        if not arguments:
+            return {"available": ["AzureExecutionProvider", "X", "Y", "CPUExecutionProvider"]}
+        tried.append(arguments["provider"])
+        return {"in_effect": tried[-1:], "correct": tried[-1] == "X"}
+
+    monkeypatch.setattr(environment, "call_job", call_job)
+    without = ("AzureExecutionProvider", "CPUExecutionProvider")
+    assert environment.working_providers(XEON, without=without) == ("X",)
+    assert tried == ["X", "Y"]
+
+
+def test_without_an_ort_that_starts_no_provider_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "call_job", answering(WorkerError("ended during start", "…")))
+    assert environment.working_providers(XEON) == ()
+
+
 def test_an_ort_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "call_job", answering(WorkerError("ended during start", "…")))
     surveyed = environment.survey(XEON)

@@ -58,6 +58,21 @@ def test_a_quantizer_asks_for_what_suits_it_whatever_the_file() -> None:
     assert least_sqnr_db(wb.Config(precision=wb.DynamicInt8()), None) == 10.0
 
 
+@pytest.mark.parametrize(
+    ("provider", "asked"),
+    [
+        (wb.Provider("tensorrt", trt_fp16_enable=True), 40.0),
+        (wb.Provider("tensorrt", trt_fp16_enable=False), None),
+        (wb.Provider("openvino", precision="FP16"), 40.0),
+        (wb.Provider("cuda"), None),
+    ],
+)
+def test_a_provider_that_computes_in_16_bits_has_their_budget(
+    provider: wb.Provider, asked: float | None
+) -> None:
+    assert least_sqnr_db(wb.Config(providers=(provider, wb.Provider("cpu"))), None) == asked
+
+
 def test_disturbed_float_weights_in_a_prepared_file_are_different_outputs(tmp_path: Path) -> None:
     """12 % off used to pass for an int8 model's rounding."""
     model = wb.load(tiny.save(tiny.mlp(), tmp_path))

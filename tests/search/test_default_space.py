@@ -13,12 +13,10 @@ from onnx import TensorProto, helper
 import workbench as wb
 from tests.factories.results import study
 from tests.models import tiny
-from workbench.records.machine import Gpu
 from workbench.records.space import Space
 from workbench.search import default_space as spaces
 
 MACHINE = replace(study().selection.machine, usable_cores=8, quota_cores=None, gpus=())
-CUDA = "CUDAExecutionProvider"
 
 
 def branches(count: int) -> onnx.ModelProto:
@@ -36,11 +34,12 @@ class NothingFires:
 
 def space_of(monkeypatch: pytest.MonkeyPatch, folder: Path, proto: onnx.ModelProto, **changes: Any) -> Space:
     model = wb.load(tiny.save(proto, folder))
-    machine = replace(MACHINE, gpus=changes.pop("gpus", ()))
+    machine = replace(MACHINE, usable_cores=changes.pop("cores", 8))
     monkeypatch.setattr(spaces, "read_machine", lambda: machine)
     monkeypatch.setattr(spaces, "observe_prepared", lambda *_, **__: NothingFires())
-    monkeypatch.setattr(spaces, "working_providers", lambda _: (CUDA,))
-    return spaces.default_space(model, model.inputs(), **changes)
+    working = changes.pop("working", ())
+    monkeypatch.setattr(spaces, "working_providers", lambda *_, **__: working)
+    return spaces.default_space(model, model.inputs(**changes.pop("sizes", {})), **changes)
 
 
 def names(space: Space) -> list[str]:
@@ -54,22 +53,6 @@ def test_the_parallel_mode_is_tried_where_branches_could_run_at_once(
     assert "execution_mode" not in names(space_of(monkeypatch, tmp_path, tiny.mlp()))
 
 
-def test_devices_bring_io_binding_and_their_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "io_binding" not in names(space_of(monkeypatch, tmp_path, tiny.mlp()))
-    gpus = (Gpu("a GPU", None, None),)
-    space = space_of(monkeypatch, tmp_path, tiny.mlp(), gpus=gpus)
-    assert {"providers", "io_binding"} <= {*names(space)}
-    monkeypatch.setattr(spaces, "_is_convolutional", lambda _: True)
-    (axis,) = [
-        a for a in space_of(monkeypatch, tmp_path, tiny.mlp(), gpus=gpus).axes if a.name == "providers"
-    ]
-    assert [dict(option.providers[0].options) for option in axis.options] == [
-        {},
-        {"cudnn_conv_algo_search": "HEURISTIC"},
-        {"prefer_nhwc": "1"},
-    ]
-
-
 def test_passes_that_an_ablation_found_harmful_take_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,5 +61,53 @@ def test_passes_that_an_ablation_found_harmful_take_part(
 
 
 def test_memory_and_load_time_bring_their_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    space = space_of(monkeypatch, tmp_path, tiny.mlp(), objectives=("latency", "memory"))
-    assert {"cpu_arena", "saved_graph", "session_entries.session.disable_prepacking"} <= {*names(space)}
+    settings = {"cpu_arena", "saved_graph", "session_entries.session.disable_prepacking"}
+
+    def of(objective: str) -> set[str]:
+        space = space_of(monkeypatch, tmp_path, tiny.mlp(), objectives=("latency", objective))
+        return {*names(space)} & {*settings, "memory_pattern"}
+
+    assert of("memory") == {*settings, "memory_pattern"}
+    assert of("load") == settings
+    assert of("p99") == set()
+
+
+def test_two_cores_vary_threads_and_levels_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert names(space_of(monkeypatch, tmp_path, tiny.mlp(), cores=2)) == ["intra_op_threads", "level"]
+
+
+def test_smaller_blocks_of_loops_are_tried_on_more_than_four_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    axis = "session_entries.session.dynamic_block_base"
+    assert axis in names(space_of(monkeypatch, tmp_path, tiny.mlp(), cores=5))
+    assert axis not in names(space_of(monkeypatch, tmp_path, tiny.mlp(), cores=4))
+
+
+def test_sizes_that_were_given_may_be_fixed_and_guessed_ones_stay_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "free_dimensions" not in names(space_of(monkeypatch, tmp_path, tiny.bert_like()))
+    space = space_of(monkeypatch, tmp_path, tiny.bert_like(), sizes={"sequence_length": 8})
+    fixed = wb.Config(free_dimensions={"sequence_length": 8})
+    assert [axis.options for axis in space.axes if axis.name == "free_dimensions"] == [(fixed,)]
+    assert space.starts == (fixed.replace(disabled_passes=("SkipLayerNormFusion",)),)
+
+
+def test_a_provider_takes_part_without_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    working = ("OpenVINOExecutionProvider", "XnnpackExecutionProvider", "DnnlExecutionProvider")
+    space = space_of(monkeypatch, tmp_path, tiny.mlp(), working=working)
+    (axis,) = [axis for axis in space.axes if axis.name == "providers"]
+    assert tuple(option.providers[0].name for option in axis.options) == working
+    assert all(option.providers[-1].name == "CPUExecutionProvider" for option in axis.options)
+    assert "io_binding" not in names(space)
+
+
+@pytest.mark.real
+def test_openvino_takes_part_where_it_is_installed(tmp_path: Path, openvino: str) -> None:
+    model = wb.load(tiny.save(tiny.mlp(), tmp_path))
+    space = wb.default_space(model, base=wb.Config(runtime=openvino))
+    (axis,) = [axis for axis in space.axes if axis.name == "providers"]
+    assert "OpenVINOExecutionProvider" in [option.providers[0].name for option in axis.options]
+    assert "providers.OpenVINOExecutionProvider.num_of_threads" in names(space)
+    assert "io_binding" not in names(space)

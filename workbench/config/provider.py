@@ -14,6 +14,10 @@ CPU = "CPUExecutionProvider"
 MOST_NAME_CHARACTERS = 128
 
 OTHER_ALIASES = {"trt": "tensorrt", "directml": "dml", "nvtensorrtrtx": "tensorrt-rtx"}
+HALF = {  # options that let a float32 model be computed in 16 bits
+    "TensorrtExecutionProvider": ("trt_fp16_enable", "True"),
+    "OpenVINOExecutionProvider": ("precision", "FP16"),
+}
 REMOVED = ("rocm", "ROCMExecutionProvider")
 
 
@@ -56,6 +60,11 @@ class Provider:
     def option(self, name: str) -> str | None:
         """Return the text given for an option, or None when it was left to the provider."""
         return dict(self.options).get(name)
+
+    @property
+    def allows_half(self) -> bool:
+        """Return whether an option lets the provider compute a float32 model in 16 bits."""
+        return HALF.get(self.name) in self.options
 
     def __repr__(self) -> str:
         if not self.options:

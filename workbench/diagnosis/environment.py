@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Container
 
 from workbench.diagnosis.records import Device, ProviderState, State, Survey
 from workbench.diagnosis.remedies import remedy
@@ -37,6 +38,18 @@ def survey(machine: Machine, python: str = sys.executable) -> Survey:
         devices=tuple(Device(*(str(part) for part in device)) for device in facts["devices"]),
         problem=None,
     )
+
+
+def working_providers(
+    machine: Machine, python: str = sys.executable, *, without: Container[str] = ()
+) -> tuple[str, ...]:
+    """Return the names of the providers that work here; those in `without` are not tried."""
+    try:
+        names = call_job("probe", {}, timeout_s=TIMEOUT_S, python=python)["available"]
+    except (WorkerError, RunFailed, StorageError):
+        return ()
+    others = [str(name) for name in names if name not in without]
+    return tuple(name for name in others if try_provider(name, machine, python).state == "works")
 
 
 def try_provider(name: str, machine: Machine, python: str = sys.executable) -> ProviderState:

@@ -29,6 +29,8 @@ def least_sqnr_db(config: Config, model: Model | None) -> float | None:
         reduced = getattr(config.engine, "precision", None) not in (None, "float32")
         own = Float16.LEAST_SQNR_DB if reduced else FLOAT32_LEAST_SQNR_DB
         return own if in_file is None else min(own, in_file)
+    if any(provider.allows_half for provider in config.providers):
+        return Float16.LEAST_SQNR_DB if in_file is None else min(Float16.LEAST_SQNR_DB, in_file)
     if in_file is None and (config.precision is not None or config.rewrites):
         return FLOAT32_LEAST_SQNR_DB
     return in_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isqrt
 
 from onnx import ModelProto
@@ -84,7 +84,7 @@ class Sizes:
                 self._take_symbol(dim, self._given[dim])
             elif isinstance(dim, str) and dim in usual and dim not in self._symbols:
                 self._symbols[dim] = usual[dim]
-                self.guesses.append(f"dim {shorten(dim)} made {usual[dim]} (the sample's usual size)")
+                self.guesses.append(f"{_guess_of(dim)}{usual[dim]} (the sample's usual size)")
 
     def of(self, declared: Declared, kind: TensorType) -> tuple[int, ...]:
         """Return the dims of a tensor for one input."""
@@ -122,7 +122,7 @@ class Sizes:
                 (computed, "computed") if computed is not None else self._guess(dim, declared, kind, axis)
             )
             self._symbols[dim] = size
-            self.guesses.append(f"dim {shorten(dim)} made {size} ({why})")
+            self.guesses.append(f"{_guess_of(dim)}{size} ({why})")
         return self._symbols[dim]
 
     def _take_symbol(self, symbol: str, size: int) -> None:
@@ -220,6 +220,15 @@ def free_dims(inputs: Sequence[Declared]) -> Iterator[tuple[str, int, str | None
         for axis, dim in enumerate((kind.dims or ()) if kind else ()):
             if not isinstance(dim, int):
                 yield declared.name, axis, dim
+
+
+def is_guessed(dim: str, guesses: Iterable[str]) -> bool:
+    """Return whether the size of a symbolic dim was guessed."""
+    return any(guess.startswith(_guess_of(dim)) for guess in guesses)
+
+
+def _guess_of(dim: str) -> str:
+    return f"dim {shorten(dim)} made "
 
 
 def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, int]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from math import prod
 from typing import Any
 
-from workbench.config import Config
+from workbench.config import Config, Provider
+from workbench.config.provider import CPU
 from workbench.errors import ConfigError
 from workbench.text import listed, quoted
 
@@ -62,7 +62,10 @@ class Space:
         return Space(tuple(Axis(name, options) for name, options in axes.items()), self.starts)
 
     def without(self, *names: str) -> Space:
-        """Return the space without these axes, by name or by the field that they vary."""
+        """Return the space without these axes, by name or by the field that they vary.
+
+        Options of other axes that need such a field go too: float16 on a GPU without `providers`.
+        """
         gone = {axis.name for axis in self.axes for name in names if _covers(name, axis.name)}
         unknown = [name for name in names if not any(_covers(name, axis) for axis in gone)]
         if unknown:
@@ -75,7 +78,12 @@ class Space:
             for start in self.starts
             if not {name.partition(".")[0] for name in gone} & {*start.changed()}
         )
-        return Space(tuple(axis for axis in self.axes if axis.name not in gone), starts)
+        axes = (
+            Axis(axis.name, tuple(option for option in axis.options if not {*names} & {*option.changed()}))
+            for axis in self.axes
+            if axis.name not in gone
+        )
+        return Space(tuple(axis for axis in axes if axis.options), starts)
 
     @property
     def moves(self) -> tuple[tuple[str, Config], ...]:
@@ -84,31 +92,86 @@ class Space:
         return (*single, *(("together", start) for start in self.starts))
 
     def configs(self, base: Config | None = None) -> Iterator[Config]:
-        """Yield every config of the space that ORT accepts, the base first."""
-        base = base or Config()
-        for options in product(*((None, *axis.options) for axis in self.axes)):
-            config: Config | None = base
-            for option in options:
-                config = merged(config, option) if config is not None and option is not None else config
-            if config is not None:
+        """Yield every config of the space that ORT accepts once, the base first."""
+        yielded = set()
+        for config in self._from(0, base or Config(), ()):
+            if config not in yielded:
+                yielded.add(config)
                 yield config
+
+    def _from(self, place: int, config: Config, taken: tuple[Config, ...]) -> Iterator[Config]:
+        """Yield the config with what the axes from this place on add to the changes already taken."""
+        if place == len(self.axes):
+            yield config
+            return
+        yield from self._from(place + 1, config, taken)
+        for option in self.axes[place].options:
+            further = extended(config, taken, option)
+            if further is not None:
+                yield from self._from(place + 1, further, (*taken, option))
 
     def __len__(self) -> int:
         """Return the number of combinations."""
-        return prod(1 + len(axis.options) for axis in self.axes)
+        options = [option for axis in self.axes for option in axis.options if option.providers]
+        fields = {name for option in options for name in option.changed()}
+        conditional = tuple(
+            axis for axis in self.axes if any(fields & {*option.changed()} for option in axis.options)
+        )
+        independent = [1 + len(axis.options) for axis in self.axes if axis not in conditional]
+        return prod(independent) * _number_of_configs(conditional)
 
 
 @lru_cache(maxsize=4096)  # making a config checks every field
 def merged(config: Config, change: Config) -> Config | None:
-    """Return the config with the change; None if both exclude each other."""
+    """Return the config with the change; None if both exclude each other.
+
+    The options of a provider that the config has are added to those that it has there.
+    """
     values: dict[str, Any] = {}
     for name, value in change.changed().items():
         before = getattr(config, name)
+        if name == "providers":
+            value = _with_options(before, value)
         values[name] = tuple(dict.fromkeys((*before, *value))) if name in JOINED else value
     try:
         return config.replace(**values)
     except ConfigError:
         return None
+
+
+def combined(base: Config, changes: Iterable[Config]) -> Config | None:
+    """Return the config with all changes; None if it is refused or if one of them undoes another."""
+    config: Config | None = base
+    taken: tuple[Config, ...] = ()
+    for change in changes:
+        config = None if config is None else extended(config, taken, change)
+        taken = (*taken, change)
+    return config
+
+
+def extended(config: Config, taken: Iterable[Config], change: Config) -> Config | None:
+    """Return the config with one more change; None if it is refused or undoes one of those taken."""
+    further = merged(config, change)
+    if further is None or any(merged(further, earlier) != further for earlier in taken):
+        return None
+    return further
+
+
+def _with_options(before: tuple[Provider, ...], change: tuple[Provider, ...]) -> tuple[Provider, ...]:
+    """Return the providers of a change; where they are the same as before, their options add up."""
+    held = {provider.name: dict(provider.options) for provider in before}
+    if {*held} - {CPU} != {provider.name for provider in change} - {CPU}:
+        return change
+    return tuple(
+        Provider(provider.name, {**held.get(provider.name, {}), **dict(provider.options)})
+        for provider in change
+    )
+
+
+@lru_cache(maxsize=64)
+def _number_of_configs(axes: tuple[Axis, ...]) -> int:
+    """Return the number of configs of axes whose options belong to one provider each."""
+    return sum(1 for _ in Space(axes).configs())
 
 
 def changes_of(config: Config, base: Config) -> int:
@@ -118,9 +181,17 @@ def changes_of(config: Config, base: Config) -> int:
     for name in {*before, *after}:
         if name in JOINED:
             count += len({*before.get(name, ())} ^ {*after.get(name, ())})
+        elif name == "providers":
+            count += len(_settings(before.get(name, ())) ^ _settings(after.get(name, ())))
         else:
             count += before.get(name) != after.get(name)
     return count
+
+
+def _settings(providers: tuple[Provider, ...]) -> set[tuple[str, ...]]:
+    """Return the names of the providers, and their options; the CPU's is always there."""
+    names = {(provider.name,) for provider in providers if provider.name != CPU}
+    return {*names, *((provider.name, *option) for provider in providers for option in provider.options)}
 
 
 def _change(name: str, option: Any) -> Config:

@@ -55,8 +55,7 @@ class Admission:
             check_fit(request.model, config)
         except ConfigError as error:
             return "refused", error.problem
-        other = config.precision is not None and config.precision != request.base.precision
-        if other and not request.goal.allows_other_arithmetic:
+        if _has_other_arithmetic(config, request.base) and not request.goal.allows_other_arithmetic:
             return (
                 "refused",
                 "its arithmetic differs; give max_accuracy_drop or max_error to let it take part",
@@ -116,8 +115,8 @@ class Admission:
     def _accuracy_of(self, config: Config) -> Accuracy:
         """Return the accuracy of the config's arithmetic; nothing is evaluated where it is the default's."""
         goal, base = self._request.goal, self._request.base
-        own = (config.precision, config.fusion, config.rewrites)
-        if own == (base.precision, base.fusion, base.rewrites) or not goal.allows_other_arithmetic:
+        own = _computing(config)
+        if own == _computing(base) or not goal.allows_other_arithmetic:
             return Accuracy()
         key = repr(own)
         if key not in self._accuracy:
@@ -182,3 +181,19 @@ class Admission:
         prepared = candidate.preparation
         file = (prepared.sha256 if prepared is not None else None) or "source"
         return json.dumps([file, candidate.interpreter, plan], sort_keys=True, default=str)
+
+
+def _has_other_arithmetic(config: Config, base: Config) -> bool:
+    """Return whether a config computes in a precision that the base does not have."""
+    differs = config.precision is not None and config.precision != base.precision
+    half = _half_providers(config)
+    return differs or bool(half and half != _half_providers(base))
+
+
+def _computing(config: Config) -> tuple[object, ...]:
+    """Return what decides the outputs of a config."""
+    return config.precision, config.fusion, config.rewrites, _half_providers(config)
+
+
+def _half_providers(config: Config) -> tuple[str, ...]:
+    return tuple(provider.name for provider in config.providers if provider.allows_half)

@@ -13,16 +13,19 @@ from typing import Any
 from workbench.advisor.gather import measured_sizes
 from workbench.analysis.observe import Observation
 from workbench.analysis.preparation import observe_prepared
-from workbench.config import Config, DynamicInt8, Provider, StaticInt8, WeightOnly
+from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.provider import CPU
-from workbench.diagnosis.environment import survey
+from workbench.diagnosis.environment import working_providers
 from workbench.measurement.machine import read_machine
 from workbench.models import Inputs, Model
+from workbench.models.declared import declared_inputs
 from workbench.models.examples import trained_sample
+from workbench.models.sizes import free_dims, is_guessed
 from workbench.preparation.int8_choice import suited_int8
 from workbench.records.goal import Goal, Objective
 from workbench.records.machine import Machine
 from workbench.records.space import Axis, Space
+from workbench.search.provider_axes import ProviderAxes
 
 AZURE = "AzureExecutionProvider"  # a remote service
 INTEGER_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "avx2", "asimd", "neon", "dotprod")
@@ -34,9 +37,8 @@ FEW_ROWS = 8
 LARGE_WEIGHTS_BYTES = 128 << 20  # about 4 times a last-level cache
 PARALLEL_CORES = 4
 WIDE = 2.0  # a graph with fewer branches has nothing to run at once, and the parallel mode costs time
-_CONVOLUTIONS = {  # options of a provider that may pay where convolutions dominate
-    "CUDAExecutionProvider": ({"cudnn_conv_algo_search": "HEURISTIC"}, {"prefer_nhwc": True}),
-}
+MANY_CORES = 4  # from here on the parts of a loop that threads take are worth making smaller
+BLOCKS = "session.dynamic_block_base"
 FIRST_EXTENDED = 2  # the level of fusions; basic ones never cost time
 
 
@@ -62,11 +64,26 @@ def default_space(
     observation = observe_prepared(model, base, passes=False, calibration=calibration, cancel=cancel)
     machine = read_machine()
     axes: dict[str, tuple[Config, ...]] = {}
-    precisions = tuple(_precisions(model, inputs, goal, machine, calibration))
-    axes["precision"] = tuple(Config(precision=precision) for precision in precisions)
-    axes["providers"] = tuple(_providers(model, machine, on_step))
-    if axes["providers"]:  # copies between host and device are worth binding; on the CPU it changes nothing
-        axes["io_binding"] = (Config(io_binding=True),)
+    sizes = tuple(  # guessed ones stay free: the config would refuse all others
+        (dim, size) for dim, size in measured_sizes(model, inputs) if not is_guessed(dim, inputs.guesses)
+    )
+    dims = free_dims(declared_inputs(model.structure))
+    on_step("which providers work here")
+    of_providers = ProviderAxes(
+        names=working_providers(machine, base.interpreter, without=(CPU, AZURE)),
+        model=model,
+        machine=machine,
+        cores=_cores(machine),
+        goal=goal,
+        objectives=objectives,
+        sizes=sizes if {dim for _, _, dim in dims} <= {*dict(sizes)} else None,
+        is_convolutional=_is_convolutional(model),
+    ).options()
+    precisions = (
+        Config(precision=precision) for precision in _precisions(model, inputs, goal, machine, calibration)
+    )
+    axes["precision"] = (*precisions, *of_providers.pop("precision", ()))
+    axes |= of_providers
     axes["intra_op_threads"] = tuple(
         Config(intra_op_threads=count) for count in (1, 2, 4, 8, 16, 32) if count < _cores(machine)
     )
@@ -76,19 +93,21 @@ def default_space(
     for name in dict.fromkeys((*harmful, *_passes(model, observation))):
         axes[f"disabled_passes.{name}"] = (Config(disabled_passes=(name,)),)
     starts: tuple[Config, ...] = ()
-    sizes = measured_sizes(model, inputs)
-    if sizes and not inputs.guesses:  # guessed sizes stay free: the config would refuse all others
+    if sizes:
         fixed = Config(free_dimensions=sizes)
         axes["free_dimensions"] = (fixed,)
         starts = (fixed.replace(disabled_passes=(SLOW_ON_CPU,)),)  # known sizes let that fusion fire
     if pacing_s is not None:
         axes["spinning"] = (Config(spinning=False),)
+    if _cores(machine) > MANY_CORES:
+        axes[f"session_entries.{BLOCKS}"] = (Config(session_entries=((BLOCKS, "4"),)),)
     if {*objectives} & {"memory", "load"}:
         axes["session_entries.session.disable_prepacking"] = (
             Config(session_entries=(("session.disable_prepacking", "1"),)),
         )
-    if "memory" in objectives:
         axes["cpu_arena"] = (Config(cpu_arena=False),)
+    if "memory" in objectives:
+        axes["memory_pattern"] = (Config(memory_pattern=False),)
     if {*objectives} & {"memory", "load"}:
         axes["saved_graph"] = (Config(saved_graph="onnx"), Config(saved_graph="ort"))
     return Space(tuple(Axis(name, options) for name, options in axes.items() if options), starts)
@@ -108,25 +127,6 @@ def _precisions(
     if _rows(inputs) <= FEW_ROWS and model.description.size_bytes > LARGE_WEIGHTS_BYTES:
         yield WeightOnly(bits=8)
         yield WeightOnly(bits=4)
-
-
-def _providers(model: Model, machine: Machine, on_step: Callable[[str], None]) -> Iterator[Config]:
-    """Yield the providers of a GPU that work here, with those of their options that may pay."""
-    if not machine.gpus:
-        return
-    on_step("which providers work here")
-    for name in working_providers(machine):
-        for options in ({}, *(_CONVOLUTIONS.get(name, ()) if _is_convolutional(model) else ())):
-            yield Config(providers=(Provider(name, options), Provider(CPU)))
-
-
-def working_providers(machine: Machine) -> tuple[str, ...]:
-    """Return the names of the providers that work here, besides the CPU's."""
-    return tuple(
-        provider.name
-        for provider in survey(machine).providers
-        if provider.state == "works" and provider.name not in (CPU, AZURE)
-    )
 
 
 def _passes(model: Model, observation: Observation) -> Iterator[str]:

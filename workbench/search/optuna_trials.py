@@ -17,7 +17,7 @@ from workbench import home
 from workbench.config import Config
 from workbench.errors import StorageError
 from workbench.records.display import config_in_words
-from workbench.records.space import JOINED, Axis, Space, merged
+from workbench.records.space import Axis, Space, extended, merged
 from workbench.records.study import StudyCandidate, StudyRecord
 from workbench.search.standings import Gains
 
@@ -60,7 +60,7 @@ class Sampler:
                     study.sampler = engine.samplers.RandomSampler(seed=seed)
                 trial = study.ask(distributions)
                 config = config_of(self._space, self._base, trial.params)
-                if config is None or config in known:
+                if config in known:
                     study.tell(trial, state=engine.trial.TrialState.FAIL)
                     continue
                 known.add(config)
@@ -122,26 +122,23 @@ def params_of(space: Space, config: Config) -> dict[str, str]:
     return {axis.name: _option_of(axis, config) for axis in space.axes}
 
 
-def config_of(space: Space, base: Config, params: Mapping[str, Any]) -> Config | None:
-    """Return the config of these options; None if a config refuses them together."""
-    config: Config | None = base
+def config_of(space: Space, base: Config, params: Mapping[str, Any]) -> Config:
+    """Return the config of these options, without those that do not fit to earlier ones."""
+    config, taken = base, tuple[Config, ...]()
     for axis in space.axes:
         for option in axis.options:
-            if config is not None and config_in_words(option) == params[axis.name]:
-                config = merged(config, option)
+            is_asked = config_in_words(option) == params[axis.name]
+            further = extended(config, taken, option) if is_asked else None
+            if further is not None:
+                config, taken = further, (*taken, option)
     return config
 
 
 def _option_of(axis: Axis, config: Config) -> str:
     for option in axis.options:
-        if all(_has(config, name, value) for name, value in option.changed().items()):
+        if merged(config, option) == config:
             return config_in_words(option)
     return DEFAULT
-
-
-def _has(config: Config, name: str, value: Any) -> bool:
-    held = getattr(config, name)
-    return {*value} <= {*held} if name in JOINED else bool(held == value)
 
 
 def _trial(

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Literal, Protocol
 
 from workbench.config import Config
-from workbench.records.space import Space, changes_of, merged
+from workbench.records.space import Space, changes_of, combined, merged
 from workbench.search.standings import BASELINE, Gains, Standings
 
 Stage = Literal["default", "one change", "combined", "on the leader", "sampled"]
@@ -259,10 +259,8 @@ class Selection:
         return self._bench.admit(config, stage)
 
     def _together(self, changes: Sequence[Config]) -> Config:
-        config: Config | None = Config()
-        for change in changes:
-            config = None if config is None else merged(config, change)
-        return config or Config()
+        """Return the changes as one; an empty one if they exclude each other."""
+        return combined(Config(), changes) or Config()
 
     def _merged(self, config: Config, changes: Iterable[Config]) -> Iterator[Config]:
         for change in changes:

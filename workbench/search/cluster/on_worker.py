@@ -18,6 +18,8 @@ from pathlib import Path
 from workbench import home
 from workbench._version import __version__
 from workbench.background import check_cancel
+from workbench.config.provider import CPU
+from workbench.diagnosis.environment import working_providers
 from workbench.errors import ModelError, WorkbenchError
 from workbench.locked_folder import alone
 from workbench.measurement.limits import Progress
@@ -28,7 +30,7 @@ from workbench.models.samples import sample_names
 from workbench.records.machine import Machine
 from workbench.records.study import StudyRecord
 from workbench.search.cluster.order import StudyOrder, pack, pack_study, request_of, unpack
-from workbench.search.default_space import default_space, working_providers
+from workbench.search.default_space import AZURE, default_space
 from workbench.search.study import run_study
 from workbench.stored_files import trim
 
@@ -65,7 +67,8 @@ def describe() -> bytes:
     machine = read_machine()
     tags = [flag.upper() for flag in machine.isa_flags]
     if machine.gpus:
-        tags += ["GPU", *working_providers(machine)]
+        tags.append("GPU")
+    tags += working_providers(machine, without=(CPU, AZURE))
     return pack(WorkerDescription(machine, tuple(tags), __version__))
 
 
