@@ -37,7 +37,9 @@ FEW_ROWS = 8
 LARGE_WEIGHTS_BYTES = 128 << 20  # about 4 times a last-level cache
 PARALLEL_CORES = 4
 WIDE = 2.0  # a graph with fewer branches has nothing to run at once, and the parallel mode costs time
-MANY_CORES = 4  # from here on the parts of a loop that threads take are worth making smaller
+MANY_CORES = (
+    4  # with more of them the last parts of a loop, which one thread may wait for, are worth making smaller
+)
 BLOCKS = "session.dynamic_block_base"
 FIRST_EXTENDED = 2  # the level of fusions; basic ones never cost time
 
