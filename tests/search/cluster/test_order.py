@@ -74,10 +74,8 @@ def test_a_record_survives_the_trip_with_its_paths() -> None:
     assert unpack_study(pack_study(study())) == study()
 
 
-def test_a_worker_describes_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_worker, "working_providers", lambda *_, **__: ("OpenVINOExecutionProvider",))
+def test_a_worker_describes_its_machine() -> None:
     described = unpack(WorkerDescription, on_worker.describe())
-    assert "OpenVINOExecutionProvider" in described.tags
     assert described.machine.usable_cores >= 1
     assert described.workbench == wb.__version__
 

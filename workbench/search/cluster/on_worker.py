@@ -67,8 +67,7 @@ def describe() -> bytes:
     machine = read_machine()
     tags = [flag.upper() for flag in machine.isa_flags]
     if machine.gpus:
-        tags.append("GPU")
-    tags += working_providers(machine, without=(CPU, AZURE))
+        tags += ["GPU", *working_providers(machine, without=(CPU, AZURE))]
     return pack(WorkerDescription(machine, tuple(tags), __version__))
 
 
