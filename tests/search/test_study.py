@@ -223,6 +223,15 @@ def test_an_invalid_request_is_refused(tmp_path: Path, changes: dict[str, Any], 
         studied(asked(tmp_path, **changes))
 
 
+def test_a_provider_that_computes_in_16_bits_needs_a_limit(tmp_path: Path) -> None:
+    half = (wb.Provider("tensorrt", trt_fp16_enable=True), wb.Provider("cpu"))
+    record = studied(asked(tmp_path, space=wb.Space.of(intra_op_threads=(1,), providers=[half])))
+    (refused,) = [row for row in record.candidates if row.config == wb.Config(providers=half)]
+    assert refused.state == "refused"
+    assert "give max_accuracy_drop or max_error" in refused.reason
+    assert record.best_config == wb.Config(intra_op_threads=1)
+
+
 def test_a_goal_out_of_reach_is_said(tmp_path: Path) -> None:
     record = studied(asked(tmp_path, goal=wb.Goal(min_speedup=3.0)))
     assert record.best_config == wb.Config(intra_op_threads=1)
