@@ -175,7 +175,7 @@ def test_packed_weights_that_lie_apart_already_are_left_unpacked() -> None:
 
 @pytest.mark.real
 def test_mapped_weights_take_less_memory(tmp_path: Path) -> None:
-    size, count = 1024, 12  # 48 MiB of weights
+    size, count = 1500, 8  # 69 MiB of weights; of 1024 by 1024 what is packed differs from run to run
     nodes = [(f"m{i}", "MatMul", (f"m{i - 1}" if i else "x", f"w{i}"), 1) for i in range(count)]
     built = model(nodes)
     del built.graph.input[:]
@@ -192,6 +192,6 @@ def test_mapped_weights_take_less_memory(tmp_path: Path) -> None:
     before, after = result.runs
     assert (before.failure, after.failure) == (None, None)
     assert all(row.agrees for row in result.agreement)
-    assert before.peak_rss_bytes - after.peak_rss_bytes > 10 * MIB
+    assert before.peak_rss_bytes - after.peak_rss_bytes > 20 * MIB
     again = wb.findings(tmp_path / "model.onnx", record.fix.config).by_label["A"]
     assert [entry for entry in again.not_looked if entry.reason.startswith(FAILED)] == []
