@@ -76,11 +76,12 @@ In all 22 of 28 (79 %; the goal is 80 %): 20 of 22 of those called *sure* or *li
 slower than its product, not 11. What too many threads cost depends on what else runs (0.52 to 5.7 times were
 measured); its rule keeps *maybe* and an interval from nothing to the largest.
 
-`wb.improve` ended slower in 0 of 31 tries, on fresh measurements (the goal is 0 of 40): 23 were faster,
-8 kept nothing. Where the sound model was measured to be faster by 3 % or more, 95 % of the loss was recovered on
-average (the goal is 80 %), at least 80 % in 21 of 22 models: once the fix of a SkipLayerNormalization, worth
-1.15 times, was not settled in its 8 s and so not kept. An earlier run under a load of 9 to 22 ended slower in
-0 of 35, kept what it could settle only (4 *faster*), and had 27 of 33 predictions within a factor of 1.5.
+`wb.improve` ended slower in 0 of 31 tries, on fresh measurements (the goal is 0 of 40): 23 were faster, 8
+kept nothing. Where the sound model was measured to be faster by 3 % or more, 95 % of the loss was recovered
+on average (the goal is 80 %), at least 80 % in 21 of 22 models: once the fix of a SkipLayerNormalization,
+worth 1.15 times, was not settled in its 8 s and so not kept. An earlier run under a load of 9 to 22 ended
+slower in 0 of 35, kept what it could settle only (4 *faster*), and had 27 of 33 predictions within a factor
+of 1.5.
 
 Scan and rules (`--parts speed`): 0.27 s and 0.03 s for 1,000 nodes; for 2 GB of different weights 0.5 s with
 315 MB at the peak, of equal weights 1.6 s with 565 MB.
