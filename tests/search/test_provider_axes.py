@@ -47,8 +47,7 @@ def options_of(space: Space, name: str) -> list[Config]:
 
 
 @pytest.mark.usefixtures("gpu_machine")
-@pytest.mark.parametrize("name", ["digits-vit", "digits-conv"])
-@pytest.mark.parametrize("sizes", [{}, {"batch": 1}])
+@pytest.mark.parametrize(("name", "sizes"), [("digits-vit", {}), ("digits-conv", {"batch": 1})])
 def test_every_config_of_the_space_is_valid(name: str, sizes: dict[str, int]) -> None:
     model = wb.load(name)
     space = space_of(model, sizes=sizes)
