@@ -51,7 +51,8 @@ processor, times that other programs change.
 ## Predicted and measured
 
 `python -m benchmarks.findings --parts gain improve --budget 8`, ended by `--minutes` before the last models,
-on two shared cores (AMD EPYC, ORT 1.31.1) with nothing else running, 23 November 2026: two models of each kind of flaw.
+on two shared cores (AMD EPYC, ORT 1.31.1) with nothing else running, 23 November 2026: two
+models of each kind of flaw.
 
 | planted flaw | said | predicted speed-up | measured (95 %) | within a factor of 1.5 |
 |---|---|---|---|---|
