@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_TIMES = 1.5  # the latency as asked
 CLOSE = 0.02  # of the lowest peak
-WANTED_LOADS = 2.0
+WANTED_LOADS = 1.3  # measured: 1.8 under load, 2.1 on a quieter machine; 1.0 without a saved graph
 ATTEMPTS = 3
 COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
 
@@ -48,7 +48,7 @@ def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
 
 
 def faster_load(answer: Any, *, model: Any) -> str | None:
-    """Check a config that loads in half the time, with equal outputs and no slower runs.
+    """Check a config that loads at least 1.3 times as fast, with equal outputs and no slower runs.
 
     A busy machine disturbs a load, so that a failed check measures again.
     """
@@ -68,7 +68,7 @@ def faster_load(answer: Any, *, model: Any) -> str | None:
 
 
 def loads_faster(*comparisons: Comparison) -> str | None:
-    """Return why a candidate's fastest load does not take half the time at no cost, or None."""
+    """Return why a candidate's fastest load is not as much faster as wanted, at no cost, or None."""
     if not all(outputs_agree(comparison, "B") for comparison in comparisons):
         return "The outputs differ from those of the default."
     verdicts = [comparison.verdict for comparison in comparisons]
@@ -124,7 +124,7 @@ EXERCISES = {
             "What does ORT do while it loads that would come out the same each time?",
             "wb.Config has a field saved_graph: optimize once, load the result.",
         ),
-        limit="half the load time, with runs that are no slower",
+        limit=f"loads at least {WANTED_LOADS:g} times as fast, with runs that are no slower",
     ),
     "9.c": Exercise(
         valid_warm_up,
