@@ -157,6 +157,22 @@ def test_two_nets_are_compared_by_time_alone_and_the_verdict_says_so(
 
 
 @pytest.mark.real
+def test_files_whose_difference_cannot_be_kept_give_a_warning_at_once(
+    files: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise wb.errors.ModelError("a.onnx is gone", "put it back")
+
+    monkeypatch.setattr("workbench.results.parts.file_difference", fail)
+    with pytest.warns(UserWarning, match="files is not kept: a.onnx is gone") as warned:
+        result = compared(files["a"], files["same"])
+    assert warned[0].filename == __file__, "the line of the call"
+    assert "Fix: put it back" in str(warned[0].message)
+    assert result.parts == ()
+    assert result.runs[1].latency.samples_s, "what was measured stays"
+
+
+@pytest.mark.real
 def test_files_are_compared_when_they_are_asked_for_and_a_reopened_result_says_what_it_needs(
     files: dict[str, str], tmp_path: Path
 ) -> None:

@@ -7,7 +7,6 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.running import inputs_of, measure_runs
@@ -109,8 +108,10 @@ def compare(
     )
     for run in record.runs:
         if isinstance(run.config.precision, PreparedModel) and run.failure is None:
-            with suppress(WorkbenchError):  # a file that is gone meanwhile: `result.files()` says so
+            try:
                 result.files(run.label)
+            except WorkbenchError as error:  # a file may be gone meanwhile; what was measured stays
+                warnings.warn(f"what differs between the files is not kept: {error}", stacklevel=2)
     if keep:
         result.keep()
     return result
