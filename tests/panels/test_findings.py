@@ -252,6 +252,26 @@ def test_the_code_of_a_card_finds_the_same_finding(bench: wb.Workbench) -> None:
     compile(first, "code", "exec")
 
 
+def test_the_code_names_the_examples_that_a_finding_about_accuracy_rests_on(bench: wb.Workbench) -> None:
+    lost = replace(LARGE, id="accuracy-lost")
+    judged = replace(examples.findings(), findings=(lost,), looked=("accuracy-lost",))
+    holding(bench, judged)
+    assert "data=" not in bench.fix_code("B", lost), "no example has a label"
+    bench.state.data = "examples.npz"
+    holding(bench, judged)
+    call = 'wb.findings(model, config, inputs=inputs, data="examples.npz")["accuracy-lost"]'
+    assert call in bench.fix_code("B", lost)
+    holding(bench, replace(judged, looked=()))
+    assert "data=" not in bench.fix_code("B", lost), "no accuracy was measured"
+
+
+def test_the_code_names_the_evaluation_set_of_a_trained_sample(bench: wb.Workbench) -> None:
+    lost = replace(LARGE, id="accuracy-lost")
+    bench.load("digits-conv", wait=True)
+    holding(bench, replace(examples.findings(), findings=(lost,), looked=("accuracy-lost",)))
+    assert 'wb.findings(model, config, data="digits-conv")["accuracy-lost"]' in bench.fix_code("B", lost)
+
+
 def test_what_was_tried_stands_above_the_findings_and_can_be_used(bench: wb.Workbench) -> None:
     improvement = wb.Improvement(examples.improvement())
     bench.state.show_parts(bench.state.request(), {"improvement/B": improvement})

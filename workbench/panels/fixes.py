@@ -9,12 +9,13 @@ from workbench.config.literals import text_literal
 from workbench.panels.actions import Action
 from workbench.panels.code import config_code, inputs_lines, model_line
 from workbench.panels.jobs import Job
-from workbench.panels.request import Request
+from workbench.panels.request import Request, Subject
 from workbench.panels.state import BenchState
 from workbench.records.findings import FindingRecord, FindingsRecord
 
 if TYPE_CHECKING:
-    from workbench.results.findings import Findings, Subject
+    from workbench.results.findings import Findings
+    from workbench.results.findings import Subject as FixSubject
     from workbench.results.fix_result import FixResult
 
 
@@ -43,13 +44,13 @@ def try_fix(
     )
 
 
-def subject_of(comparison: Any, request: Request, job: Job) -> Subject | None:
+def subject_of(comparison: Any, request: Request, job: Job) -> FixSubject | None:
     """Return what the findings of a comparison are tried on; one from the history gets the open model."""
     held = comparison.findings(cancel=job.cancel, on_step=job.step)
     if held.target is None:
         model, calibration = request.subject.model, request.subject.calibration or None
         held = comparison.attach(model, calibration=calibration).findings(cancel=job.cancel, on_step=job.step)
-    target: Subject | None = held.target
+    target: FixSubject | None = held.target
     return target
 
 
@@ -70,6 +71,8 @@ def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord)
         arguments.append("inputs=inputs")
     if subject.calibration:
         arguments.append(f"calibration={text_literal(subject.calibration)}")
+    if examples := _examples_code(subject, findings):
+        arguments.append(f"data={examples}")
     first = next(other for other in findings.findings if other.id == finding.id)
     place = text_literal(finding.id) if first == finding else str(findings.findings.index(finding))
     lines += ["", f"finding = wb.findings({', '.join(arguments)})[{place}]"]
@@ -79,3 +82,14 @@ def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord)
         budget = "" if request.budget_s is None else repr(request.budget_s)
         lines += ["b = finding.fix.config", f"finding.try_fix({budget})"]
     return "\n".join(["import workbench as wb", "", *lines])
+
+
+def _examples_code(subject: Subject, findings: FindingsRecord) -> str:
+    """Return the source of the labelled examples if the findings know an accuracy on them, else nothing."""
+    from workbench.advisor.registry import rules  # loads slowly, like the model's module
+    from workbench.models.examples import trained_sample
+
+    if not any(rule.id in findings.looked for rule in rules() if "accuracy" in rule.needs):
+        return ""
+    examples = subject.data or (subject.model and trained_sample(subject.model))
+    return text_literal(examples) if examples else ""
