@@ -76,6 +76,18 @@ def test_nothing_measured_is_nothing_told() -> None:
     assert all(estimate.value is None for estimate in percentiles(run("A", [])))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("sample_s", [1e308, float("inf")])
+def test_samples_too_long_to_add_up_give_finite_figures(sample_s: float) -> None:
+    """A stranger's record may hold any number."""
+    for few in ([], [process(9, [block(0.001)] * 8)]):
+        measured = run("A", [*few, *(process(number, [block(sample_s)] * 8) for number in range(4))])
+        estimates = [mean(measured), throughput(measured), *percentiles(measured, (50.0, 90.0))]
+        for estimate in estimates:
+            figures = (estimate.value, estimate.low, estimate.high)
+            assert all(figure is None or np.isfinite(figure) for figure in figures), estimate
+
+
 def sessions(rng: np.random.Generator, count: int, samples: int, scatter: float) -> Run:
     """Sessions whose level differs by `scatter` from one to the next, as prepacking and placement make it."""
     import dataclasses

@@ -27,6 +27,7 @@ NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636
 MIN_PROCESSES = 3
 MIN_FOR_MEDIAN = 6  # sessions of which the smallest and the largest value enclose the median: 96.9 %
 LEAST_S = 1e-9  # no run is shorter than a clock tick, whatever an untrusted record claims
+MOST_S = 1e12  # and none is longer than 30,000 years, so that squares add up to a finite number
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,7 @@ def mean(run: Run) -> Estimate:
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
         return Estimate("mean", value, None, None, f"no interval from {sessions} processes")
-    with np.errstate(over="ignore"):  # a stranger's bundle may hold 1e308
-        variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
+    variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
     return Estimate("mean", value, max(value - half, LEAST_S), value + half)
 
@@ -170,6 +170,6 @@ def _samples(run: Run) -> list[Samples]:
             [s for block in process.blocks if everything or run.counts(block) for s in block.samples_s]
             for process in run.processes
         ]
-        return [np.array(session) for session in sessions if session]
+        return [np.minimum(session, MOST_S) for session in sessions if session]
 
     return groups(False) or groups(True)
