@@ -20,6 +20,7 @@ from benchmarks.flaws import in_operators
 from benchmarks.flaws.nets import images, products
 from benchmarks.graphs import explained_of
 from tests.advisor.evidence import evidence, say
+from tests.advisor.test_settings import free_inputs
 from tests.factories.graphs import graph, node
 from tests.factories.runs import block, process, run
 from workbench.advisor.gather import Known, gather
@@ -208,6 +209,13 @@ def test_shapes_that_are_computed_in_every_run_are_fixed(tmp_path: Path) -> None
     tried(finding)
     assert "Shape" in kinds_that_ran(path, Config())
     assert "Shape" not in kinds_that_ran(path, fixed)
+
+
+def test_tensorrt_without_profiles_gets_the_shapes_that_were_measured() -> None:
+    facts = free_inputs(("x", ("batch", 3)), sizes=(("batch", 2),))
+    (finding,) = say("engine-without-profiles", facts)
+    assert finding.fix.config.providers[0].option("trt_profile_max_shapes") == "x:2x3"
+    assert say("engine-without-profiles", replace(facts, config=finding.fix.config)) == []
 
 
 # 7. Quantization is slower
