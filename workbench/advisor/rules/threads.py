@@ -14,7 +14,7 @@ BUSY_TIMES = 1.5
 WAITING_SHARE = 0.05  # of a run; less is no evidence
 # How much longer shared nodes take with two threads a core or more than with one: the median of what was
 # measured on two quiet cores. One machine: an encoder and mobilenetv2 with 4 threads 1.75 and 1.67, the
-# encoder with 8 5.67 (its interval up to 6.42). Another machine: convolutional nets with 8 and 16 threads 1.37
+# encoder with 8 5.67 (its interval up to 6.42). Another one: convolutional nets with 8 and 16 threads 1.37
 # and 1.91.
 CROWDED = 1.75
 CROWDED_MOST = 6.4
@@ -33,8 +33,8 @@ BUSY = "beside other programs more threads get more of the cores; there fewer ra
     "too-many-threads",
     recognised="more intra-op threads than cores that ORT may use, a container's quota counted",
     advice="use as many threads as there are usable cores",
-    source="on 2 quiet cores 8 threads were 5.7 times slower (5.0 to 6.4) on one machine and 1.4 (1.0 to 1.9) "
-    "on another, 16 there 1.9 times, 4 threads 1.75 times; beside other programs 0.5 and 1.1 times",
+    source="on 2 quiet cores 8 threads were 5.7 times slower (5.0 to 6.4) on one machine and 1.4 (1.0 to "
+    "1.9) on another, 16 there 1.9 times, 4 threads 1.75 times; beside other programs 0.5 and 1.1 times",
 )
 def too_many_threads(evidence: Evidence) -> Iterator[FindingRecord]:
     """The session has more threads than usable cores."""
