@@ -215,6 +215,7 @@ def test_a_widget_that_has_the_focus_is_kept(bench: wb.Workbench, column: Config
 def test_the_clock_is_chosen_and_stays(bench: wb.Workbench, column: Configure) -> None:
     clock = section(column, Measuring).clock
     assert [label for label, _ in clock.options] == ["wall time", "processor time"]
+    assert "Sweeps, load tests and searches take the configs as they are set." in clock.tooltip
     clock.value = "cpu"
     assert bench.state.clock == bench.request().clock == "cpu"
     again = Configure(bench)

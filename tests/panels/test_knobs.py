@@ -191,7 +191,7 @@ def test_the_inputs_are_named_by_their_dimensions(bench: wb.Workbench, table: Kn
     bench.state.budget_s = 3.0
     assert row(table, "measuring")["line"] == "at most 3 s"
     bench.state.clock = "cpu"
-    assert row(table, "measuring")["line"] == "at most 3 s, processor time"
+    assert row(table, "measuring")["line"] == "at most 3 s, comparisons: processor time at one thread"
 
 
 def test_the_fastest_column_is_marked(bench: wb.Workbench, table: KnobTable) -> None:

@@ -22,7 +22,7 @@ def measuring_line(state: BenchState) -> list[dict[str, Any]]:
         *([f"at most {state.budget_s:g} s"] if state.budget_s else []),
         *([f"effect {state.smallest_effect:.3g}"] if state.smallest_effect != SMALLEST_EFFECT else []),
         *([f"pause {state.pacing_s * 1e3:g} ms"] if state.pacing_s else []),
-        *(["processor time"] if state.clock == "cpu" else []),
+        *(["comparisons: processor time at one thread"] if state.clock == "cpu" else []),
     ]
     return [line("measuring", texts, "measuring")] if texts else []
 

@@ -43,7 +43,8 @@ class Measuring(Section):
         self.clock = W.Dropdown(
             description="clock",
             options=CLOCKS,
-            tooltip="Processor time is the work of a run at one thread: other programs hardly disturb it.",
+            tooltip="Of comparisons. Processor time is the work of a run at one thread: other programs "
+            "hardly disturb it. Sweeps, load tests and searches take the configs as they are set.",
         )
         on_change(self.clock, partial(setattr, self.state, "clock"), status=self.status)
         return [*self.boxes.values(), self.clock]
