@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from workbench.results.comparison import Comparison
     from workbench.results.roofline import Roofline
 
-WANTED_GAIN = 1.2
+WANTED_GAIN = 1.2  # recorded on a quiet machine: 1.24
+NOISE = 0.9  # of the wanted gain: less is refused, beyond what load and another processor take away
 CLOSE = 0.2  # of the least time
 BLOCKED = "nchwc"  # domain of the operators that work in the blocked layout
 
@@ -36,8 +37,8 @@ def most_to_gain(answer: Any, *, roofline: Roofline) -> str | None:
 def faster_file(answer: Any, *, model: Any) -> str | None:
     """Check a config that makes the planted net 1.2 times faster, with equal outputs.
 
-    On a processor without a blocked layout any config with equal outputs counts. A gain that the interval
-    does not exclude counts too, so a busy machine fails nobody.
+    On a processor without a blocked layout any config with equal outputs counts. A gain counts too if the
+    interval reaches nine tenths of it, so a busy machine fails nobody.
     """
     from workbench.api.comparing import compare
     from workbench.api.explaining import explain
@@ -58,7 +59,7 @@ def gained(comparison: Comparison) -> str | None:
     if not outputs_agree(comparison, "B"):
         return "The outputs are not within 60 dB of those of the file as it is."
     verdict = comparison.verdict
-    if verdict.high is not None and verdict.high < WANTED_GAIN:
+    if verdict.high is not None and verdict.high < NOISE * WANTED_GAIN:
         return OverBudget(f"It is at most {verdict.high:.2f} times as fast; {WANTED_GAIN:g} times was asked.")
     return None
 
