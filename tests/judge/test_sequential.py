@@ -19,6 +19,7 @@ from workbench.judge.sequential import (
     is_look,
     student_t,
     total_error,
+    trimmed,
 )
 from workbench.judge.verdict import BUSY_TRIM, TRIM
 
@@ -43,6 +44,11 @@ def test_rounds_at_either_end_are_trimmed_as_yuen_does() -> None:
     winsorized = scipy.stats.mstats.winsorize(np.array(ratios), (0.13, 0.13))
     error = scipy.stats.tstd(winsorized) / ((1 - 2 / 8) * math.sqrt(8))
     assert estimate.half_width == pytest.approx(scipy.stats.t.ppf(0.975, 5) * error)
+
+
+@pytest.mark.parametrize(("rounds", "cut"), [(3, 0), (5, 1), (8, 1), (11, 1), (12, 3), (27, 8)])
+def test_of_a_few_rounds_at_most_one_is_trimmed_at_either_end(rounds: int, cut: int) -> None:
+    assert trimmed(rounds, BUSY_TRIM) == cut
 
 
 @pytest.mark.parametrize("ratios", [[], [0.1]])

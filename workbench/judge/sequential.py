@@ -31,14 +31,14 @@ SPENT_AT: dict[int, float] = {  # most where the default budget ends: after eigh
 }
 BUSY_SPENT_AT: dict[int, float] = {
     3: 0.0003,
-    5: 0.001,
-    8: 0.0025,
-    12: 0.0015,
-    18: 0.0015,
-    27: 0.001,
-    40: 0.0001,
-    60: 0.0001,
-    90: 0.0001,
+    5: 0.0008,
+    8: 0.0022,
+    12: 0.001,
+    18: 0.001,
+    27: 0.0007,
+    40: 0.00007,
+    60: 0.00007,
+    90: 0.00007,
     135: 0.00005,
     200: 0.00005,
     300: 0.00005,
@@ -47,6 +47,7 @@ BUSY_SPENT_AT: dict[int, float] = {
 claims: simulated, 1 % over all looks. A default budget ends after six or seven rounds, a longer one after 20.
 """
 MIN_ROUNDS = min(SPENT_AT)
+MANY_ROUNDS = 12  # of fewer rounds, trimming two at either end costs more certainty than outliers do
 REPEATED = 0.0003  # error of a look whose part a final look has already spent
 WIDEST = math.log(100.0)  # beyond a hundredfold an interval says nothing
 
@@ -86,11 +87,17 @@ def interval(
     if rounds < 2:
         return None
     spent = error_at(rounds, looks, spent_at) if error is None else error
-    cut = int(trim * rounds)
+    cut = trimmed(rounds, trim)
     kept = sorted(log_ratios)[cut : rounds - cut]
     middle = fmean(kept)
     half = _half_width(_scatter(kept, cut), rounds, cut, spent)
     return Interval(middle, middle - half, middle + half)
+
+
+def trimmed(rounds: int, trim: float) -> int:
+    """Return how many rounds at either end do not count: of a few rounds at most one."""
+    cut = int(trim * rounds)
+    return cut if rounds >= MANY_ROUNDS else min(cut, 1)
 
 
 def _scatter(kept: Sequence[float], cut: int) -> float:
@@ -138,12 +145,12 @@ def rounds_to_reach(
     """Return the planned look at which this scatter gives an interval this narrow, or None."""
     if len(log_ratios) < 2:
         return None
-    cut = int(trim * len(log_ratios))
+    cut = trimmed(len(log_ratios), trim)
     scatter = _scatter(sorted(log_ratios)[cut : len(log_ratios) - cut], cut)
     for rounds in SPENT_AT:
         if rounds <= len(log_ratios) or not is_look(rounds, (*looks, len(log_ratios))):
             continue
-        if _half_width(scatter, rounds, int(trim * rounds), spent_at[rounds]) <= half_width:
+        if _half_width(scatter, rounds, trimmed(rounds, trim), spent_at[rounds]) <= half_width:
             return rounds
     return None
 
@@ -174,7 +181,7 @@ def total_error(
         looks = tuple(final for final in finals if final < rounds)
         if rounds not in finals and not is_look(rounds, looks):
             continue
-        cut = int(trim * rounds)
+        cut = trimmed(rounds, trim)
         kept = np.sort(values[:, :rounds], axis=1)[:, cut : rounds - cut]
         scatter = np.pad(kept, ((0, 0), (cut, cut)), mode="edge").std(axis=1, ddof=1)
         error = error_at(rounds, looks, spent_at)
