@@ -47,7 +47,7 @@ BUSY_SPENT_AT: dict[int, float] = {
 claims: simulated, 1 % over all looks. A default budget ends after six or seven rounds, a longer one after 20.
 """
 MIN_ROUNDS = min(SPENT_AT)
-MANY_ROUNDS = 12  # of fewer rounds, trimming two at either end costs more certainty than outliers do
+MANY_ROUNDS = 12  # of fewer rounds, trimming more than a sixth costs more certainty than outliers do
 REPEATED = 0.0003  # error of a look whose part a final look has already spent
 WIDEST = math.log(100.0)  # beyond a hundredfold an interval says nothing
 
@@ -95,9 +95,9 @@ def interval(
 
 
 def trimmed(rounds: int, trim: float) -> int:
-    """Return how many rounds at either end do not count: of a few rounds at most one."""
+    """Return how many rounds at either end do not count: of a few rounds at most a sixth."""
     cut = int(trim * rounds)
-    return cut if rounds >= MANY_ROUNDS else min(cut, 1)
+    return cut if rounds >= MANY_ROUNDS else min(cut, rounds // 6)
 
 
 def _scatter(kept: Sequence[float], cut: int) -> float:
