@@ -177,7 +177,7 @@ def test_a_new_file_is_checked_against_the_old_one_and_against_a_bundle(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, bundle = str(tiny.save(tiny.mlp(), tmp_path)), str(tmp_path / "old.ortbench")
-    generous = ["--max-slower", "100%", "--budget", "3", "--quiet"]
+    generous = ["--max-slower", "200%", "--budget", "3", "--quiet"]  # other programs come and go between both
     junit_file = tmp_path / "check.xml"
     code = main(["check", model, "--against", model, *generous, "--junit", str(junit_file)])
     assert code in (FINE, OPEN)

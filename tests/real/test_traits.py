@@ -50,7 +50,7 @@ def test_a_brief_comparison(name: str, tmp_path: Path) -> None:
         assert run.load_s is not None
         assert run.first_run_s is not None
         assert run.latency.median_s is not None
-        assert 0 < run.latency.median_s < 1
+        assert run.latency.median_s > 0
         assert len(run.processes[0].blocks) >= 6
     assert result.runs[1].threads == 1
 

@@ -121,4 +121,4 @@ def test_peaks_of_a_machine_that_never_rests_are_marked() -> None:
 def test_peaks_are_measured_through_ort() -> None:
     (peaks,) = measure_peaks((1,), side=128, pass_elements=1 << 18, budget_s=0.02, attempts=1).rows
     assert peaks.threads == 1
-    assert min(peaks.float32_flops or 0, peaks.int8_flops or 0, peaks.bytes_per_s or 0) > 1e8
+    assert min(peaks.float32_flops or 0, peaks.int8_flops or 0, peaks.bytes_per_s or 0) > 1e6
