@@ -149,7 +149,7 @@ def test_a_load_test_of_a_tiny_model(tmp_path: Path) -> None:
 @pytest.mark.real
 def test_requests_that_arrive_at_a_rate() -> None:
     config = wb.Config(intra_op_threads=1, io_binding=True)
-    result = wb.load_test("digits-conv", config, callers=2, rate_hz=50, duration_s=0.5, progress=False)
+    result = wb.load_test("digits-conv", config, callers=2, rate_hz=50, duration_s=2.0, progress=False)
     (run,) = result.record.runs
     assert [part.point for part in run.slices] == [LoadPoint(2, 50.0)] * 5
     assert all(len(part.waited_s) == len(part.latency_s) > 0 for part in run.slices)
