@@ -10,13 +10,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 THOROUGH = bool(os.environ.get("WORKBENCH_THOROUGH"))
-SHARE = 5
+SHARE = 10
 LEAST = 10
 
 
-def amount(most: int) -> int:
-    """Return how many of so many examples are drawn."""
-    return most if THOROUGH else min(most, max(LEAST, most // SHARE))
+def amount(most: int, least: int = LEAST) -> int:
+    """Return how many of so many examples are drawn. `least`: what a bound on a share of them needs."""
+    return most if THOROUGH else min(most, max(least, most // SHARE))
 
 
 def sample(items: Sequence[T], count: int, seed: str) -> Sequence[T]:

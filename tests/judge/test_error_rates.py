@@ -94,7 +94,7 @@ def counts(
 def test_equal_configs_are_called_different_in_at_most_one_in_a_hundred(
     draw: Draw, population: Population, finals: tuple[int, ...]
 ) -> None:
-    tries = amount(400)
+    tries = amount(400, 80)
     verdicts = counts(draw, 0.0, finals, tries, population)
     assert verdicts["faster"] + verdicts["slower"] <= max(1, tries // 100)
 
@@ -104,21 +104,21 @@ def test_equal_configs_are_called_different_in_at_most_one_in_a_hundred(
 )
 def test_effects_are_found(effect: float, scatter: float, least: float) -> None:
     population: Population = "all" if scatter > 0.1 else "undisturbed"
-    tries = amount(200)
+    tries = amount(200, 40)
     verdicts = counts(normal(scatter), effect, (12,), tries, population)
     assert verdicts["faster"] >= least * tries
     assert verdicts["slower"] == 0
 
 
 def test_rounds_in_which_a_process_was_stuck_do_not_hide_a_tenth() -> None:
-    tries = amount(200)
+    tries = amount(200, 40)
     verdicts = counts(stuck, 0.1, (12,), tries, "all")
     assert verdicts["faster"] >= 0.7 * tries
     assert verdicts["slower"] == 0
 
 
 def test_equal_configs_tie() -> None:
-    tries = amount(200)
+    tries = amount(200, 40)
     assert counts(normal(0.01), 0.0, (12,), tries)["tie"] >= 0.9 * tries
 
 
@@ -142,7 +142,7 @@ def test_taking_longer_calls_equal_configs_different_in_at_most_one_in_a_hundred
     draw: Draw, default: int, longest: int
 ) -> None:
     """With three standard errors of room; `total_error` of these looks is simulated more exactly."""
-    tries = amount(400)
+    tries = amount(400, 80)
     verdicts = taken_longer(draw, 0.0, default, longest, tries)
     assert verdicts["faster"] + verdicts["slower"] <= 0.01 * tries + 3 * math.sqrt(0.01 * tries)
 
@@ -154,7 +154,7 @@ def test_taking_longer_calls_equal_configs_different_in_at_most_one_in_a_hundred
 def test_taking_longer_decides_what_the_default_budget_leaves_open(
     draw: Draw, effect: float, least: float
 ) -> None:
-    tries = amount(200)
+    tries = amount(200, 40)
     default, longer = (taken_longer(draw, effect, 6, longest, tries) for longest in (6, 22))
     assert longer["faster"] >= least * tries
     assert default["faster"] < 0.9 * longer["faster"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import comm
@@ -14,6 +15,8 @@ from tests.models import tiny
 from workbench.panels import environments
 from workbench.panels.environments import read_environment
 
+NUMBERS = count()
+
 
 @pytest.fixture(autouse=True)
 def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,7 +24,8 @@ def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def open_without_state(widget: W.Widget) -> None:
         if widget.comm is None:
-            widget.comm = comm.create_comm(target_name="jupyter.widget", data={})
+            name = f"widget {next(NUMBERS)}"
+            widget.comm = comm.create_comm(target_name="jupyter.widget", data={}, comm_id=name)
 
     monkeypatch.setattr(W.Widget, "open", open_without_state)
 

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import cache
 
 from workbench._version import __version__
 from workbench.cli import (
@@ -60,6 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+@cache
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     top = argparse.ArgumentParser(

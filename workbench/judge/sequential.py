@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 
 CONFIDENCE = 0.95
 SPENT_AT: dict[int, float] = {  # most where the default budget ends: after eight rounds or nine
@@ -102,7 +102,9 @@ def trimmed(rounds: int, trim: float) -> int:
 
 def _scatter(kept: Sequence[float], cut: int) -> float:
     """Return the standard deviation with the ends that do not count put to the last ones that do."""
-    return stdev([*[kept[0]] * cut, *kept, *[kept[-1]] * cut])
+    above = [ratio - kept[0] for ratio in (*[kept[0]] * cut, *kept, *[kept[-1]] * cut)]  # exactly 0 if equal
+    mean = fmean(above)
+    return math.sqrt(math.fsum((value - mean) * (value - mean) for value in above) / (len(above) - 1))
 
 
 def _half_width(scatter: float, rounds: int, cut: int, error: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ def to_table(
     )
 
 
+@lru_cache(maxsize=4096)  # a search asks for the same configs again and again
 def config_in_words(config: Config) -> str:
     """Return the settings of a config as a short text."""
     changes = type(config)().diff(config).changes
