@@ -52,6 +52,7 @@ print(json.dumps({
 
 
 def effect(config: Config, folder: Path, *asked: str) -> dict[str, Any]:
+    """Run the script on ONNX Runtime in another process."""
     script = folder / "script.py"
     script.write_text(config.to_python(write_model(folder / 'it\'s a "model"\n.onnx')), encoding="utf-8")
     report: dict[str, Any] = answer(REPORT, str(script), str(folder / "saved.onnx"), *asked)
@@ -59,6 +60,7 @@ def effect(config: Config, folder: Path, *asked: str) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.real
 def test_told_nothing(tmp_path: Path) -> None:
     report = effect(Config(), tmp_path)
     assert report["providers"] == ["CPUExecutionProvider"]
@@ -70,6 +72,7 @@ def test_told_nothing(tmp_path: Path) -> None:
     assert "input: x tensor(float) ['batch', 4]" in report["printed"]
 
 
+@pytest.mark.real
 def test_everything_told(tmp_path: Path) -> None:
     config = Config(
         level="extended",
@@ -101,6 +104,7 @@ def test_everything_told(tmp_path: Path) -> None:
     assert report["y"] == [[[0.0, 0.0, 1.0, 2.0]]]
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(("level", "ops"), [("disabled", ["Identity", "Relu"]), ("basic", ["Relu"])])
 def test_the_level_decides_the_graph(level: Any, ops: list[str], tmp_path: Path) -> None:
     assert effect(Config(level=level), tmp_path)["ops"] == ops

@@ -7,6 +7,7 @@ from statistics import fmean
 
 import pytest
 
+from tests.amount import amount
 from tests.judge.fakes import World
 from workbench.judge.measuring import Measuring
 
@@ -54,10 +55,11 @@ def test_the_selection_leaves_time_to_confirm(tmp_path: Path) -> None:
     assert measuring.elapsed_s <= 60.0
 
 
+@pytest.mark.thorough
 def test_the_winner_of_equal_configs_gains_nothing(tmp_path: Path) -> None:
     """The best of four equal configs looks faster on the rounds that selected it, not on fresh ones."""
     gains, claims = [], 0
-    for seed in range(4):
+    for seed in range(amount(4, 2)):
         world = World(dict.fromkeys("ABCDE", 0.001), scatter=0.02, seed=seed)
         for verdict in world.compare(tmp_path, budget_s=40.0, race=True).verdicts:
             if "fresh rounds" in verdict.reason:

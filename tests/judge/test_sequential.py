@@ -10,6 +10,7 @@ import scipy  # a part of it is imported when it is first used
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.amount import amount
 from workbench.judge.sequential import (
     BUSY_SPENT_AT,
     REPEATED,
@@ -67,9 +68,10 @@ def test_no_interval_from_fewer_than_two(ratios: list[float]) -> None:
     ],
 )
 @pytest.mark.parametrize("trim", [0.0, TRIM])
+@pytest.mark.thorough
 def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int], trim: float) -> None:
     """However often measuring went on: simulated, with three standard errors of room for the simulation."""
-    repeats = 20_000
+    repeats = amount(20_000)
     room = 3 * math.sqrt(0.05 * 0.95 / repeats)
     assert total_error(finals, repeats=repeats, trim=trim) <= 0.05 + room
 
@@ -83,9 +85,10 @@ def test_looking_often_does_not_spend_more_than_five_per_cent(finals: list[int],
         [4, 6, 9, 13, 19, 28, 41, 61],
     ],
 )
+@pytest.mark.thorough
 def test_on_a_busy_machine_all_looks_spend_one_per_cent(finals: list[int]) -> None:
     """Also if measuring takes longer than the default budget, and goes on after that."""
-    repeats = 20_000
+    repeats = amount(20_000)
     room = 3 * math.sqrt(0.01 * 0.99 / repeats)
     assert total_error(finals, repeats=repeats, spent_at=BUSY_SPENT_AT, trim=BUSY_TRIM) <= 0.01 + room
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.amount import amount
 from tests.factories.records import bulky, names
 from tests.records import forks
 from workbench.errors import BundleError
@@ -132,6 +133,7 @@ def test_killed_at_every_line_of_a_save(tmp_path: Path) -> None:
     assert path.read_bytes() == NEW
 
 
+@pytest.mark.thorough
 def test_killed_from_outside_at_many_moments(tmp_path: Path) -> None:
     path = tmp_path / "a.ortbench"
     records = {seed: bulky(f"id-{seed}", seed, 40_000) for seed in (1, 2)}
@@ -145,7 +147,7 @@ def test_killed_from_outside_at_many_moments(tmp_path: Path) -> None:
                 report()  # type: ignore[operator]
 
     draw = random.Random(7)
-    for _ in range(10):
+    for _ in range(amount(10, 4)):
         forks.killed_after(save_for_ever, draw.randint(1, 6))
         found = read_bundle(path).record
         assert found in records.values()
