@@ -154,9 +154,12 @@ def test_errors_name_the_fault_and_the_fix(
     assert "--npz and --dim" in refused(capsys, *both)
 
 
+@pytest.mark.parametrize("command", ["compare", "load-test", "decode"])
 @pytest.mark.parametrize("gap", ["--c level=all", "--b level=all --d level=basic"])
-def test_a_candidate_keeps_its_letter(model: str, gap: str, capsys: pytest.CaptureFixture[str]) -> None:
-    message = refused(capsys, "compare", model, *gap.split())
+def test_a_candidate_keeps_its_letter(
+    model: str, command: str, gap: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = refused(capsys, command, model, *gap.split())
     assert f"--{gap.split()[-2][2:]} was given without --" in message
 
 
@@ -253,6 +256,18 @@ def test_a_load_test_takes_callers_sessions_and_rates(
     assert main(["load-test", model]) == 0
     assert calls["configs"] == (wb.Config(),)
     assert "does not reach 900 requests/s" in capsys.readouterr().out
+
+
+def test_no_text_of_a_csv_is_computed_by_a_spreadsheet(
+    monkeypatch: pytest.MonkeyPatch, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.factories import results as examples
+
+    record = examples.matrix()
+    record = replace(record, rows=(replace(record.rows[0], model="=1+1"), *record.rows[1:]))
+    monkeypatch.setattr("workbench.api.matrix.matrix", lambda *_, **__: wb.Matrix(record, examples.about()))
+    assert main(["matrix", model, "--csv"]) == 0
+    assert "\n'=1+1," in capsys.readouterr().out
 
 
 def test_decoding_takes_a_prompt_and_tokens(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.comparing import percent
 from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, was_measured
-from workbench.cli.subject import add_calibration, read_inputs
+from workbench.cli.subject import add_calibration, read_inputs, shows_progress
 from workbench.cli.summaries import RESULTS, add_options, finish
 from workbench.errors import InputError
 
@@ -132,12 +131,11 @@ def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:
 
 
 def _measuring(arguments: argparse.Namespace) -> dict[str, Any]:
-    progress = sys.stderr.isatty() and not arguments.quiet
     return {
         "calibration": arguments.calibration,
         "budget_s": arguments.budget,
         "seed": arguments.seed,
-        "progress": progress,
+        "progress": shows_progress(arguments),
         "keep": False,
     }
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_comparison
-from workbench.cli.subject import add_calibration, read_inputs
+from workbench.cli.subject import add_calibration, read_inputs, shows_progress
 from workbench.cli.summaries import add_options, finish
 from workbench.errors import ConfigError, InputError
 
@@ -115,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         calibration=arguments.calibration,
         clock=arguments.clock,
         race=arguments.race,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        progress=shows_progress(arguments),
         seed=arguments.seed,
         keep=not arguments.no_history,
     )
@@ -147,7 +146,7 @@ def run_more(arguments: argparse.Namespace) -> int:
     attached = opened.attach(load(name), inputs=arguments.npz, calibration=arguments.calibration)
     result = attached.measure_more(
         budget_s=30.0 if arguments.budget is None else arguments.budget,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        progress=shows_progress(arguments),
         keep=not arguments.no_history,
     )
     return report(arguments, result)
@@ -206,14 +205,16 @@ def read_outputs(arguments: argparse.Namespace) -> Any:
 
 def add_configs(command: argparse.ArgumentParser) -> None:
     """Add the options of the configs, as `read_candidates` reads them."""
-    for label in LABELS:
-        role = "the baseline, by default ORT's defaults" if label == "a" else "a further config"
-        command.add_argument(
-            f"--{label}",
-            action="append",
-            metavar="KEY=VALUE",
-            help=f"a setting of {label.upper()}, {role}; may be repeated",
-        )
+    baseline = "a setting of A, the baseline, by default ORT's defaults; may be repeated"
+    command.add_argument("--a", action="append", metavar="KEY=VALUE", help=baseline)
+    add_candidates(command)
+
+
+def add_candidates(command: argparse.ArgumentParser) -> None:
+    """Add the options of the configs after the first one."""
+    for label in CANDIDATES:
+        text = f"a setting of {label.upper()}, a further config; may be repeated"
+        command.add_argument(f"--{label}", action="append", metavar="KEY=VALUE", help=text)
 
 
 def read_candidates(arguments: argparse.Namespace) -> list[Config]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_decoding
-from workbench.cli.subject import add_calibration, add_subject
+from workbench.cli.comparing import add_candidates, read_candidates
+from workbench.cli.showing import print_sentences
+from workbench.cli.subject import add_calibration, add_subject, read_inputs, shows_progress
 from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
 
-CANDIDATES = "bcdef"
 EXAMPLE = "workbench decode llama-small --b io_binding=true --prompt 128 --tokens 64"
 
 
@@ -23,10 +23,7 @@ def add_to(commands: Commands) -> None:
         "decode", help="run a language model token by token", epilog=f"Example: {EXAMPLE}"
     )
     add_subject(command)
-    for label in CANDIDATES:
-        command.add_argument(
-            f"--{label}", action="append", metavar="KEY=VALUE", help=f"a setting of {label.upper()}"
-        )
+    add_candidates(command)
     command.add_argument("--prompt", type=int, default=128, metavar="N", help="tokens of prompt; default 128")
     command.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens to make; default 64")
     command.add_argument("--budget", type=float, default=60.0, metavar="S", help="seconds that it may take")
@@ -42,28 +39,20 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Decode, print the sentences or the table, and save."""
     from workbench.api.decoding import decode
-    from workbench.cli.subject import read_inputs
-    from workbench.config import Config
     from workbench.models import load
-    from workbench.text import printable
 
     model = load(arguments.model)
-    given = [getattr(arguments, label) for label in CANDIDATES]
     result = decode(
         model,
-        Config.from_assignments(arguments.a or []),
-        *(Config.from_assignments(texts) for texts in given if texts is not None),
+        *read_candidates(arguments),
         prompt=arguments.prompt,
         tokens=arguments.tokens,
         budget_s=arguments.budget,
         inputs=read_inputs(arguments, model) if arguments.npz or arguments.dim else None,
         calibration=arguments.calibration,
         seed=arguments.seed,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        progress=shows_progress(arguments),
         keep=not arguments.no_history,
     )
-    if arguments.csv:
-        print(result.to_frame().to_csv(index=False), end="")
-    else:
-        print(printable(str(result), keep="\n"))
+    print_sentences(result, result.to_frame(), as_csv=arguments.csv)
     return finish(arguments, result, of_decoding(result.record, arguments.fail_if))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
-from workbench.cli.subject import add_calibration, add_subject, save, subject_of
+from workbench.cli.subject import add_calibration, add_subject, save, shows_progress, subject_of
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         max_wait_s=arguments.max_wait,
     )
     if arguments.check:
-        result = result.check(progress=sys.stderr.isatty() and not arguments.quiet)
+        result = result.check(progress=shows_progress(arguments))
     print(result)
     check = result.record.check
     return DIFFERS if check is not None and not check.agrees else save(result, arguments)

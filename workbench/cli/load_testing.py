@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_load_test
-from workbench.cli.subject import add_calibration, add_subject, subject_of
+from workbench.cli.comparing import add_candidates, read_candidates
+from workbench.cli.showing import print_sentences
+from workbench.cli.subject import add_calibration, add_subject, shows_progress, subject_of
 from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
     from workbench.cli.commands import Commands
 
-CANDIDATES = "bcdef"
 EXAMPLE = (
     "workbench load-test bert-base --a intra_op_threads=4 --b intra_op_threads=1 --sessions 1 --sessions 4"
 )
@@ -25,10 +25,7 @@ def add_to(commands: Commands) -> None:
         "load-test", help="measure several callers at once", epilog=f"Example: {EXAMPLE}"
     )
     add_subject(command)
-    for label in CANDIDATES:
-        command.add_argument(
-            f"--{label}", action="append", metavar="KEY=VALUE", help=f"a setting of {label.upper()}"
-        )
+    add_candidates(command)
     command.add_argument(
         "--callers", type=numbers, default=(1, 2, 4, 8), metavar="N,N", help="default 1,2,4,8"
     )
@@ -54,16 +51,12 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print the sentences or the table, and save."""
     from workbench.api.serving import load_test
-    from workbench.config import Config
     from workbench.results.load_test import LoadTest
-    from workbench.text import printable
 
-    model, first, inputs = subject_of(arguments)
-    given = [getattr(arguments, label) for label in CANDIDATES]
+    model, _, inputs = subject_of(arguments)
     result = load_test(
         model,
-        first,
-        *(Config.from_assignments(texts) for texts in given if texts is not None),
+        *read_candidates(arguments),
         callers=arguments.callers,
         sessions=arguments.sessions or 1,
         rate_hz=arguments.rate,
@@ -71,13 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
         inputs=inputs,
         calibration=arguments.calibration,
         seed=arguments.seed,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        progress=shows_progress(arguments),
         keep=not arguments.no_history,
     )
-    if arguments.csv:
-        print(result.to_frame().to_csv(index=False), end="")
-    else:
-        print(printable(str(result), keep="\n"))
+    print_sentences(result, result.to_frame(), as_csv=arguments.csv)
     assert isinstance(result, LoadTest)  # the command takes no deployment
     return finish(arguments, result, of_load_test(result.record, arguments.fail_if))
 

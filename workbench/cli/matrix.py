@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_matrix
 from workbench.cli.comparing import add_configs, read_candidates
+from workbench.cli.showing import print_sentences, table
 from workbench.cli.subject import add_accuracy, add_calibration, shows_progress
 from workbench.cli.summaries import add_options, finish
 from workbench.errors import ConfigError
@@ -47,7 +48,6 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure every cell and print the table."""
     from workbench.api.matrix import matrix
-    from workbench.cli.showing import table
     from workbench.records.run import labels_of
     from workbench.text import printable
 
@@ -75,10 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
             result.save(arguments.output)
     if label is not None:
         result = result.sorted_by(label.upper())
-    if arguments.csv:
-        print(result.to_frame().to_csv(index=False), end="")
-    else:
-        print(printable(str(result), keep="\n"))
-        print(table(result.to_frame()))
+    frame = result.to_frame()
+    print_sentences(result, frame, as_csv=arguments.csv)
+    if not arguments.csv:
+        print(table(frame))
     arguments.output = None  # it was written after each model
     return finish(arguments, result, of_matrix(result.record, arguments.fail_if))

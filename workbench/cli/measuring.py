@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_measurement
-from workbench.cli.subject import add_calibration, add_subject, subject_of
+from workbench.cli.subject import add_calibration, add_subject, shows_progress, subject_of
 from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         budget_s=arguments.budget,
         pacing_s=arguments.pacing,
         seed=arguments.seed,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        progress=shows_progress(arguments),
         keep=not arguments.no_history,
     )
     if arguments.json:

@@ -52,15 +52,19 @@ def run_show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def print_result(result: Any, frame: pd.DataFrame, *, as_csv: bool) -> None:
-    """Print the sentence of a result and the first rows of a table of it, or the whole table as CSV."""
+def print_sentences(result: Any, frame: pd.DataFrame, *, as_csv: bool) -> None:
+    """Print the sentences of a result, or a table of it as CSV."""
     from workbench.records.spreadsheet import csv_of
     from workbench.text import printable
 
+    print(csv_of(frame) if as_csv else printable(f"{result}\n", keep="\n"), end="")
+
+
+def print_result(result: Any, frame: pd.DataFrame, *, as_csv: bool) -> None:
+    """Print the sentences of a result and the first rows of a table of it, or the whole table as CSV."""
+    print_sentences(result, frame, as_csv=as_csv)
     if as_csv:
-        print(csv_of(frame), end="")
         return
-    print(printable(str(result), keep="\n"))
     if not frame.empty:
         print(table(frame.head(MOST_SHOWN).map(_shortened)))
     if len(frame) > MOST_SHOWN:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_sweep
 from workbench.cli.comparing import add_configs, read_candidates
+from workbench.cli.showing import print_sentences, table
 from workbench.cli.subject import add_accuracy, add_calibration, shows_progress
 from workbench.cli.summaries import add_options, finish
 from workbench.errors import InputError
@@ -48,7 +49,6 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure every point and print the answer and the table."""
     from workbench.api.sweeping import sweep
-    from workbench.cli.showing import table
     from workbench.text import printable
 
     result = sweep(
@@ -63,11 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.accuracy:
         print(printable(str(result.accuracy(progress=shows_progress(arguments))), keep="\n"), file=sys.stderr)
-    if arguments.csv:
-        print(result.to_frame().to_csv(index=False), end="")
-    else:
-        print(printable(str(result), keep="\n"))
-        print(table(result.to_frame()))
+    frame = result.to_frame()
+    print_sentences(result, frame, as_csv=arguments.csv)
+    if not arguments.csv:
+        print(table(frame))
     return finish(arguments, result, of_sweep(result.record, arguments.fail_if))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.comparing import percent
-from workbench.cli.subject import add_calibration, add_data, add_subject, save, subject_of
+from workbench.cli.subject import add_calibration, add_data, add_subject, save, shows_progress, subject_of
 from workbench.records.goal import OBJECTIVES
 from workbench.text import path_text
 
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         "calibration": arguments.calibration,
         "data": arguments.data,
         "seed": arguments.seed,
-        "progress": sys.stderr.isatty() and not arguments.quiet,
+        "progress": shows_progress(arguments),
     }
     if arguments.cluster is None:
         return _printed(tune(model, **asked), arguments)

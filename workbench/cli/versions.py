@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_comparison
-from workbench.cli.subject import add_calibration, add_subject, subject_of
+from workbench.cli.showing import print_sentences
+from workbench.cli.subject import add_calibration, add_subject, shows_progress, subject_of
 from workbench.cli.summaries import add_options, finish
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare, print what changed, and save."""
     from workbench.api.versions import compare_versions
-    from workbench.text import printable
 
     model, config, inputs = subject_of(arguments)
     result = compare_versions(
@@ -49,11 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
         inputs=inputs,
         calibration=arguments.calibration,
         budget_s=arguments.budget,
-        progress=sys.stderr.isatty() and not arguments.quiet,
+        progress=shows_progress(arguments),
         keep=not arguments.no_history,
     )
-    if arguments.csv:
-        print(result.to_frame().to_csv(index=False), end="")
-    else:
-        print(printable(str(result), keep="\n"))
+    print_sentences(result, result.to_frame(), as_csv=arguments.csv)
     return finish(arguments, result, of_comparison(result.record.comparison, arguments.fail_if))

@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.results.exportable import Exportable
+from workbench.results.exportable import Charted
 from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from workbench.analysis.roofline.node_limits import NodeLimit
     from workbench.figures.chart import Chart
-    from workbench.figures.scene import Scene
     from workbench.results.profile import Profile
     from workbench.results.roofline import Roofline
 
@@ -35,7 +33,7 @@ class ConvKind:
     achieved: float | None
 
 
-class ConvKinds(Exportable):
+class ConvKinds(Charted):
     """Kinds of nodes with their shares, the most time first. Made by `conv_kinds`."""
 
     def __init__(self, kinds: tuple[ConvKind, ...]) -> None:
@@ -93,18 +91,6 @@ class ConvKinds(Exportable):
             )
             rows.append(ChartRow(kind.name, (tuple(bars),)))
         return Chart(("Operations are no time; " + str(self),), (Axis("share of a run (%)"),), tuple(rows))
-
-    def figure(self) -> go.Figure:
-        """Draw both shares of each kind."""
-        from workbench.figures.drawing import chart_figure
-
-        return chart_figure(self.chart())
-
-    def still(self) -> Scene:
-        """Draw both shares of each kind as a still picture."""
-        from workbench.figures.drawing import chart_scene
-
-        return chart_scene(self.chart())
 
 
 def conv_kinds(profile: Profile, roofline: Roofline) -> ConvKinds:

@@ -12,14 +12,11 @@ from workbench.course.equal_configs import EqualConfigs, equal_configs
 from workbench.course.level_steps import level_steps
 from workbench.errors import ConfigError
 from workbench.figures.chart import percent
-from workbench.results.exportable import Exportable
+from workbench.results.exportable import Charted
 from workbench.text import counted, did_you_mean, listed, one_line
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from workbench.figures.chart import Chart
-    from workbench.figures.scene import Scene
     from workbench.records.comparison import Verdict
     from workbench.results.ablation import Ablation
     from workbench.results.cold_start import ColdStarts
@@ -65,7 +62,7 @@ class Effect:
         return f"{text} ({size.low:{form}} to {size.high:{form}})"
 
 
-class SeenEffect(Exportable):
+class SeenEffect(Charted):
     """An effect on this machine beside the recorded run that has it. Made by `effect`."""
 
     def __init__(self, effect: Effect, here: Size, run: Result) -> None:
@@ -119,18 +116,6 @@ class SeenEffect(Exportable):
         ]
         axis = Axis(self.effect.axis, "dot", (ReferenceLine(self.effect.none),))
         return Chart(tuple(str(self).splitlines()), (axis,), tuple(rows))
-
-    def figure(self) -> go.Figure:
-        """Draw both sizes."""
-        from workbench.figures.drawing import chart_figure
-
-        return chart_figure(self.chart())
-
-    def still(self) -> Scene:
-        """Draw both sizes as a still picture."""
-        from workbench.figures.drawing import chart_scene
-
-        return chart_scene(self.chart())
 
 
 def effect(name: str, result: Any) -> SeenEffect:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.results.exportable import Exportable
+from workbench.results.exportable import Charted
 from workbench.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from workbench.figures.chart import Chart
-    from workbench.figures.scene import Scene
     from workbench.records.comparison import ComparisonRecord
     from workbench.results.comparison import Comparison
 
@@ -35,7 +33,7 @@ class Paired:
         return None if self.low is None or self.high is None else self.low <= 1 <= self.high
 
 
-class EqualConfigs(Exportable):
+class EqualConfigs(Charted):
     """Naive and paired ratios of equal configs. Made by `equal_configs`."""
 
     def __init__(self, naive: tuple[float, ...], paired: tuple[Paired, ...]) -> None:
@@ -91,18 +89,6 @@ class EqualConfigs(Exportable):
             rows.append(one_value(f"paired {number}", value))
         axis = Axis("A's time over B's; A and B are the same config", "dot", (ReferenceLine(1.0),))
         return Chart(("A config against itself",), (axis,), tuple(rows))
-
-    def figure(self) -> go.Figure:
-        """Draw the ratios around 1."""
-        from workbench.figures.drawing import chart_figure
-
-        return chart_figure(self.chart())
-
-    def still(self) -> Scene:
-        """Draw the ratios around 1 as a still picture."""
-        from workbench.figures.drawing import chart_scene
-
-        return chart_scene(self.chart())
 
 
 def equal_configs(*comparisons: Comparison) -> EqualConfigs:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.results.exportable import Exportable
+from workbench.results.exportable import Charted
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from workbench.analysis.placement import Predictions
     from workbench.figures.chart import Chart
-    from workbench.figures.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class PredictedPart:
     partitions: int
 
 
-class PredictedParts(Exportable):
+class PredictedParts(Charted):
     """Predicted shares and partitions of all providers; nothing of it ran. Made by `predicted_parts`."""
 
     def __init__(self, parts: tuple[PredictedPart, ...]) -> None:
@@ -64,18 +62,6 @@ class PredictedParts(Exportable):
         )
         axes = (Axis("predicted: nodes that it would take (%)"), Axis("predicted: partitions"))
         return Chart((str(self),), axes, rows, columns=2)
-
-    def figure(self) -> go.Figure:
-        """Draw shares and partitions side by side."""
-        from workbench.figures.drawing import chart_figure
-
-        return chart_figure(self.chart())
-
-    def still(self) -> Scene:
-        """Draw shares and partitions side by side as a still picture."""
-        from workbench.figures.drawing import chart_scene
-
-        return chart_scene(self.chart())
 
 
 def predicted_parts(predictions: Predictions) -> PredictedParts:

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.records.display import config_in_words
-from workbench.results.exportable import Exportable
+from workbench.results.exportable import Charted
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from workbench.figures.chart import Chart
-    from workbench.figures.scene import Scene
     from workbench.results.study import Study
 
 
@@ -34,7 +32,7 @@ class Speed:
         return f"{self.ratio:.3f}{interval}"
 
 
-class Proof(Exportable):
+class Proof(Charted):
     """How a study's winner looked while it was selected, and what fresh rounds say. Made by `proof`."""
 
     def __init__(self, winner: str, speeds: tuple[Speed, ...], verdict: str | None) -> None:
@@ -70,18 +68,6 @@ class Proof(Exportable):
         ] or [one_value("the defaults", Value(1.0, "1, by definition", series_look(0)))]
         axis = Axis("times as fast as the defaults", "dot", (ReferenceLine(1.0),))
         return Chart((self.winner,), (axis,), tuple(rows))
-
-    def figure(self) -> go.Figure:
-        """Draw both ratios."""
-        from workbench.figures.drawing import chart_figure
-
-        return chart_figure(self.chart())
-
-    def still(self) -> Scene:
-        """Draw both ratios as a still picture."""
-        from workbench.figures.drawing import chart_scene
-
-        return chart_scene(self.chart())
 
 
 def proof(study: Study) -> Proof:

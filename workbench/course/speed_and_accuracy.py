@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.records.display import config_in_words
-from workbench.results.exportable import Exportable
+from workbench.results.exportable import Charted
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
     from workbench.figures.chart import Chart
-    from workbench.figures.scene import Scene
     from workbench.records.comparison import Verdict
     from workbench.records.fidelity import Paired
     from workbench.results.accuracy import AccuracyTable
@@ -47,7 +45,7 @@ class PrecisionRow:
         return f"{text} ({100 * self.accuracy.low:+.2f} to {100 * self.accuracy.high:+.2f})"
 
 
-class SpeedAndAccuracy(Exportable):
+class SpeedAndAccuracy(Charted):
     """Speed and accuracy of each model and config. Made by `speed_and_accuracy`."""
 
     def __init__(self, rows: tuple[PrecisionRow, ...]) -> None:
@@ -99,18 +97,6 @@ class SpeedAndAccuracy(Exportable):
             Axis("accuracy against float32 (points)", "dot", (ReferenceLine(0.0),)),
         )
         return Chart(("Speed and accuracy of each precision",), axes, tuple(rows), columns=2)
-
-    def figure(self) -> go.Figure:
-        """Draw speed and accuracy side by side."""
-        from workbench.figures.drawing import chart_figure
-
-        return chart_figure(self.chart())
-
-    def still(self) -> Scene:
-        """Draw speed and accuracy side by side as a still picture."""
-        from workbench.figures.drawing import chart_scene
-
-        return chart_scene(self.chart())
 
     def _first_rows(self) -> list[PrecisionRow]:
         return list({row.config: row for row in self.rows}.values())

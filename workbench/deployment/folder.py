@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -16,7 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.background import check_cancel
 from workbench.config.plan import SessionPlan, session_plan
 from workbench.deployment import texts, triton
 from workbench.deployment.contract import Contract, contract_of
@@ -24,6 +22,7 @@ from workbench.deployment.serving.protocol import Array, Tensor
 from workbench.deployment.session_file import session_file
 from workbench.errors import DeployError
 from workbench.models.copying import copy_model
+from workbench.models.fingerprint import read_sha256
 from workbench.preparation.preparing import Prepared
 from workbench.records.deployment import DeployedFile, DeploymentRecord
 from workbench.text import path_text
@@ -34,7 +33,6 @@ SERVING = Path(__file__).with_name("serving")
 _PACKAGE = "workbench.deployment.serving"  # `serving` in a deployment
 WARM_UP_RUNS = 5
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
-_READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def write_deployment(
         write = _python if kind == "python" else _triton
         notes = write(target, prepared, contract, examples, serving, cancel)
         files = tuple(
-            DeployedFile(path.relative_to(target).as_posix(), path.stat().st_size, _sha256(path, cancel))
+            DeployedFile(path.relative_to(target).as_posix(), path.stat().st_size, read_sha256(path, cancel))
             for path in sorted(target.rglob("*"))
             if path.is_file()
         )
@@ -101,7 +99,7 @@ def _python(
     notes = tuple(prepared.notes)
     plan = _with_libraries(session_plan(prepared.config), target)
     files = {
-        path.relative_to(target).as_posix(): _sha256(path, cancel)
+        path.relative_to(target).as_posix(): read_sha256(path, cancel)
         for path in sorted(target.rglob("*"))
         if path.is_file()
     }
@@ -182,15 +180,6 @@ def _with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
         shutil.copyfile(library, copy)
         copies.append(copy.name)
     return replace(plan, custom_ops=tuple(copies))
-
-
-def _sha256(path: Path, cancel: threading.Event | None) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_READ_BYTES):
-            digest.update(chunk)
-            check_cancel(cancel)
-    return digest.hexdigest()
 
 
 def _examples(feed: Mapping[str, Any], inputs: tuple[Tensor, ...]) -> dict[str, Array]:

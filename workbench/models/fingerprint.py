@@ -39,22 +39,28 @@ def file_sha256(path: Path, cancel: threading.Event | None = None) -> str:
         known = None if note is None else _remembered(note, state)
         if known is not None:
             return known
-        digest = hashlib.sha256()
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK_BYTES):
-                digest.update(chunk)
-                check_cancel(cancel)
+        digest = read_sha256(path, cancel)
         if (
             note is not None
             and _state(path) == state
             and time.time() - max(state[1], state[2]) / 1e9 > _SETTLED_S
         ):
-            _remember(note, state, digest.hexdigest())
-        return digest.hexdigest()
+            _remember(note, state, digest)
+        return digest
     except OSError as error:
         raise ModelError(
             f"{path_text(path)} cannot be read: {error.strerror}", "Check that the file is still there"
         ) from error
+
+
+def read_sha256(path: Path, cancel: threading.Event | None = None) -> str:
+    """Return the hash of a file as it is now."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+            check_cancel(cancel)
+    return digest.hexdigest()
 
 
 def _state(path: Path) -> list[int]:

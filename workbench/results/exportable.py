@@ -13,6 +13,7 @@ from workbench.text import one_line
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from workbench.figures.chart import Chart
     from workbench.figures.scene import Scene
     from workbench.report.document import Document
 
@@ -83,3 +84,23 @@ class Exportable:
         from workbench.figures.cell import as_cell
 
         return as_cell(str(self), self.still(), self.figure())
+
+
+class Charted(Exportable):
+    """A value whose figure and picture are one chart."""
+
+    def chart(self) -> Chart:
+        """Return the rows and axes of the chart."""
+        raise NotImplementedError
+
+    def figure(self) -> go.Figure:
+        """Draw the chart."""
+        from workbench.figures.drawing import chart_figure
+
+        return chart_figure(self.chart())
+
+    def still(self) -> Scene:
+        """Draw the chart as a still picture."""
+        from workbench.figures.drawing import chart_scene
+
+        return chart_scene(self.chart())
