@@ -27,6 +27,8 @@ def printable(text: str, keep: str = "") -> str:
 
 def one_line(text: str, limit: int = LINE) -> str:
     """Return the text printable, in one line and cut; not escaped for any markup."""
+    if len(text) <= limit and text.isprintable():
+        return " ".join(text.split())
     start = "".join(" " if letter.isspace() else letter for letter in text[: limit + 1])
     line = " ".join(printable(start).split())
     return line if len(text) <= limit and len(line) <= 2 * limit else f"{line[: limit - 1]}…"

@@ -16,7 +16,7 @@ from workbench.figures.timeline import timeline_figure, timeline_table
 from workbench.records.comparison import ComparisonRecord
 
 
-@settings(max_examples=amount(15))
+@settings(max_examples=amount(15, 4))
 @given(comparisons())
 def test_any_record_is_drawn(record: ComparisonRecord) -> None:
     for draw in (latency_figure, timeline_figure, ecdf_figure):

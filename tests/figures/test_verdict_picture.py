@@ -160,7 +160,7 @@ def test_texts_of_strangers_are_escaped() -> None:
         assert "&lt;img" in html
 
 
-@settings(max_examples=amount(15))
+@settings(max_examples=amount(15, 4))
 @given(comparisons())
 def test_any_record_has_a_picture_and_numbers(record: ComparisonRecord) -> None:
     html = verdict_html(record)

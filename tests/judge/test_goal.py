@@ -45,9 +45,9 @@ def test_the_samples_of_a_far_percentile_come_in_few_rounds(tmp_path: Path) -> N
 def test_by_default_a_patient_goal_may_take_longer(tmp_path: Path) -> None:
     world = World({"A": 0.001}, scatter=0.3)
     quick = world.compare(tmp_path, goal=Goal((50.0,), 0.001))
-    patient = World({"A": 0.001}, scatter=0.3).compare(tmp_path, goal=Goal((50.0,), 0.001, patience=6.0))
-    assert patient.budget_s == 6 * quick.budget_s
-    assert patient.rounds > 3 * quick.rounds
+    patient = World({"A": 0.001}, scatter=0.3).compare(tmp_path, goal=Goal((50.0,), 0.001, patience=3.0))
+    assert patient.budget_s == 3 * quick.budget_s
+    assert patient.rounds > 1.5 * quick.rounds
 
 
 def test_a_config_that_fails_says_why(tmp_path: Path) -> None:

@@ -284,6 +284,7 @@ def test_export_writes_a_page_beside_the_notebook_and_offers_it(tmp_path: Path) 
     assert actions.path.value == str(tmp_path / "mine.ortbench"), "the typed path stays"
 
 
+@pytest.mark.usefixtures("coarse")
 def test_data_are_written_beside_the_bundle_into_a_new_folder_and_offered_as_a_zip(tmp_path: Path) -> None:
     bench = shown()
     sent: list[tuple[dict[str, Any], Any]] = []
@@ -315,6 +316,7 @@ def test_data_that_cannot_be_written_say_why(tmp_path: Path) -> None:
     assert "cannot be written" in row.status.value
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_an_export_that_fails_says_so_where_it_was_asked_for(tmp_path: Path) -> None:
     bench = shown()
     (tmp_path / "file").write_text("in the way")

@@ -103,6 +103,7 @@ def test_a_question_shows_its_card_where_others_stand_in_the_tab(shown: wb.Workb
         assert fusions.which.value == title
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_share_writes_a_page_with_one_click_and_says_where(shown: wb.Workbench, tmp_path: Path) -> None:
     results = shown.panels.results
     results.row.path.value = str(tmp_path / "mine.ortbench")

@@ -61,7 +61,7 @@ def test_real_records_fit(record: ComparisonRecord) -> None:
 
 
 @given(comparisons())
-@settings(max_examples=amount(15))
+@settings(max_examples=amount(15, 4))
 def test_any_record_fits(record: ComparisonRecord) -> None:
     validate(record_json(record), "comparison-1.json")
 

@@ -18,6 +18,8 @@ from workbench.records.display import config_in_words
 from workbench.results.folder import json_of, tables_of
 from workbench.results.history import History
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
 
 def test_a_comparison_is_tables_configs_scripts_and_a_picture(tmp_path: Path) -> None:
     result = wb.Comparison(ordinary())
@@ -62,7 +64,6 @@ def test_every_table_can_be_json(kind: str) -> None:
         assert len(json.loads(json_of(frame))) == len(frame), name
 
 
-@pytest.mark.usefixtures("coarse")
 @pytest.mark.parametrize("kind", further())
 def test_every_kind_can_be_exported(tmp_path: Path, kind: str) -> None:
     folder = further()[kind].export(tmp_path / "out")

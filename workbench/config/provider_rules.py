@@ -52,12 +52,13 @@ def _check_names(provider: Provider, allow_unknown: bool) -> None:
             f"{quoted(provider.name)} is not a provider that we know; ORT would warn and use the CPU.",
             f"{did_you_mean(provider.name, [*short, *known])}Use one of {', '.join(short)}, {ALLOW}.",
         )
-    options = {option.name: option for option in catalogue().options(provider.name)}
     given = dict(provider.options)
     for name in given:
-        if name in options:
-            check_needs(options[name], given)
+        option = catalogue().find(provider.name, name)
+        if option is not None:
+            check_needs(option, given)
         elif not allow_unknown:
+            options = [option.name for option in catalogue().options(provider.name)]
             what = f"Known: {', '.join(options)}. " if options else "It takes none; drop it. "
             raise ConfigError(
                 f"{provider.name} has no option {quoted(name)}.",

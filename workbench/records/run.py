@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
@@ -134,9 +135,8 @@ class Run:
         """Return the samples of the blocks that count; of all blocks if none counts."""
         blocks = [block for process in self.processes for block in process.blocks]
         counted = [block for block in blocks if self.counts(block)]
-        return LatencySamples(
-            self.label, tuple(sample for block in counted or blocks for sample in block.samples_s)
-        )
+        samples_s = chain.from_iterable(block.samples_s for block in counted or blocks)
+        return LatencySamples(self.label, tuple(samples_s))
 
     def counts(self, block: Block) -> bool:
         """Return whether a block belongs to the population that all figures of this run use."""

@@ -30,6 +30,8 @@ from workbench.analysis.roofline.peaks import PeakRow
 from workbench.views.flame.frames import Kind as Box
 from workbench.views.flame.view import FlameView, flame_view
 
+pytestmark = pytest.mark.usefixtures("coarse")
+
 PEAKS = PeakRow(threads=1, float32_flops=1e10, int8_flops=4e10, bytes_per_s=1e10)
 
 
