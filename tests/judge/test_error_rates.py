@@ -94,7 +94,7 @@ def counts(
 def test_equal_configs_are_called_different_in_at_most_one_in_a_hundred(
     draw: Draw, population: Population, finals: tuple[int, ...]
 ) -> None:
-    tries = amount(400, 80)
+    tries = amount(400)
     verdicts = counts(draw, 0.0, finals, tries, population)
     assert verdicts["faster"] + verdicts["slower"] <= max(1, tries // 100)
 
@@ -142,7 +142,7 @@ def test_taking_longer_calls_equal_configs_different_in_at_most_one_in_a_hundred
     draw: Draw, default: int, longest: int
 ) -> None:
     """With three standard errors of room; `total_error` of these looks is simulated more exactly."""
-    tries = amount(400, 80)
+    tries = amount(400)
     verdicts = taken_longer(draw, 0.0, default, longest, tries)
     assert verdicts["faster"] + verdicts["slower"] <= 0.01 * tries + 3 * math.sqrt(0.01 * tries)
 

@@ -139,17 +139,6 @@ def other(word: str) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", _WORK, word], stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
-def test_a_process_killed_while_making_blocks_nobody() -> None:
-    with other("hang") as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "making\n"
-        process.kill()
-    again = cache.entry("a", made())
-    assert again.model.read_text() == "model"
-    assert not [path for path in again.model.parent.parent.iterdir() if "making" in path.name]
-
-
 @pytest.mark.thorough
 def test_processes_at_once_make_it_once_between_them() -> None:
     workers = [other("go") for _ in range(amount(4, 2))]
@@ -161,15 +150,18 @@ def test_processes_at_once_make_it_once_between_them() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
-def test_waiting_for_another_process_can_be_cancelled() -> None:
+def test_waiting_for_another_process_can_be_cancelled_and_its_death_blocks_nobody() -> None:
+    cancel = threading.Event()
+    cancel.set()
     with other("hang") as process:
         assert process.stdout is not None
-        process.stdout.readline()
-        cancel = threading.Event()
-        cancel.set()
+        assert process.stdout.readline() == "making\n"
         with pytest.raises(wb.Cancelled):
             cache.entry("a", made(), cancel=cancel)
         process.kill()
+    again = cache.entry("a", made())
+    assert again.model.read_text() == "model"
+    assert not [path for path in again.model.parent.parent.iterdir() if "making" in path.name]
 
 
 def test_the_longest_unused_go_first_and_those_in_use_stay(monkeypatch: pytest.MonkeyPatch) -> None:
