@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.fidelity import accuracy as evaluation
-from workbench.api.running import check_config
+from workbench.api.running import check_config, kept
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
@@ -58,7 +58,6 @@ def accuracy(
             calibration=replayed(calibration), most=items, batch=batch, seed=seed, limits=limits,
             cancel=cancel, on_progress=on_progress,
         )  # fmt: skip
-    result = AccuracyTable(record, origin_of(loaded, configs[0] if configs else None, cancel=cancel))
-    if keep:
-        result.keep()
-    return result
+    return kept(
+        AccuracyTable(record, origin_of(loaded, configs[0] if configs else None, cancel=cancel)), keep
+    )

@@ -14,6 +14,7 @@ from workbench.advisor.look import look
 from workbench.advisor.tried import with_tried
 from workbench.api.accuracy import accuracy
 from workbench.api.comparing import compare
+from workbench.api.running import kept
 from workbench.config import Config
 from workbench.measurement.limits import Progress
 from workbench.models.examples import examples
@@ -155,10 +156,7 @@ def improve(
         comparison=None if comparison is None else comparison.record,
     )
     structure = loaded.structure.SerializeToString()
-    improvement = Improvement(record, origin_of(loaded, start, fed, cancel=cancel), structure=structure)
-    if keep:
-        improvement.keep()
-    return improvement
+    return kept(Improvement(record, origin_of(loaded, start, fed, cancel=cancel), structure=structure), keep)
 
 
 def _check_examples(model: Model, data: Any, calibration: Any) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.running import opened_for, request_for
+from workbench.api.running import kept, opened_for, request_for
 from workbench.config import Config
 from workbench.errors import ConfigError, InputError
 from workbench.judge.agreement import TOLERANCE
@@ -91,10 +91,7 @@ def decode(
         ids = _prompt(prompt, fed.feeds[0][names.tokens])
         request = DecodeRequest(compared, names, ids, tokens, float(budget_s))
         record = measure_decoding(request, on_progress=on_progress, cancel=cancel)
-    result = Decoding(record, origin_of(loaded, configs[0], fed, cancel=cancel))
-    if keep:
-        result.keep()
-    return result
+    return kept(Decoding(record, origin_of(loaded, configs[0], fed, cancel=cancel)), keep)
 
 
 def _prompt(prompt: int | Sequence[int], example: Any) -> tuple[int, ...]:

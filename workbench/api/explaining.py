@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from workbench.analysis import ablation, explanation
 from workbench.analysis import levels as by_level
@@ -13,6 +13,7 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.observe import BUDGET_S, Follow
 from workbench.analysis.preparation import observe_prepared
 from workbench.api.comparing import compare
+from workbench.api.running import kept
 from workbench.config import Config
 from workbench.measurement.limits import Progress
 from workbench.models.loading import load
@@ -20,7 +21,7 @@ from workbench.preparation.replayed import replayed
 from workbench.results.ablation import Ablation
 from workbench.results.explanation import Explanation
 from workbench.results.levels import Levels
-from workbench.results.result import Result, origin_of
+from workbench.results.result import origin_of
 
 if TYPE_CHECKING:
     from workbench.api.running import Feeds
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     Source = Model | Any
 
-
-R = TypeVar("R", bound=Result)
 
 __all__ = ["Ablation", "Explanation", "Levels", "ablate", "explain", "levels"]
 
@@ -79,7 +78,7 @@ def explain(
         feeds = loaded.inputs(inputs)
         profiled = profile_of_config(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
     about, structure = origin_of(loaded, chosen, feeds, cancel=cancel), loaded.structure.SerializeToString()
-    return _kept(Explanation(record, about, structure=structure, profile=profiled), keep)
+    return kept(Explanation(record, about, structure=structure, profile=profiled), keep)
 
 
 def ablate(
@@ -107,7 +106,7 @@ def ablate(
         smallest_effect=smallest_effect, calibration=calibration, progress=progress, cancel=cancel,
         keep=False,
     )  # fmt: skip
-    return _kept(Ablation(ablation.ablation(loaded.name, chosen, passes, comparison.record)), keep)
+    return kept(Ablation(ablation.ablation(loaded.name, chosen, passes, comparison.record)), keep)
 
 
 def levels(
@@ -136,10 +135,4 @@ def levels(
         loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, calibration=calibration,
         progress=progress, cancel=cancel, keep=False,
     )  # fmt: skip
-    return _kept(Levels(by_level.levels(loaded.name, observation, comparison.record)), keep)
-
-
-def _kept(result: R, keep: bool) -> R:
-    if keep:
-        result.keep()
-    return result
+    return kept(Levels(by_level.levels(loaded.name, observation, comparison.record)), keep)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.api.comparing import open as open_bundle
 from workbench.api.in_turn import Part, measured_in_turn
-from workbench.api.running import check_config, inputs_of, measure_runs
+from workbench.api.running import check_config, inputs_of, kept, measure_runs
 from workbench.config import Config
 from workbench.errors import ConfigError, RunFailed, WorkbenchError
 from workbench.judge.compare_request import check_seed
@@ -105,10 +105,7 @@ def matrix(
             rows.append(MatrixRow(name, sha256, measured, problem))
             if file is not None:
                 _result(chosen, rows, about).save(file)
-    result = _result(chosen, rows, about).of_models(held, calibrations)
-    if keep:
-        result.keep()
-    return result
+    return kept(_result(chosen, rows, about).of_models(held, calibrations), keep)
 
 
 class ByModel:

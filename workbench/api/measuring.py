@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.api.running import inputs_of, measure_runs, opened_for
+from workbench.api.running import inputs_of, kept, measure_runs, opened_for
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.compare_request import check_seed
@@ -86,9 +86,7 @@ def measure(
     record = MeasurementRecord(wanted, precision, settled, measured)
     result = Measurement(record, structure=loaded.structure.SerializeToString())
     result.attach(loaded, inputs=fed, calibration=calibration)
-    if keep:
-        result.keep()
-    return result
+    return kept(result, keep)
 
 
 def _check(until: object, precision: object) -> None:

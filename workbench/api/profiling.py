@@ -16,6 +16,7 @@ from workbench.analysis.profile.running import Execution, can_be_saved, profile_
 from workbench.analysis.profile.session_profile import read_profile as read
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
+from workbench.api.running import kept
 from workbench.config import Config
 from workbench.measurement.limits import Limits, Progress
 from workbench.models.loading import load
@@ -73,12 +74,10 @@ def profile(
         per_node_memory=per_node_memory,
         limits=limits or Limits(),
     )
-    kept = None if keep_trace is None else Path(keep_trace)
-    profiled = profile_execution(execution, keep_trace=kept, cancel=cancel)
+    trace = None if keep_trace is None else Path(keep_trace)
+    profiled = profile_execution(execution, keep_trace=trace, cancel=cancel)
     result = Profile.of(profiled, origin_of(source, config or Config(), fed, cancel=cancel))
-    if keep:
-        result.keep()
-    return result
+    return kept(result, keep)
 
 
 def read_profile(path: str | os.PathLike[str], *, warmup_runs: int | None = None) -> Profile:
@@ -268,10 +267,7 @@ def threads(
         model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
         progress=progress, keep=False, cancel=cancel,
     )  # fmt: skip
-    result = Threads(scaling_of(comparison.record), comparison.about)
-    if keep:
-        result.keep()
-    return result
+    return kept(Threads(scaling_of(comparison.record), comparison.about), keep)
 
 
 def _opened(model: Any, inputs: Feeds, seed: int) -> tuple[Model, Inputs]:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from workbench.background import in_background
 from workbench.config import Config
@@ -23,8 +23,11 @@ from workbench.text import quoted
 
 if TYPE_CHECKING:
     from workbench.models import Inputs, Model
+    from workbench.results.result import Result
 
     Feeds: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
+
+R = TypeVar("R", bound="Result")
 
 
 def check_config(config: Any, example: str) -> None:
@@ -84,3 +87,10 @@ def measure_runs(
     """Measure the configs together; `options` are those of `request_for`."""
     with request_for(model, configs, inputs, cancel=cancel, **options) as (request, on_progress):
         return compare(request, on_progress=on_progress, cancel=cancel)
+
+
+def kept(result: R, keep: bool) -> R:
+    """Return the result, added to the history if it is to be kept."""
+    if keep:
+        result.keep()
+    return result

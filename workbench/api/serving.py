@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.api.running import opened_for, request_for
+from workbench.api.running import kept, opened_for, request_for
 from workbench.config import Config
 from workbench.deployment.checking import ROUNDS
 from workbench.errors import ConfigError
@@ -97,10 +97,7 @@ def load_test(
             duration_s=float(duration_s),
         )
         record = measure_load(request, on_progress=on_progress, cancel=cancel)
-    result = LoadTest(record, origin_of(loaded, setups[0][0], fed, cancel=cancel))
-    if keep:
-        result.keep()
-    return result
+    return kept(LoadTest(record, origin_of(loaded, setups[0][0], fed, cancel=cancel)), keep)
 
 
 def _served(

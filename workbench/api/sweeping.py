@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.api.in_turn import Part, measured_in_turn
-from workbench.api.running import inputs_of, measure_runs, opened_for
+from workbench.api.running import inputs_of, kept, measure_runs, opened_for
 from workbench.api.sweep_axes import Sizes, axes_of
 from workbench.config import Config
 from workbench.errors import InputError
@@ -112,6 +112,4 @@ def sweep(
     about = origin_of(loaded, chosen[0], cancel=cancel)
     result = Sweep(record, about, structure=loaded.structure.SerializeToString())
     result.of_models({loaded.name: loaded}, {loaded.name: calibration})
-    if keep:
-        result.keep()
-    return result
+    return kept(result, keep)

@@ -11,6 +11,7 @@ from workbench.analysis.observe import Observation
 from workbench.analysis.preparation import observe_prepared
 from workbench.analysis.versions import VersionRow, VersionsRecord, software_of, version_row
 from workbench.api.comparing import compare
+from workbench.api.running import kept
 from workbench.config import Config
 from workbench.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.measurement.limits import Progress
@@ -75,7 +76,4 @@ def compare_versions(
         except WorkbenchError as error:
             problem = error.problem
         rows.append(version_row(run.label, run.config, versions, observation, problem))
-    result = Versions(VersionsRecord(loaded.name, tuple(rows), comparison.record))
-    if keep:
-        result.keep()
-    return result
+    return kept(Versions(VersionsRecord(loaded.name, tuple(rows), comparison.record)), keep)
