@@ -38,10 +38,10 @@ def test_a_part_that_fails_fails_alone(tmp_path: Path, monkeypatch: pytest.Monke
         """What works."""
         yield "a figure"
 
-    parts = {"broken": gpu.Part(broken, 1), "slow": gpu.Part(slow, 1), "fine": gpu.Part(fine, 1)}
+    parts = {"broken": gpu.Part(broken, 1), "slow": gpu.Part(slow, 1), "fine": gpu.Part(fine, 99)}
     monkeypatch.setattr(gpu, "PARTS", parts)
     texts: list[str] = []
-    outcomes = gpu.run_parts(bench(tmp_path), list(parts), 0.3, texts.append)
+    outcomes = gpu.run_parts(bench(tmp_path), list(parts), 30.0, texts.append)
     assert [outcome.end.split(":")[0] for outcome in outcomes] == ["failed", "ended", "done"]
     report = "\n".join(texts)
     for text in ("What breaks.", "first", "failed: no such card", "a beginning", "a figure"):

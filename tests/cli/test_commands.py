@@ -264,7 +264,7 @@ def test_no_text_of_a_csv_is_computed_by_a_spreadsheet(
     from tests.factories import results as examples
 
     record = examples.matrix()
-    record = replace(record, rows=(replace(record.rows[0], model="=1+1"), *record.rows[1:]))
+    record = replace(record, rows=(replace(record.rows[0], model="=1+1"), record.rows[1]))
     monkeypatch.setattr("workbench.api.matrix.matrix", lambda *_, **__: wb.Matrix(record, examples.about()))
     assert main(["matrix", model, "--csv"]) == 0
     assert "\n'=1+1," in capsys.readouterr().out
