@@ -111,6 +111,15 @@ def test_a_cell_that_needs_a_gpu_says_so() -> None:
     cells = course.article_table("standalone-tensorrt").cells()
     compared = course.compare_with_article("standalone-tensorrt", dict.fromkeys(cells))
     assert {row.own for row in compared.rows} == {"not measured: needs a GPU with TensorRT"}
+    text, table = str(compared), compared._repr_html_()
+    for shown in (text, table):
+        assert shown.count("not measured: needs a GPU with TensorRT") == 1, "once for all rows"
+        assert all(cell in shown for cell in cells)
+    assert "on this machine" not in table
+    values = {**dict.fromkeys(cells), next(iter(cells)): 3.5}
+    one_known = course.compare_with_article("standalone-tensorrt", values)
+    assert str(one_known).count("On this machine: ") == len(cells)
+    assert "<th>on this machine</th>" in one_known._repr_html_()
     cell = "provider-latency/ResNet-50/cuda_ms"
     assert course.compare_with_article(cell, None).rows[0].own == "not measured: needs a GPU"
     assert course.compare_with_article(cell, 3.5).rows[0].own == "3.5"

@@ -108,7 +108,7 @@ class ArticleRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ArticleComparison:
-    """Three columns: the article, the recorded run, this machine."""
+    """Three columns: the article, the recorded run, this machine. Where no row has a value, one sentence."""
 
     title: str
     missing: tuple[str, ...]
@@ -125,20 +125,31 @@ class ArticleComparison:
         return str(self)
 
     def __str__(self) -> str:
-        lines = [
-            f"The article: {row.article}\nRecorded: {row.recorded}\nOn this machine: {row.own}"
-            for row in self.rows
-        ]
-        return "\n".join(filter(None, [*lines, self._missing()]))
+        has_values = not self._unmeasured()
+        lines: list[str] = []
+        for row in self.rows:
+            lines += [f"The article: {row.article}", f"Recorded: {row.recorded}"]
+            lines += [f"On this machine: {row.own}"] if has_values else []
+        return "\n".join([*lines, *self._notes()])
 
-    def _missing(self) -> str:
-        return f"The article does not state: {', '.join(self.missing)}." if self.missing else ""
+    def _unmeasured(self) -> str:
+        """Return the words that all of several rows have in place of a value; empty where they differ."""
+        owns = {row.own for row in self.rows}
+        own = next(iter(owns), "")
+        return own if len(self.rows) > 1 == len(owns) and own.startswith(NOT_MEASURED) else ""
+
+    def _notes(self) -> list[str]:
+        """Return the sentences below the rows."""
+        own = f"On this machine: {self._unmeasured()}." if self._unmeasured() else ""
+        missing = f"The article does not state: {', '.join(self.missing)}." if self.missing else ""
+        return [note for note in (own, missing) if note]
 
     def _repr_html_(self) -> str:
         heads = ("the article", "recorded on two shared cores", "on this machine")
-        rows = [(row.article, row.recorded, row.own) for row in self.rows]
-        note = f"<p>{escape(self._missing())}</p>" if self.missing else ""
-        return to_table(heads, rows, self.title, LONGEST, left=True) + note
+        shown = 2 if self._unmeasured() else len(heads)
+        rows = [(row.article, row.recorded, row.own)[:shown] for row in self.rows]
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return to_table(heads[:shown], rows, self.title, LONGEST, left=True) + notes
 
 
 def compare_with_article(name: str, value: Any) -> ArticleComparison:
