@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from docs.findings import PAGE, page
-from workbench.advisor.registry import Rule, rules
+from workbench.advisor.registry import rules
 
 COMMON = PAGE.with_name("common-issues.md")
 
@@ -16,10 +14,10 @@ def test_the_committed_page_is_up_to_date() -> None:
     assert PAGE.read_text("utf-8") == page()
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
-def test_a_reader_of_the_common_issues_reaches_every_rule(rule: Rule) -> None:
+def test_a_reader_of_the_common_issues_reaches_every_rule() -> None:
     assert f"]({PAGE.name})" in COMMON.read_text("utf-8")
-    assert f"\n| **{rule.id}** {rule.meaning} |" in PAGE.read_text("utf-8")
+    listed = PAGE.read_text("utf-8")
+    assert [rule.id for rule in rules() if f"\n| **{rule.id}** {rule.meaning} |" not in listed] == []
 
 
 def test_the_common_issues_name_findings_that_exist() -> None:
