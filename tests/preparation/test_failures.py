@@ -80,7 +80,8 @@ def test_symbolic_shapes_of_an_operator_that_they_do_not_know(
     path = save(tmp_path, *UNKNOWN_SHAPES)
     prepared = agree(path, wb.Config(precision=wb.DynamicInt8()))
     assert "without symbolic shape inference" in prepared.notes[0]
-    agree(path, wb.Config(precision=wb.Float16()))
+    with pytest.raises(wb.PrepareError, match="types that it does not take"):
+        wb.prepare(path, wb.Config(precision=wb.Float16()))
     assert list(here.iterdir()) == [], "nothing is left in the folder of the user"
     with pytest.raises(Exception, match="Incomplete symbolic shape inference"):
         quant_pre_process(str(path), str(tmp_path / "out.onnx"), auto_merge=True)
