@@ -26,6 +26,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -44,7 +45,11 @@ MODELS = (
     *("encoder", "digits-conv", "digits-vit", "char-gpt", "mobilenetv2", "efficientnet-b0"),
     *("llama-small", "distilbert"),
 )
-GENERATED = {"encoder": encoder}
+GENERATED = {
+    "encoder": encoder,
+    "encoder-tiny": partial(encoder, width=128, layers=2, heads=2),  # BERT-tiny's shape
+    "encoder-small": partial(encoder, width=384, layers=6, heads=12, length=32),  # a sentence encoder's
+}
 SHORT = {
     "distilbert": 32,
     "bert-base": 32,

@@ -63,24 +63,32 @@ class _Graph:
         return shape_inference.infer_shapes(model)
 
 
-def encoder(*, half_first: bool = False, length: int | str = LENGTH) -> ModelProto:
+def encoder(
+    *,
+    half_first: bool = False,
+    length: int | str = LENGTH,
+    width: int = WIDTH,
+    layers: int = LAYERS,
+    heads: int = HEADS,
+) -> ModelProto:
     """Return a small encoder, as an exporter writes it: GELU as five nodes.
 
     `half_first` plants a GELU that takes the half of 1 + erf before it multiplies x. A `length` with a name
-    in place of a number leaves that dimension open.
+    in place of a number leaves that dimension open. Six `layers` of `width` 384 with 12 `heads` are the
+    shape of the small sentence encoders.
 
     >>> from workbench import course
     >>> sum(node.op_type == "Erf" for node in course.encoder().graph.node)
     3
     """
-    graph = _Graph([1, length, WIDTH])
+    graph = _Graph([1, length, width])
     last = "x"
-    for layer in range(LAYERS):
-        last = _attention(graph, f"layer.{layer}/attention", last)
+    for layer in range(layers):
+        last = _attention(graph, f"layer.{layer}/attention", last, width, heads)
         path = f"layer.{layer}/feed_forward"
-        inner = _linear(graph, f"{path}/up", last, WIDTH, 4 * WIDTH)
-        outer = _linear(graph, f"{path}/down", _gelu(graph, path, inner, half_first), 4 * WIDTH, WIDTH)
-        last = _norm(graph, path, graph.add("Add", f"{path}/sum", outer, last))
+        inner = _linear(graph, f"{path}/up", last, width, 4 * width)
+        outer = _linear(graph, f"{path}/down", _gelu(graph, path, inner, half_first), 4 * width, width)
+        last = _norm(graph, path, graph.add("Add", f"{path}/sum", outer, last), width)
     return graph.model("encoder")
 
 
@@ -117,28 +125,28 @@ def _linear(graph: _Graph, path: str, source: str, before: int, after: int) -> s
     return graph.add("Add", f"{path}/Add", product, graph.constant(f"{path}.bias", np.full(after, 0.01)))
 
 
-def _attention(graph: _Graph, path: str, source: str) -> str:
+def _attention(graph: _Graph, path: str, source: str, width: int, heads: int) -> str:
     """Add an attention with its sum and normalization behind it, as in BERT."""
-    split = graph.constant("split", [0, 0, HEADS, WIDTH // HEADS], np.int64)
-    joined = graph.constant("joined", [0, 0, WIDTH], np.int64)
+    split = graph.constant("split", [0, 0, heads, width // heads], np.int64)
+    joined = graph.constant("joined", [0, 0, width], np.int64)
     parts = {}
     for part, order in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3])):
-        made = _linear(graph, f"{path}/{part}", source, WIDTH, WIDTH)
-        heads = graph.add("Reshape", f"{path}/{part}/Reshape", made, split)
-        parts[part] = graph.add("Transpose", f"{path}/{part}/Transpose", heads, perm=order)
+        made = _linear(graph, f"{path}/{part}", source, width, width)
+        shaped = graph.add("Reshape", f"{path}/{part}/Reshape", made, split)
+        parts[part] = graph.add("Transpose", f"{path}/{part}/Transpose", shaped, perm=order)
     scores = graph.add("MatMul", f"{path}/scores", parts["query"], parts["key"])
-    root = graph.constant("root", math.sqrt(WIDTH // HEADS))
+    root = graph.constant("root", math.sqrt(width // heads))
     shares = graph.add("Softmax", f"{path}/Softmax", graph.add("Div", f"{path}/Div", scores, root), axis=-1)
     mixed = graph.add("MatMul", f"{path}/mixed", shares, parts["value"])
     back = graph.add("Transpose", f"{path}/Transpose", mixed, perm=[0, 2, 1, 3])
     whole = graph.add("Reshape", f"{path}/Reshape", back, joined)
-    output = _linear(graph, f"{path}/output", whole, WIDTH, WIDTH)
-    return _norm(graph, path, graph.add("Add", f"{path}/sum", output, source))
+    output = _linear(graph, f"{path}/output", whole, width, width)
+    return _norm(graph, path, graph.add("Add", f"{path}/sum", output, source), width)
 
 
-def _norm(graph: _Graph, path: str, source: str) -> str:
-    scale = graph.constant("norm.scale", np.full(WIDTH, 1.1))
-    bias = graph.constant("norm.bias", np.full(WIDTH, 0.1))
+def _norm(graph: _Graph, path: str, source: str, width: int) -> str:
+    scale = graph.constant("norm.scale", np.full(width, 1.1))
+    bias = graph.constant("norm.bias", np.full(width, 0.1))
     return graph.add("LayerNormalization", f"{path}/LayerNormalization", source, scale, bias, axis=-1)
 
 
