@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.burners import busy_cores
-from benchmarks.honesty import KINDS, compare_once, model_paths
+from benchmarks.honesty import KINDS, MODELS, MODELS_HELP, compare_once, model_paths
 
 PARTS = {"equal": 0.0, "tenth": 0.1, "double": 1.0}  # planted slow-down of B
 
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--tries", type=int, default=20, help="comparisons a part")
     parser.add_argument("--burners", type=int, default=1, help="cores kept busy")
     parser.add_argument("--budget", type=float, help="seconds a comparison; default: that of wb.compare")
-    parser.add_argument("--models", type=Path, help="a folder of ONNX files, not the generated models")
+    parser.add_argument("--models", nargs="+", default=MODELS, help=MODELS_HELP)
     parser.add_argument("-o", "--output", type=Path, default=Path("busy.jsonl"))
     options = parser.parse_args(arguments)
     rng, rows = random.Random(0), []

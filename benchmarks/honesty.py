@@ -22,6 +22,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.burners import pick
+from benchmarks.models import MODELS as GENERATED
 from benchmarks.models import make
 from workbench import Config, load
 from workbench.judge.compare import compare
@@ -31,6 +32,7 @@ from workbench.records.comparison import ComparisonRecord
 from workbench.records.run import Run
 
 MODELS = ("mlp", "cnn", "attention", "mlp-wide", "cnn-wide")
+MODELS_HELP = "generated models, samples, ONNX files, or folders of them"
 KINDS = ("faster", "slower", "tie", "unknown", "outputs differ")
 PARTS = {  # part: (planted slow-down of B, own load, budget in seconds; None: the default)
     "quiet": (0.0, False, None),
@@ -45,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.honesty", description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=sorted(PARTS), default=list(PARTS))
     parser.add_argument("--tries", type=int, default=100, help="comparisons a part")
-    parser.add_argument("--models", type=Path, help="a folder of ONNX files, not the generated models")
+    parser.add_argument("--models", nargs="+", default=MODELS, help=MODELS_HELP)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, default=Path("honesty.jsonl"))
     parser.add_argument("--append", action="store_true", help="add to the file if it exists")
@@ -125,11 +127,18 @@ def compare_once(path: Path, slow_down: float, budget_s: float | None, seed: int
     }
 
 
-def model_paths(folder: Path, given: Path | None) -> dict[str, Path]:
-    """Return the generated models, or those of a folder of the user's."""
-    if given is None:
-        return {name: make(name, folder) for name in MODELS}
-    return {path.stem: path for path in sorted(given.rglob("*.onnx"))}
+def model_paths(folder: Path, names: Iterable[str]) -> dict[str, Path]:
+    """Return the files of these models; generated ones are written to `folder`."""
+    paths: dict[str, Path] = {}
+    for name in names:
+        if name in GENERATED:
+            paths[name] = make(name, folder)
+        elif Path(name).is_dir():
+            paths |= {path.stem: path for path in sorted(Path(name).rglob("*.onnx"))}
+        else:
+            model = load(name)
+            paths[model.name] = model.path
+    return paths
 
 
 def _pooled_tests(record: ComparisonRecord) -> dict[str, str]:
