@@ -36,6 +36,10 @@ EXAMINED = ("explanation", "profile")  # that are of the model if it is asked fo
 
 def record_in(state: str) -> ComparisonRecord:
     """Return a comparison in this state; a doubt stands beside a verdict that is not settled."""
+    return replace(_made(state), id=f"01-{state}")  # each stands in the history
+
+
+def _made(state: str) -> ComparisonRecord:
     if state == "failed":
         record = comparison(drawn_run("A", 0.002), failed("B", PROBLEM), kind="unknown")
         reason = f"B could not be measured: load: {PROBLEM}"

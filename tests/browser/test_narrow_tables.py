@@ -17,7 +17,8 @@ from workbench.report.banner import numbers_html
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WIDTHS = (230, 400, 560)  # pixels of a tab at 390, 1024 and 1440 pixels of the window
-# How far the numbers of a comparison stick out of their place, and how many lines the heads stand in.
+# How far the numbers of a comparison stick out of their place, how many lines the heads stand in, how many
+# columns the configs, and how wide the reason of a failure is, if there is one.
 NUMBERS = """([html, width]) => {
   const place = document.querySelector('.wbp');
   place.style.width = `${width}px`;
@@ -25,7 +26,12 @@ NUMBERS = """([html, width]) => {
   const scroll = place.querySelector('.v-scroll');
   const heads = [...place.querySelectorAll('thead th')];
   const tops = heads.map((head) => Math.round(head.getBoundingClientRect().top));
-  return [scroll.scrollWidth - scroll.clientWidth, new Set(tops).size];
+  const configs = [...place.querySelectorAll('tbody th')];
+  const lefts = configs.map((head) => Math.round(head.getBoundingClientRect().left));
+  const reason = place.querySelector('.v-failure');
+  const beyond = scroll.scrollWidth - scroll.clientWidth;
+  const room = reason ? reason.getBoundingClientRect().width : width;
+  return [beyond, new Set(tops).size, new Set(lefts).size, room];
 }"""
 # A table in a place of this width. Returned: how far it sticks out, its cells, the heights of its rows, and
 # whether a click unfolds the first folded cell.
@@ -45,6 +51,10 @@ TABLE = """([table, width]) => {
   const before = long && long.clientHeight;
   if (long) root.querySelector('.wbt-more').click();
   return {beyond, heights, cells, unfolds: !!long && long.clientHeight > before};
+}"""
+NAMES = """() => {
+  const names = [...document.querySelectorAll('tbody td .wbt-name')];
+  return [names.map((name) => name.textContent), names.map((name) => name.getBoundingClientRect().height)];
 }"""
 REASON = 3 * "A 12× B 12× SkipLayerNormFusion did not run at this level; EmbedLayerNormFusion neither; "
 FUSIONS = {
@@ -85,9 +95,11 @@ def page(browser: Browser) -> Iterator[Page]:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_numbers_of_two_configs_fit(page: Page, width: int) -> None:
     for record in (ordinary(), comparison(drawn_run("A", 0.002), failed("B", f"no kernel of '/{30 * 'a'}'"))):
-        beyond, lines = page.evaluate(NUMBERS, [numbers_html(numbers_table(record)), width])
+        beyond, lines, columns, reason = page.evaluate(NUMBERS, [numbers_html(numbers_table(record)), width])
         assert beyond <= 1
         assert lines == (1 if width > 500 else 9), "each config is a column where the heads do not fit"
+        assert columns == (1 if width > 500 else 2)
+        assert reason > 0.6 * width
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -107,3 +119,14 @@ def test_numbers_have_as_many_digits_as_their_column_says(page: Page) -> None:
     rows = [[1.98765, 1.98765], [0.00123456, 12345.6], [1234.56, 250]]
     drawn = page.evaluate(TABLE, [{"columns": columns, "rows": rows}, 560])
     assert drawn["cells"] == ["1.99", "1.988", "0.00123", "12,346", "1,235", "250"]
+    drawn = page.evaluate(TABLE, [{"columns": columns, "rows": [[1.1, 1.1]]}, 560])
+    assert drawn["cells"] == ["1.10", "1.1"], "as many digits as those above and below"
+
+
+def test_a_long_name_is_broken_before_a_capital_letter(page: Page) -> None:
+    text = "AttentionFusion and EmbedLayerNormFusion of bert"
+    table = {"columns": [{"name": "passes", "number": False}], "rows": [[text]]}
+    assert page.evaluate(TABLE, [table, 560])["cells"] == [text]
+    names, heights = page.evaluate(NAMES)
+    assert names == ["AttentionFusion", "EmbedLayerNormFusion"]
+    assert max(heights) < 20, "a name is broken only where a line has no room for it"

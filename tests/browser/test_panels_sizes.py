@@ -54,13 +54,18 @@ def test_an_output_of_360_pixels_is_enough(show: Show, pages: Pages) -> None:
     assert sticks_out <= 1
 
 
-def test_the_controls_of_deploy_stand_in_one_line_of_a_small_screen(show: Show, pages: Pages) -> None:
+def test_the_controls_of_share_and_of_deploy_stand_in_a_line_each_of_a_small_screen(
+    show: Show, pages: Pages
+) -> None:
     page = opened(show, width=1024).page
     button(page, "Compare").click()
     compared(page)
     button(page, "share as…").click()
     expect(page.get_by_text("fallback", exact=True)).to_be_visible()
     pages.picture(page, "deploy-1024")
+    sharing = page.evaluate(ROW, "Where to save the bundle; relative to the notebook")
+    assert sharing["count"] == 6
+    assert sharing["height"] <= 4, "Export data stands with the others"
     row = page.evaluate(ROW, "What serves it")
     assert row["count"] == 5
     assert row["height"] <= 4

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from tests.amount import amount
 from tests.factories.comparisons import HOSTILE
 from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value, run_look, series_look
+from workbench.figures.chart_figure import PANEL
 from workbench.figures.chart_scene import WIDTH, chart_scene, ticks
 from workbench.figures.drawing import chart_figure
+from workbench.figures.lettering import text_width
 from workbench.figures.shapes import Polyline, Rect, Text
 
 A, B = run_look(0, "A"), run_look(1, "B")
@@ -133,3 +135,21 @@ def test_ticks_are_few_and_inside(least: float, width: float) -> None:
     numbers = ticks(least, least + width)
     assert len(numbers) <= 7
     assert all(least - 1e-6 * width <= number <= least + width * (1 + 1e-6) for number in numbers)
+
+
+def test_the_text_behind_the_longest_bar_has_room_beside_long_labels() -> None:
+    text = "0.604 ms (30.3 %)"
+    rows = tuple(bars(Value(0.6, text, PLAIN), label=label) for label in ("LayerNormalization", "Add"))
+    figure = chart_figure(Chart(("t",), (Axis("own time a run (ms)"),), rows))
+    end = figure.layout.xaxis.range[1]
+    assert (1 - 0.6 / end) * (PANEL - text_width("LayerNormalization", 13)) >= text_width(text, 12)
+
+
+def test_a_single_row_above_a_legend_has_room_for_the_title_of_its_axis() -> None:
+    heights = {
+        name: chart_figure(
+            Chart(("t",), (Axis("SQNR (dB)", "dot"),), (bars(Value(92.0, "92 dB", look)),))
+        ).layout.height
+        for name, look in (("with", B), ("without", PLAIN))
+    }
+    assert heights["with"] > heights["without"]

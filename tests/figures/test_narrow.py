@@ -12,9 +12,13 @@ import pytest
 from tests.factories.comparisons import HOSTILE
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, one_value, run_look
 from workbench.figures.chart_figure import chart_figure
-from workbench.figures.narrow import BETWEEN, fit_narrow
+from workbench.figures.lettering import text_width
+from workbench.figures.narrow import AXIS_ROOM, BETWEEN, FLOW_ROOM, LEGEND_LINE, TITLE_LINE, fit_narrow
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
+
+LOOK = run_look(0)
+VALUE = Value(2.0, "2 ms", LOOK)
 
 
 def narrowed(figure: go.Figure) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -72,3 +76,52 @@ def test_long_labels_are_cut(label: str, end: str) -> None:
     assert first.endswith(end)
     assert len(first) < 20
     assert "<" not in hostile
+
+
+def test_a_long_title_of_an_axis_is_broken_and_makes_the_figure_higher() -> None:
+    figure = chart_figure(
+        Chart(("t",), (Axis("time since the process was asked for (ms)"),), (one_value("A", VALUE),))
+    )
+    wide, narrow = narrowed(figure)
+    assert narrow["layout"]["xaxis"]["title"]["text"] == "time since the process<br>was asked for (ms)"
+    assert narrow["layout"]["height"] == wide["layout"]["height"] + TITLE_LINE
+
+
+def test_each_name_in_the_legend_has_a_line() -> None:
+    rows = tuple(one_value(label, Value(2.0, "2 ms", run_look(at, label))) for at, label in enumerate("ABC"))
+    wide, narrow = narrowed(chart_figure(Chart(("t",), (Axis("time (ms)"),), rows)))
+    assert narrow["layout"]["height"] == wide["layout"]["height"] + 2 * LEGEND_LINE
+
+
+@pytest.mark.parametrize("text", ["40", "0.604 ms (30.3 %)"])
+def test_the_text_behind_the_longest_bar_fits(text: str) -> None:
+    _, narrow = narrowed(
+        chart_figure(Chart(("t",), (Axis("time (ms)"),), (one_value("A", Value(2.0, text, LOOK)),)))
+    )
+    end = narrow["layout"]["xaxis"]["range"][1]
+    assert text_width(text, 12) <= (1 - 2.0 / end) * AXIS_ROOM + 8
+    assert end < 3 * 2.0, "most of a short text's axis is for the bars"
+
+
+def test_bars_without_a_value_have_a_range() -> None:
+    _, narrow = narrowed(
+        chart_figure(Chart(("t",), (Axis("time (ms)"),), (one_value("A", Value(None, "failed", LOOK)),)))
+    )
+    assert len(narrow["layout"]["xaxis"]["range"]) == 2
+
+
+def test_the_reason_of_an_absent_value_is_cut_to_its_axis() -> None:
+    value = Value(None, "no kernel of ConvInteger in this build, the node is '/conv/Conv_quant'", LOOK)
+    _, narrow = narrowed(chart_figure(Chart(("t",), (Axis("time (ms)"),), (one_value("A", value),))))
+    (reason,) = (mark["text"] for mark in narrow["layout"]["annotations"] if mark["xref"] == "x domain")
+    assert reason.startswith("no kernel")
+    assert text_width(reason, 12) <= AXIS_ROOM
+
+
+def test_the_labels_of_a_flow_leave_room_for_the_other_side() -> None:
+    labels = ["LayerNormalization", "Add", "SkipLayerNormalization"]
+    figure = go.Figure(go.Sankey(node={"label": labels}, link={"source": [0], "target": [2], "value": [1]}))
+    _, narrow = narrowed(figure)
+    drawn = narrow["data"][0]["node"]["label"]
+    assert drawn[1] == "Add"
+    assert all(text_width(label, 12) <= FLOW_ROOM for label in drawn)

@@ -69,7 +69,9 @@ def test_the_roofline_draws_what_is_known_under_both_roofs() -> None:
     names = [trace.name for trace in figure.data]
     assert names == ["float32 and others", "int8", "float32 peak, 100 GFLOP/s", "int8 peak, 400 GOP/s"]
     assert figure.data[0].y == pytest.approx((10.0,))
-    assert "1 nodes" in figure.layout.meta["title"][-1]
+    assert figure.layout.meta["title"][-1].endswith("not known: 1 node")
+    ticks = dict(zip(figure.layout.xaxis.tickvals, figure.layout.xaxis.ticktext, strict=True))
+    assert (ticks[0.5], ticks[2.0], ticks[100.0]) == ("0.5", "2", "100")
 
 
 def test_the_three_nodes_with_most_to_win_are_named() -> None:

@@ -42,7 +42,7 @@ def test_a_faster_candidate_by_equality() -> None:
             Tile("median (ms)", "1.99 → 1.10", "\u221245 %", "gain"),
             Tile("p99 (ms)", "2.26 → 1.23", "\u221245 %", "gain"),
             Tile("memory (MiB)", "61 → 61", "the same"),
-            Tile("load (ms)", "250 → 250", "about the same"),
+            Tile("load (ms)", "250 → 250", "the same"),
             Tile("outputs", "agree", "SQNR 92 dB"),
         ),
     )
@@ -99,6 +99,10 @@ def test_a_tie_and_a_failure_say_so() -> None:
     record = comparison(drawn_run("A", 0.002), failed("B"), kind="unknown")
     made = verdict_picture(record, replace(record.verdict, ratio=None, low=None, high=None))
     assert (made.head, made.effect) == ("B failed", "error"), "it does not look like an open answer"
+    reason = "B could not be measured: load: no kernel of Conv"
+    of_reason = replace(record, verdicts=(replace(record.verdict, reason=reason),))
+    made = verdict_picture(of_reason, of_reason.verdict)
+    assert made.lines[0] == "Load: no kernel of Conv", "the head has said that B failed"
     assert made.lines[-1] == "Fix: Use another model."
     assert made.tiles[0].value == "1.99 → \u2013"
 

@@ -32,6 +32,13 @@ def test_the_first_row_is_chosen_and_drawn_before_and_after() -> None:
     assert [row.node for row in view.panes[1].rows] == ["/a/Gemm"]
 
 
+def test_without_any_remedy_there_is_no_column_of_them() -> None:
+    shown = FusionTable(Fusions({"B": fused()}), BenchState())
+    assert [column["name"] for column in shown.table.columns] == ["fusion", "could", "B", "why not"]
+    assert [column["number"] for column in shown.table.columns] == [False, True, True, False]
+    assert {len(row) for row in shown.table.rows} == {4}
+
+
 def test_choosing_a_row_selects_its_nodes_and_the_first_row_selects_nothing() -> None:
     shown = table()
     assert shown.state.selected == ()

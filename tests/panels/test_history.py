@@ -48,6 +48,7 @@ def test_a_row_says_when_what_and_how_it_ended_without_ids() -> None:
     assert row["when"] == f"{local:%Y-%m-%d %H:%M}"
     assert (row["ago"], row["what"]) == ("1 h ago", "ORT defaults → level basic")
     assert (row["verdict"], row["ratio"], row["pin"], row["note"]) == ("faster", "1.83×", PIN, "keep this")
+    assert dict(zip(COLUMNS, row_of(replace(made, ratio=1.0), "", NOW), strict=True))["ratio"] == "1.00×"
     open_row = dict(zip(COLUMNS, row_of(replace(made, verdict="unknown", ratio=None), "", NOW), strict=True))
     assert (open_row["verdict"], open_row["ratio"]) == ("not settled", None)
 

@@ -23,7 +23,7 @@ def test_without_a_model_samples_are_offered() -> None:
     assert bench.opening.running is not None
     bench.opening.running.finished.wait()
     settle(bench)
-    assert labels(suggestion) == ["What are ORT's rewrites worth on digits-conv? Compare"]
+    assert labels(suggestion) == ["What are ORT's graph optimizations worth on digits-conv? Compare"]
 
 
 def test_a_small_model_is_asked_about_rewrites_and_never_after_a_person_chose(bench: wb.Workbench) -> None:

@@ -122,7 +122,11 @@ def test_further_ways_to_share_stand_in_a_menu(shown: wb.Workbench) -> None:
     results = shown.panels.results
     for display in ("none", None, "none"):
         assert results.row.menu.layout.display == display
+        results.row.status.value = "what the menu has done"
         results.questions.ways.click()
+    assert results.row.status.value, "it is open"
+    results.questions.ways.click()
+    assert not results.row.status.value, "a closed menu leaves nothing behind"
 
 
 def test_a_tab_is_made_when_it_is_first_shown(shown: wb.Workbench) -> None:

@@ -15,7 +15,8 @@ from workbench.figures.template import new_figure, set_title
 from workbench.figures.words import plain, plain_lines
 
 BAR, ROW_GAP, AXIS_TITLE = 18, 8, 64  # pixels
-PANEL = 560  # pixels of one axis in a notebook cell
+PANEL = 560  # pixels of a figure in a notebook cell
+LEAST_HEIGHT = 124  # pixels of a plot above a legend: below them its title and its numbers would run together
 LABEL_ROOM, TEXT_ROOM, SMALL = 260.0, 230.0, 12.0
 DETAIL_COLUMNS = 60
 
@@ -54,7 +55,8 @@ def chart_figure(chart: Chart) -> go.Figure:
     )  # fmt: skip
     stacked = any(axis.kind == "stack" for axis in chart.axes)
     figure.update_layout(barmode="stack" if stacked else "group", bargap=0.25)
-    return set_title(figure, chart.sentences, chart.note, plot_height * lines)
+    height = max(plot_height * lines, LEAST_HEIGHT if in_legend - {""} else 0)
+    return set_title(figure, chart.sentences, chart.note, height)
 
 
 def _columns(chart: Chart) -> int:
@@ -143,7 +145,9 @@ def _range(chart: Chart, axis: int) -> list[float]:
     sides = (least < 0) + (most > 0)
     texts = [_bar_text(value) for index, value in chart.all_values() if index == axis]
     widest = 8 + max((text_width(text, SMALL) for text in texts), default=0.0)
-    share = 0.02 if chart.axes[axis].kind == "stack" else min(0.35, widest * _columns(chart) / PANEL)
+    beside = max((text_width(_label(row.label), 13) for row in chart.rows), default=0.0)
+    panel = (PANEL - beside) / _columns(chart)
+    share = 0.02 if chart.axes[axis].kind == "stack" else min(0.35, widest / panel)
     room = share * (most - least) / (1 - sides * share)
     return [least - (room if least < 0 else 0), most + (room if most > 0 else 0)]
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from html import unescape
 from typing import Any
 
-from workbench.figures.lettering import fitted
+from workbench.figures.lettering import broken, fitted, text_width
 from workbench.figures.words import plain
 
 BETWEEN = 64  # pixels of the numbers and the title of an axis
 LABEL, LABEL_ROOM = 13, 100.0  # pixels of a letter, and of the labels beside the rows
-TEXT_SHARE = 0.25  # of an axis, more than a wide figure leaves for the texts behind its bars
+TEXT, AXIS_ROOM = 12, 145.0  # pixels of a letter behind a bar, and of an axis beside long labels
+MOST_SHARE = 0.65  # of an axis, for the texts behind its bars
+TITLE_ROOM, LEAST_ROOM, TITLE_LINE = 136.0, 60, 17  # pixels: the width of an axis title, and a line's height
+FLOW, FLOW_ROOM = 12, 84.0  # pixels of a letter and of a label in a flow, whose two sides share the width
+LEGEND_LINE = 19  # pixels; each name in the legend stands in a line
 
 
 def fit_narrow(figure: dict[str, Any]) -> None:
@@ -27,7 +31,17 @@ def fit_narrow(figure: dict[str, Any]) -> None:
             layout[y]["ticktext"] = [_short(label) for label in labels]
     texts = [trace for trace in figure["data"] if trace.get("type") == "bar" and trace.get("text")]
     for name in {f"xaxis{trace.get('xaxis', 'x')[1:]}" for trace in texts}:
-        _widen(layout.get(name, {}))
+        of_axis = [trace for trace in texts if f"xaxis{trace.get('xaxis', 'x')[1:]}" == name]
+        _make_room(layout.get(name, {}), of_axis)
+    for mark in layout.get("annotations", ()):
+        if str(mark.get("xref")).endswith(" domain") and "<" not in mark["text"]:  # why a row has no value
+            mark["text"] = plain(fitted(unescape(mark["text"]), TEXT, AXIS_ROOM))
+    for trace in figure["data"]:
+        if trace.get("type") == "sankey":
+            trace["node"]["label"] = [_fit(label, FLOW, FLOW_ROOM) for label in trace["node"]["label"]]
+    lines_of_titles = sum(_break_title(layout[name]) - 1 for name in names)
+    if "height" in layout:
+        layout["height"] += LEGEND_LINE * max(0, _legend_lines(figure) - 1) + TITLE_LINE * lines_of_titles
 
 
 def _stack(layout: dict[str, Any], axes: list[tuple[str, str]], lines: int) -> None:
@@ -55,15 +69,45 @@ def _is_name(mark: dict[str, Any]) -> bool:
 
 def _short(label: str) -> str:
     """Return a label cut to its room; one with tags was broken into lines already."""
-    if "<" in label:
-        return label
+    return label if "<" in label else _fit(label, LABEL, LABEL_ROOM)
+
+
+def _fit(label: str, size: float, room: float) -> str:
     text = unescape(label)
-    return plain(fitted(text, LABEL, LABEL_ROOM, keep="end" if "/" in text else "start"))
+    return plain(fitted(text, size, room, keep="end" if "/" in text else "start"))
 
 
-def _widen(axis: dict[str, Any]) -> None:
-    """Make room at the ends at which texts stand behind bars."""
-    if "range" in axis:
-        least, most = axis["range"]
-        room = TEXT_SHARE * (most - least)
-        axis["range"] = [least - room if least < 0 else least, most + room if most > 0 else most]
+def _legend_lines(figure: dict[str, Any]) -> int:
+    """Return the number of names in the legend."""
+    if not figure["layout"].get("showlegend", True):
+        return 0
+    return len({trace.get("name") for trace in figure["data"] if trace.get("showlegend", True)} - {None, ""})
+
+
+def _break_title(axis: dict[str, Any]) -> int:
+    """Break the title of an axis into lines that fit, and return their number."""
+    title = axis.get("title", {}).get("text", "")
+    if not title or "<" in title:
+        return 1
+    text = unescape(title)
+    lines = broken(text, LABEL, TITLE_ROOM)
+    rooms = range(LEAST_ROOM, int(TITLE_ROOM), 4)
+    narrower = (broken(text, LABEL, room) for room in rooms)  # as many lines, of about one length
+    even = next((parts for parts in narrower if len(parts) == len(lines) and " ".join(parts) == text), lines)
+    axis["title"]["text"] = "<br>".join(map(plain, even))
+    return len(even)
+
+
+def _make_room(axis: dict[str, Any], bars: list[dict[str, Any]]) -> None:
+    """Make room at the ends of an axis at which texts stand behind bars."""
+    if "range" not in axis:
+        return
+    least, most = axis["range"]
+    widest = max(text_width(unescape(str(text)), TEXT) for bar in bars for text in bar["text"])
+    share = min(MOST_SHARE, (widest + 8) / AXIS_ROOM)
+    values = [value for bar in bars for value in bar["x"] if value is not None] or [0.0]
+    room = share / (1 - share) * (max(0.0, *values) - min(0.0, *values))
+    axis["range"] = [
+        min(least, min(values) - room) if least < 0 else least,
+        max(most, max(values) + room) if most > 0 else most,
+    ]

@@ -9,6 +9,7 @@ from workbench.analysis.passes import FiredPass
 from workbench.analysis.passes.fired import in_words
 from workbench.figures.chart import Axis, Chart, Value, one_value, series_look
 from workbench.figures.drawing import chart_figure
+from workbench.text import counted
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -27,7 +28,8 @@ def passes_chart(explained: Explained) -> Chart:
         value = Value(left, f"{left:,}, {_when(fired)}", _LOOK, detail=in_words(fired.change))
         rows.append(one_value(f"{number}. {fired.name}", value))
     last = passes.fired[-1].change.nodes_after if passes.fired else source
-    sentence = f"{explained.model_name}: {source:,} nodes became {last:,} through {len(passes.names)} passes"
+    names = counted(len(passes.names), "pass", "passes")
+    sentence = f"{explained.model_name}: {source:,} nodes became {last:,} through {names}"
     note = "" if passes.exact else "these passes do not end in exactly ORT's own graph"
     if not passes.followed:
         note = "the passes were not followed one by one: wb.explain(…, passes=True) does it"

@@ -12,11 +12,12 @@ from workbench.figures.palette import OCHRE, SLATE, TEXT
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
 from workbench.figures.words import plain
-from workbench.text import in_ms
+from workbench.text import counted, in_ms
 
 MOST_POINTS = 1500
 SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
 PLOT_PIXELS = 380
+TICKS = [float(f"{step}e{decade}") for decade in range(-3, 5) for step in (1, 2, 5)]  # operations a byte
 MOST_NAMED, MOST_NAME = 3, 22  # nodes with a name, letters of it
 NAME_PLACES = ("top", "bottom", "middle")  # so that names of near nodes stay apart
 
@@ -33,11 +34,15 @@ def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.
             trace.update(legendgroup=key, showlegend=key not in shown)
             figure.add_trace(trace, **place(index, len(runs)))
             shown.add(key)
-    figure.update_xaxes(type="log", dtick="D2" if len(runs) == 1 else 1)
+    figure.update_xaxes(type="log", dtick=1)
+    if len(runs) == 1:  # has room for more; plotly would write 0.2 and 0.5 as 2 and 5
+        figure.update_xaxes(tickvals=TICKS, ticktext=[f"{tick:g}" for tick in TICKS])
     figure.update_yaxes(type="log", dtick=1)
     name_axes(figure, len(runs), "operations a byte moved (1/byte)", "operations a second (GOP/s)")
     unseen = sum(len(roofline.nodes) - len(drawn[label]) for label, roofline in runs.items())
-    note = f"{unseen} nodes that compute nothing or whose work is not known are only in the table"
+    note = (
+        f"only in the table, since they compute nothing or their work is not known: {counted(unseen, 'node')}"
+    )
     title = f"How far nodes are from the limits of this machine; {'; '.join(_most_to_win(runs))}"
     texts = [f"{label}: {roofline}" if label else str(roofline) for label, roofline in runs.items()]
     return set_title(figure, [title, *texts], note, height)

@@ -122,7 +122,10 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
     """Return the reason, where the word says too little, a fix, the interval, and what is unusual."""
     lines = []
     if verdict.kind not in ("faster", "slower"):
-        lines += [part[:1].upper() + part[1:] for part in verdict.reason.split("; ", 1)]
+        reason = verdict.reason
+        if failed is not None:  # the head says so
+            reason = reason.removeprefix(f"{failed.label} could not be measured: ")
+        lines += [part[:1].upper() + part[1:] for part in reason.split("; ", 1)]
     if verdict.kind == "unknown" and failed is not None and failed.failure is not None:
         lines.append(f"Fix: {failed.failure.fix}")
     if verdict.kind in ("faster", "slower", "tie") and verdict.low is not None and verdict.high is not None:
@@ -132,9 +135,9 @@ def _lines(verdict: Verdict, failed: Run | None) -> list[str]:
         digits = ratio_digits(low)
         lines.append(f"{verdict.confidence * 100:.0f} % interval {low:.{digits}f} to {high:.{digits}f}")
     if verdict.clock == "cpu":
-        lines.append("by processor time at one thread")
+        lines.append("By processor time at one thread")
     if verdict.provisional:
-        lines.append("provisional: measuring ended before the next planned look")
+        lines.append("Provisional: measuring ended before the next planned look")
     return lines
 
 
@@ -203,7 +206,7 @@ def _load(baseline: Run, candidate: Run) -> Tile:
     if before_s is None or after_s is None:
         return tile
     if abs(after_s - before_s) < max(NOTABLE_LOAD_S, NOTABLE_LOAD_SHARE * before_s):
-        return Tile(tile.name, tile.value, "about the same")
+        return Tile(tile.name, tile.value, "the same")
     return Tile(tile.name, tile.value, tile.change, "loss" if after_s > before_s else "gain")
 
 

@@ -24,7 +24,7 @@ class Options:
         self.shown: dict[str, tuple[W.Widget, W.Widget]] = {}  # the row and the control of an option
         self.rows = W.VBox([])
         self.name = W.Combobox(
-            placeholder=f"one of {len(self.known)} options, or part of a name",
+            placeholder=f"part of a name, {len(self.known)} options",
             options=[option.name for option in self.known],
             tooltip="Name of an option to set",
         )

@@ -72,6 +72,6 @@ def experiment_for(state: BenchState) -> Experiment | None:
         return Experiment(f"Does int8 pay on {name}? Compare", state.a.replace(precision=precision))
     if state.a.level is None:
         return Experiment(
-            f"What are ORT's rewrites worth on {name}? Compare", state.a.replace(level="disabled")
+            f"What are ORT's graph optimizations worth on {name}? Compare", state.a.replace(level="disabled")
         )
     return None

@@ -53,7 +53,8 @@ def _row(index: int, row: NumbersRow) -> str:
     label = f'<b class="v-run v-run-{min(index, 2)}">{_text(row.label)}</b>'
     cells = "".join(f"<td>{_text(cell)}</td>" for cell in row.cells)
     if row.failure is not None:
-        cells = f'<td class="v-failure" colspan="{len(row.cells)}">{_text(row.failure)}</td>'
+        about = f'data-label="{_text(row.label)}" colspan="{len(row.cells)}"'
+        cells = f'<td class="v-failure" {about}>{_text(row.failure)}</td>'
     return f'<tr><th scope="row">{label} {_text(row.config)}</th>{cells}</tr>'
 
 

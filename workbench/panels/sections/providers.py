@@ -37,12 +37,12 @@ class Providers(Section):
 
     def build(self) -> list[W.Widget]:
         self.boxes: dict[tuple[int, str], ProviderBox] = {}  # by place and name
-        self.empty = W.HTML(note_html("None is listed: the CPU alone."))
+        self.empty = W.HTML(note_html("No provider is listed: only the CPU."))
         self.list = W.VBox([])
         self.choice = W.Dropdown(options=[], tooltip="A provider to add at the end of the list")
         self.add = button("Add", "Add this provider at the end of the list", self._add, self.status)
         hint = "Try every provider of this ONNX Runtime on a model of one node"
-        self.check = button("Check again", hint, self.bench.look_at_machine, self.status, kind="")
+        self.check = button("Check again", hint, self.bench.look_at_machine, self.status)
         self.about, adding = W.HTML(), W.HBox([self.choice, self.add])
         adding.add_class("wbp-adding")
         on_change(self.choice, lambda _: self._describe_choice())

@@ -1,11 +1,17 @@
 // The knob table: a cell for each knob of each config. Texts may come from strangers: textContent only.
 
 const OTHER = "other…";
+const DEFAULT = "default: "; // before the value in effect
+const HEAD = 110, SHORT = 92; // pixels of the names of the rows; of a cell that has no room for more than the value
 
 function el(name, props, ...children) {
   const node = Object.assign(document.createElement(name), props);
   node.append(...children);
   return node;
+}
+
+function inShort(text, short) {
+  return short && text.startsWith(DEFAULT) ? text.slice(DEFAULT.length) : text;
 }
 
 function named(node, name) {
@@ -31,17 +37,17 @@ class Cell {
     this.send({ act: "set", row: this.row, label: this.label, value });
   }
 
-  update(row, cell) {
+  update(row, cell, short) {
     const name = `${row.label}, ${this.label}`;
     const typed = row.typed && (row.options.length < 2 || this.typing || (cell.error && !row.options.includes(cell.value)));
-    const control = typed ? this.box(row) : this.choice(row, cell);
+    const control = typed ? this.box(row) : this.choice(row, cell, short);
     named(control, name);
     control.title = cell.error || `${cell.value}\n${row.help}`;
     control.setAttribute("aria-invalid", String(!!cell.error));
     if (typed) {
       const isDefault = cell.default && !cell.error;
       if (document.activeElement !== control || !this.typing) control.value = isDefault ? "" : cell.value;
-      control.placeholder = isDefault ? cell.value : row.typed;
+      control.placeholder = isDefault ? inShort(cell.value, short) : row.typed;
     } else {
       control.value = cell.value;
     }
@@ -55,9 +61,11 @@ class Cell {
     ].filter(Boolean).join(" ");
   }
 
-  choice(row, cell) {
+  choice(row, cell, short) {
     if (!this.select) {
       this.select = el("select");
+      this.select.onfocus = () => this.name(false);
+      this.select.onblur = () => this.name(this.short);
       this.select.onchange = () => {
         const value = this.select.value;
         if (value === OTHER) return this.type(row);
@@ -71,8 +79,18 @@ class Cell {
       this.options = all.join("\n");
       this.select.replaceChildren(...all.map((text) => el("option", { value: text, textContent: text })));
     }
+    this.short = short;
+    if (document.activeElement !== this.select) this.name(short);
     this.held = cell.value;
     return this.put(this.select);
+  }
+
+  // An open list has every value in full, "default: 2" beside "2".
+  name(short) {
+    for (const option of this.select.options) {
+      const text = inShort(option.value, short);
+      if (option.textContent !== text) option.textContent = text;
+    }
   }
 
   type(row) {
@@ -124,7 +142,7 @@ class Line {
       : [this.node, el("tr", { className: "wbp-help-line" }, this.wide)];
   }
 
-  update(row, columns) {
+  update(row, columns, short) {
     this.name.textContent = row.label;
     this.head.title = this.help.textContent = row.help;
     (this.lead === this.head ? this.wide : this.head).colSpan = columns.length + 1;
@@ -134,7 +152,7 @@ class Line {
       if (!this.cells.has(label)) this.cells.set(label, new Cell(this.send, row.key, label));
     }
     arrange(this.node, [this.lead, ...labels.map((label) => this.cells.get(label).node)]);
-    labels.forEach((label, place) => this.cells.get(label).update(row, row.cells[place]));
+    labels.forEach((label, place) => this.cells.get(label).update(row, row.cells[place], short));
   }
 
   updateLine(row, columns) {
@@ -197,17 +215,22 @@ function render({ model, el: root }) {
       const key = `${place.className}/${row.key}`;
       if (!lines.has(key)) lines.set(key, new Line(send, row, place === found));
       const line = lines.get(key);
-      line.update(row, columns);
+      line.update(row, columns, short);
       nodes.push(...(row.help ? line.nodes : [line.node]));
     }
     arrange(place, nodes);
   }
 
+  let short = false; // whether the cells are narrow
+
   function draw() {
     const columns = model.get("columns");
+    short = root.clientWidth > 0 && (root.clientWidth - HEAD) / columns.length < SHORT;
+    root.classList.toggle("wbk-short", short);
     for (const column of columns) {
       const { show, copy, drop } = headOf(column.label);
-      show.textContent = column.best ? `${column.name} ★` : column.name;
+      const name = short ? column.label : column.name;
+      show.textContent = column.best ? `${name} ★` : name;
       show.title = column.best ? "The fastest. Show its details below" : "Show the details of this config below";
       show.setAttribute("aria-pressed", String(column.shown));
       copy.hidden = !column.duplicates || column.label !== columns[columns.length - 1].label;
@@ -243,7 +266,12 @@ function render({ model, el: root }) {
   };
   for (const name of names) model.on(`change:${name}`, soon);
   draw();
-  return () => names.forEach((name) => model.off(`change:${name}`, soon));
+  const resized = new ResizeObserver(soon);
+  resized.observe(root);
+  return () => {
+    resized.disconnect();
+    names.forEach((name) => model.off(`change:${name}`, soon));
+  };
 }
 
 export default { render };

@@ -2,6 +2,7 @@
 
 const FOLDED = 160; // letters of a cell that is folded to a few lines
 const MANY = 4; // columns; more of them stand below each other where there is no room
+const LONG = 14; // letters of a name that may be broken before a capital letter, in a line that it does not fit
 const MOST_SHOWN = 250; // rows in the page; filtering or sorting shows the others
 
 function el(name, props, ...children) {
@@ -10,15 +11,18 @@ function el(name, props, ...children) {
   return node;
 }
 
-function shown(value, digits = 4) {
+// A column with a unit says how many digits its numbers have: 1.10 below 1.99.
+function shown(value, wanted) {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
+  const digits = wanted || 4;
   if (Number.isInteger(value)) return value.toLocaleString("en-US");
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
   if (size >= 1e6 || (size < 1e-4 && size > 0)) return value.toExponential(digits - 1);
   const rounded = size >= 10 ** (digits - 1) ? value.toFixed(0) : value.toPrecision(digits);
-  return Number(rounded).toLocaleString("en-US", { maximumFractionDigits: 8 });
+  const least = wanted === 3 && rounded.includes(".") ? rounded.split(".")[1].length : 0;
+  return Number(rounded).toLocaleString("en-US", { minimumFractionDigits: Math.min(least, 8), maximumFractionDigits: 8 });
 }
 
 // A long text in a few lines, with a button that shows the others.
@@ -33,6 +37,15 @@ function folded(text) {
     more.setAttribute("aria-expanded", String(open));
   };
   return [whole, more];
+}
+
+// The words of a text; a long name stands in a line of its own rather than broken, and breaks only beyond that.
+function breakable(text) {
+  return text.split(/(\s+)/).map((word) => {
+    const parts = word.length > LONG ? word.replace(/([a-z0-9])(?=[A-Z])/g, "$1\n").split("\n") : [word];
+    if (parts.length < 2) return word;
+    return el("span", { className: "wbt-name" }, ...parts.flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
+  });
 }
 
 function compare(a, b) {
@@ -118,7 +131,7 @@ function render({ model, el: root }) {
       const column = columns[index] || {};
       const text = shown(value, column.digits);
       const cell = el("td", { className: column.number ? "wbt-number" : text.length > 26 ? "wbt-long" : "wbt-short" });
-      cell.append(...(text.length > FOLDED ? folded(text) : text ? [text] : []));
+      cell.append(...(text.length > FOLDED ? folded(text) : text ? breakable(text) : []));
       cell.dataset.name = column.name || "";
       if (value === null) cell.title = "not known";
       if (index === 0 && reason) cell.append(el("div", { className: "wbt-reason", textContent: reason }));

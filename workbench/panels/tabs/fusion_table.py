@@ -32,10 +32,11 @@ class FusionTable(W.VBox):
             (row.pattern, row.could, *dict(row.fused).values(), why_not(row), self._remedies_text(row))
             for row in self.rows.values()
         ]
+        if not any(remedies for *_, remedies in cells):  # an empty column would only take room
+            columns, cells = columns[:-1], [row[:-1] for row in cells]
         self.table = Table.of_rows(columns, cells, "Pick a fusion to see it before and after.", key=0)
-        self.table.columns = [
-            {"name": name, "number": 0 < at < len(columns) - 2} for at, name in enumerate(columns)
-        ]
+        counts = ("could", *fusions.explained)
+        self.table.columns = [{"name": name, "number": name in counts} for name in columns]
         self.detail, self.status = W.VBox([]), W.HTML()
         rows = self.table if self.rows else W.HTML(note_html(NONE))
         super().__init__([rows, self.status, self.detail])
@@ -99,9 +100,7 @@ class FusionTable(W.VBox):
         for label, place in [*reversed(row.places[-1:]), *left[:1]]:
             view: Any = matched_view(self.fusions.explained[label], place)
             if view is not None:
-                what = (
-                    "one place that was fused" if (label, place) in row.places else "one place that was not"
-                )
+                what = "a fused place" if (label, place) in row.places else "a place that is not fused"
                 return [W.HTML(note_html(f"{label}, {what}: before and after")), view]
         return []
 

@@ -19,6 +19,7 @@ from workbench.panels.stale import clock_text
 from workbench.panels.table import Table, cell
 from workbench.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
 from workbench.records.entries import Entry
+from workbench.text import counted
 
 EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
 HEADS = {"what": "A → B", "pin": PIN}
@@ -161,7 +162,7 @@ class HistoryPage:
 
     def _ask_delete(self) -> None:
         self.to_delete = self.picked
-        self.status.value = note_html(f"{len(self.to_delete)} would be deleted for good.")
+        self.status.value = note_html(f"Delete {counted(len(self.to_delete), 'entry', 'entries')} for good?")
         W.set_shown(self.sure, True)
 
     def _delete(self) -> None:

@@ -34,7 +34,7 @@ def row_of(entry: Entry, words: str, now: datetime | None = None) -> list[object
         entry.model or None,
         words if entry.kind == "comparison" else f"└ {entry.kind}",
         "not settled" if entry.verdict == "unknown" else entry.verdict,
-        None if entry.ratio is None else f"{entry.ratio:.3g}×",
+        None if entry.ratio is None else f"{entry.ratio:#.3g}".rstrip(".") + "×",
         PIN if pinned else "",
         note,
         entry.id,

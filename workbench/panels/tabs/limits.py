@@ -53,11 +53,11 @@ class LimitsLine:
         self.status, self.answer = W.HTML(), W.HTML()
         self.p99 = self._field("p99", "ms at most")
         self.accuracy = self._field("accuracy drop", "% at most")
-        self.accuracy.add_class("wbp-roomy")
         self.memory = self._field("memory", "MiB at most")
         self.copy = button("Code", "Copy the code that asks this", self._copy, self.status, kind="quiet-link")
         question = W.HTML("Within limits?", _dom_classes=("wbp-words",))
         row = W.HBox([question, self.p99, self.accuracy, self.memory, self.copy])
+        row.add_class("wbp-limit-fields")
         row.add_class("wbp-tools")
         self.widget = W.VBox([row, self.status, self.answer])
 

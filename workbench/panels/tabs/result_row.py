@@ -75,7 +75,10 @@ class ResultRow:
         """Open or close the menu."""
         if len(self.menu.children) == 1:
             self.menu.children = (*self.menu.children, Deploying(self.bench).widget)
-        W.set_shown(self.menu, self.menu.layout.display == "none")
+        closed = self.menu.layout.display == "none"
+        W.set_shown(self.menu, closed)
+        if not closed:
+            self.status.value = ""
 
     def _show(self, _: object = None) -> None:
         result = self.state.result

@@ -22,7 +22,7 @@ def cards(state: BenchState) -> list[Card]:
 
 ROOFLINE_TAB = Tab(
     "roofline",
-    "First measures what this machine can do at most, then compares each node with it.",
+    "Roofline measures what this machine can do at most, and compares each node with it.",
     cards,
     ("roofline",),
 )

@@ -121,7 +121,7 @@ class TunePage:
         uses = [
             button(f"Use as {label}", f"Put it into {label}", self._use(label), self.status) for label in "AB"
         ]
-        name = W.HTML()
+        name = W.HTML(_dom_classes=("wbp-sentence",))
 
         def show(_: object = None) -> None:
             label = self._picked_label(study)

@@ -20,9 +20,11 @@ class GoalFields:
         self.accuracy = W.Text(
             description="accuracy drop", placeholder="% at most", _dom_classes=("wbp-roomy",)
         )
-        self.error = W.Text(description="error", placeholder="% at most")
+        self.error = W.Text(description="error", placeholder="% at most", _dom_classes=("wbp-slim",))
         self.memory = W.Text(description="memory", placeholder="MiB at most")
-        self.budget = W.BoundedFloatText(120.0, min=10.0, max=7200.0, description="seconds")
+        self.budget = W.BoundedFloatText(
+            120.0, min=10.0, max=7200.0, description="seconds", _dom_classes=("wbp-slim",)
+        )
         self.p99 = W.Text(description="p99", placeholder="ms at most")
         self.load = W.Text(description="load time", placeholder="s at most")
         self.file = W.Text(description="file", placeholder="MiB at most")

@@ -324,9 +324,9 @@ function render({ model, el }) {
     ctx.beginPath();
     ctx.moveTo(0, y + 0.5);
     ctx.lineTo(one.width, y + 0.5);
-    const rough = (right - left) / Math.max(2, one.width / 110), power = 10 ** Math.floor(Math.log10(rough));
+    const rough = (right - left) / Math.max(4, one.width / 110), power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((times) => times * power).find((each) => each >= rough);
-    const [unit, per] = step >= 0.5 ? ["s", 1] : step >= 0.5e-3 || right - left > 5e-3 ? ["ms", 1e3] : ["µs", 1e6];
+    const [unit, per] = step >= 0.5 ? ["s", 1] : step >= 0.5e-3 || right - left >= 1e-3 ? ["ms", 1e3] : ["µs", 1e6];
     const places = Math.max(0, -Math.floor(Math.log10(step * per) + 1e-9));
     ctx.font = `11px ${theme.font}`;
     for (let tick = Math.ceil(left / step); tick * step <= right; tick++) {

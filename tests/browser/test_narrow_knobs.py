@@ -1,0 +1,72 @@
+"""The knob table in little room: the value in effect is readable, an open list has all of it."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from workbench.panels.style import STYLE
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+# The knob table in a place of this width. Returned: the heads, and what the cells show without the focus; the
+# options of a cell that has it.
+KNOBS = """([width, state]) => {
+  const place = document.querySelector('.wbp');
+  place.style.width = `${width}px`;
+  const root = document.createElement('div');
+  place.replaceChildren(root);
+  const stop = renderKnobs({model: {get: (name) => state[name], on() {}, off() {}, send() {}}, el: root});
+  const selects = [...root.querySelectorAll('select')];
+  const shown = () => selects.map((select) => select.selectedOptions[0].textContent);
+  const heads = [...root.querySelectorAll('.wbk-name')].map((head) => head.textContent);
+  const before = shown(), values = selects.map((select) => select.value);
+  selects[0].focus();
+  const listed = [...selects[0].options].map((option) => option.textContent);
+  selects[0].blur();
+  const after = shown();
+  stop();
+  return {heads, before, values, listed, after};
+}"""
+VALUES = ["default: 2", "1", "2"]
+
+
+@pytest.fixture
+def page(browser: Browser) -> Any:
+    script = files("workbench.panels").joinpath("static", "knobs.js").read_text("utf-8")
+    script = script.replace("export default { render };", "window.renderKnobs = render;")
+    page = browser.new_page()
+    page.set_content(f'<!DOCTYPE html><meta charset="utf-8">{STYLE}<div class="wbp"></div>')
+    page.add_script_tag(content=f"(() => {{{script}}})();")
+    yield page
+    page.close()
+
+
+def knobs_of(labels: str) -> dict[str, Any]:
+    """Return what the table shows of a row of each config."""
+    columns = [
+        {"label": label, "name": f"{label} config", "shown": False, "best": False, "drops": False}
+        for label in labels
+    ]
+    cell = {"value": "default: 2", "default": True, "differs": False, "error": ""}
+    row = {"key": "threads", "label": "intra-op threads", "help": "", "options": VALUES, "typed": ""}
+    rows = [{**row, "cells": [cell for _ in labels]}]
+    return {"columns": columns, "rows": rows, "hits": [], "hit_count": "", "total": 293, "search": ""}
+
+
+@pytest.mark.parametrize(("width", "labels"), [(240, "AB"), (380, "ABCD")])
+def test_narrow_cells_show_the_value_and_an_open_list_all(page: Page, width: int, labels: str) -> None:
+    drawn = page.evaluate(KNOBS, [width, knobs_of(labels)])
+    assert drawn["heads"] == list(labels)
+    assert drawn["before"] == drawn["after"] == ["2" for _ in labels]
+    assert drawn["values"] == ["default: 2" for _ in labels]
+    assert drawn["listed"] == VALUES
+
+
+def test_roomy_cells_say_that_the_value_is_the_default(page: Page) -> None:
+    drawn = page.evaluate(KNOBS, [380, knobs_of("AB")])
+    assert drawn["heads"] == ["A config", "B config"]
+    assert drawn["before"] == drawn["after"] == ["default: 2", "default: 2"]
