@@ -39,4 +39,4 @@ def _of(shown: ProfiledRun) -> str:
     top = table[~gaps].head(MOST)
     parts = [f"{op} {share * 100:.0f} %" for op, share in zip(top["op_type"], top["share"], strict=True)]
     parts.append(f"no node {float(table[gaps]['share'].sum()) * 100:.0f} %")
-    return f"{shown.label}: {shown.profile.time_words}, of it {', '.join(parts)}"
+    return f"{shown.label}: {shown.profile.time_words}; {', '.join(parts)}"
