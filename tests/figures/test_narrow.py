@@ -13,7 +13,7 @@ from tests.factories.comparisons import HOSTILE
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, one_value, run_look
 from workbench.figures.chart_figure import chart_figure
 from workbench.figures.lettering import text_width
-from workbench.figures.narrow import AXIS_ROOM, BETWEEN, FLOW_ROOM, LEGEND_LINE, TITLE_LINE, fit_narrow
+from workbench.figures.narrow import BETWEEN, COLUMN, FLOW_ROOM, LEGEND_LINE, TITLE_LINE, fit_narrow
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
 
@@ -93,14 +93,32 @@ def test_each_name_in_the_legend_has_a_line() -> None:
     assert narrow["layout"]["height"] == wide["layout"]["height"] + 2 * LEGEND_LINE
 
 
-@pytest.mark.parametrize("text", ["40", "0.604 ms (30.3 %)"])
-def test_the_text_behind_the_longest_bar_fits(text: str) -> None:
-    _, narrow = narrowed(
-        chart_figure(Chart(("t",), (Axis("time (ms)"),), (one_value("A", Value(2.0, text, LOOK)),)))
-    )
-    end = narrow["layout"]["xaxis"]["range"][1]
-    assert text_width(text, 12) <= (1 - 2.0 / end) * AXIS_ROOM + 8
-    assert end < 3 * 2.0, "most of a short text's axis is for the bars"
+@pytest.mark.parametrize(
+    ("label", "text", "drawn"),
+    [
+        ("A", "40", "40"),
+        ("LayerNormalization", "0.604 ms (30.3 %)", "0.604 ms"),
+        ("A", "2 ms, enough", "2 ms, enough"),
+    ],
+)
+def test_the_text_behind_the_longest_bar_fits(label: str, text: str, drawn: str) -> None:
+    rows = (one_value(label, Value(2.0, text, LOOK)),)
+    _, narrow = narrowed(chart_figure(Chart(("t",), (Axis("time (ms)"),), rows)))
+    (bar,), axis = narrow["data"], narrow["layout"]["xaxis"]
+    assert bar["text"] == [drawn]
+    (shown,) = narrow["layout"]["yaxis"]["ticktext"]
+    room = (1 - 2.0 / axis["range"][1]) * (COLUMN - text_width(shown, 13))
+    assert text_width(drawn, 12) <= room
+    assert axis["range"][1] < 4 * 2.0, "some of the axis is for the bars"
+
+
+def test_axes_below_each_other_have_room_for_titles_of_two_lines() -> None:
+    axes = (Axis("time since the process was asked for (ms)"), Axis("resident memory of each stage (MiB)"))
+    values = tuple((VALUE,) for _ in axes)
+    _, narrow = narrowed(chart_figure(Chart(("t",), axes, (ChartRow("A", values),), columns=1)))
+    layout, between = narrow["layout"], BETWEEN + TITLE_LINE
+    (bottom, _), (_, below) = domains(narrow, 2)
+    assert (bottom - below) * (layout["height"] - layout["margin"]["t"] - between) == pytest.approx(between)
 
 
 def test_bars_without_a_value_have_a_range() -> None:
@@ -115,7 +133,7 @@ def test_the_reason_of_an_absent_value_is_cut_to_its_axis() -> None:
     _, narrow = narrowed(chart_figure(Chart(("t",), (Axis("time (ms)"),), (one_value("A", value),))))
     (reason,) = (mark["text"] for mark in narrow["layout"]["annotations"] if mark["xref"] == "x domain")
     assert reason.startswith("no kernel")
-    assert text_width(reason, 12) <= AXIS_ROOM
+    assert text_width(reason, 12) <= COLUMN
 
 
 def test_the_labels_of_a_flow_leave_room_for_the_other_side() -> None:
@@ -124,4 +142,4 @@ def test_the_labels_of_a_flow_leave_room_for_the_other_side() -> None:
     _, narrow = narrowed(figure)
     drawn = narrow["data"][0]["node"]["label"]
     assert drawn[1] == "Add"
-    assert all(text_width(label, 12) <= FLOW_ROOM for label in drawn)
+    assert all(text_width(label, 13) <= FLOW_ROOM for label in drawn)

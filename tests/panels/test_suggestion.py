@@ -26,10 +26,12 @@ def test_without_a_model_samples_are_offered() -> None:
     assert labels(suggestion) == ["What are ORT's graph optimizations worth on digits-conv? Compare"]
 
 
-def test_a_small_model_is_asked_about_rewrites_and_never_after_a_person_chose(bench: wb.Workbench) -> None:
+def test_a_small_model_is_asked_about_optimizations_and_never_after_a_person_chose(
+    bench: wb.Workbench,
+) -> None:
     experiment = experiment_for(bench.state)
     assert experiment is not None
-    assert "rewrites" in experiment.question
+    assert "graph optimizations" in experiment.question
     assert experiment.b == wb.Config(level="disabled")
     bench.set("spinning", False)
     assert experiment_for(bench.state) is None

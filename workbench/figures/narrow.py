@@ -10,10 +10,11 @@ from workbench.figures.words import plain
 
 BETWEEN = 64  # pixels of the numbers and the title of an axis
 LABEL, LABEL_ROOM = 13, 100.0  # pixels of a letter, and of the labels beside the rows
-TEXT, AXIS_ROOM = 12, 145.0  # pixels of a letter behind a bar, and of an axis beside long labels
-MOST_SHARE = 0.65  # of an axis, for the texts behind its bars
+TEXT, TEXT_ROOM = 12, 70.0  # pixels of a letter and of a text behind a bar, or in its place
+COLUMN, AXIS_ROOM = 215.0, 100.0  # pixels of labels and axis together, and of an axis at least
+MOST_SHARE = 0.7  # of an axis, for the texts behind its bars
 TITLE_ROOM, LEAST_ROOM, TITLE_LINE = 136.0, 60, 17  # pixels: the width of an axis title, and a line's height
-FLOW, FLOW_ROOM = 12, 84.0  # pixels of a letter and of a label in a flow, whose two sides share the width
+FLOW, FLOW_ROOM = 13, 70.0  # pixels of a letter and of a label in a flow, whose two sides share the width
 LEGEND_LINE = 19  # pixels; each name in the legend stands in a line
 
 
@@ -23,8 +24,11 @@ def fit_narrow(figure: dict[str, Any]) -> None:
     names = sorted((name for name in layout if name.startswith("xaxis")), key=lambda name: int(name[5:] or 1))
     axes = [(name, f"yaxis{layout[name].get('anchor', 'y')[1:]}") for name in names]
     lines = len({tuple(layout[y].get("domain", ())) for _, y in axes if y in layout})
-    if len(axes) > lines > 0 and "height" in layout:
-        _stack(layout, axes, lines)
+    title_lines = max((_break_title(layout[name]) for name in names), default=1)
+    if "height" in layout and lines > 0 and (len(axes) > lines or (lines > 1 and title_lines > 1)):
+        _stack(layout, axes, lines, BETWEEN + TITLE_LINE * (title_lines - 1))
+    elif "height" in layout:
+        layout["height"] += TITLE_LINE * (title_lines - 1)
     for _, y in axes:
         labels = layout.get(y, {}).get("ticktext")
         if labels:
@@ -32,23 +36,22 @@ def fit_narrow(figure: dict[str, Any]) -> None:
     texts = [trace for trace in figure["data"] if trace.get("type") == "bar" and trace.get("text")]
     for name in {f"xaxis{trace.get('xaxis', 'x')[1:]}" for trace in texts}:
         of_axis = [trace for trace in texts if f"xaxis{trace.get('xaxis', 'x')[1:]}" == name]
-        _make_room(layout.get(name, {}), of_axis)
+        _make_room(layout.get(name, {}), of_axis, _axis_room(layout, axes))
     for mark in layout.get("annotations", ()):
         if str(mark.get("xref")).endswith(" domain") and "<" not in mark["text"]:  # why a row has no value
-            mark["text"] = plain(fitted(unescape(mark["text"]), TEXT, AXIS_ROOM))
+            mark["text"] = plain(fitted(unescape(mark["text"]), TEXT, _axis_room(layout, axes)))
     for trace in figure["data"]:
         if trace.get("type") == "sankey":
             trace["node"]["label"] = [_fit(label, FLOW, FLOW_ROOM) for label in trace["node"]["label"]]
-    lines_of_titles = sum(_break_title(layout[name]) - 1 for name in names)
     if "height" in layout:
-        layout["height"] += LEGEND_LINE * max(0, _legend_lines(figure) - 1) + TITLE_LINE * lines_of_titles
+        layout["height"] += LEGEND_LINE * max(0, _legend_lines(figure) - 1)
 
 
-def _stack(layout: dict[str, Any], axes: list[tuple[str, str]], lines: int) -> None:
-    """Set axes below each other, each as high as it was."""
+def _stack(layout: dict[str, Any], axes: list[tuple[str, str]], lines: int, between: int) -> None:
+    """Set axes below each other, each as high as it was, with `between` pixels for numbers and title."""
     top, count = layout.get("margin", {}).get("t", 0), len(axes)
-    layout["height"] = top + count * (layout["height"] - top) / lines
-    gap = BETWEEN / (layout["height"] - top - BETWEEN)
+    layout["height"] = top + count * ((layout["height"] - top) / lines + between - BETWEEN)
+    gap = between / (layout["height"] - top - between)
     share = (1 - gap * (count - 1)) / count
     ends = [1 - at * (share + gap) for at in range(count)]
     title = next((layout[y]["title"] for _, y in axes if "title" in layout[y]), None)
@@ -70,6 +73,10 @@ def _is_name(mark: dict[str, Any]) -> bool:
 def _short(label: str) -> str:
     """Return a label cut to its room; one with tags was broken into lines already."""
     return label if "<" in label else _fit(label, LABEL, LABEL_ROOM)
+
+
+def _width(text: object) -> float:
+    return text_width(unescape(str(text)), TEXT)
 
 
 def _fit(label: str, size: float, room: float) -> str:
@@ -98,13 +105,21 @@ def _break_title(axis: dict[str, Any]) -> int:
     return len(even)
 
 
-def _make_room(axis: dict[str, Any], bars: list[dict[str, Any]]) -> None:
-    """Make room at the ends of an axis at which texts stand behind bars."""
+def _axis_room(layout: dict[str, Any], axes: list[tuple[str, str]]) -> float:
+    """Return the pixels that the labels leave for an axis."""
+    labels = [label for _, y in axes for label in layout.get(y, {}).get("ticktext") or () if "<" not in label]
+    return max(AXIS_ROOM, COLUMN - max((text_width(unescape(label), LABEL) for label in labels), default=0.0))
+
+
+def _make_room(axis: dict[str, Any], bars: list[dict[str, Any]], axis_room: float) -> None:
+    """Make room at the ends of an axis for the texts behind its bars; long ones lose their parentheses."""
     if "range" not in axis:
         return
     least, most = axis["range"]
-    widest = max(text_width(unescape(str(text)), TEXT) for bar in bars for text in bar["text"])
-    share = min(MOST_SHARE, (widest + 8) / AXIS_ROOM)
+    if max(_width(text) for bar in bars for text in bar["text"]) > TEXT_ROOM:
+        for bar in bars:
+            bar["text"] = [str(text).split(" (")[0] for text in bar["text"]]
+    share = min(MOST_SHARE, (max(_width(text) for bar in bars for text in bar["text"]) + 8) / axis_room)
     values = [value for bar in bars for value in bar["x"] if value is not None] or [0.0]
     room = share / (1 - share) * (max(0.0, *values) - min(0.0, *values))
     axis["range"] = [
