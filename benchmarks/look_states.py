@@ -31,7 +31,7 @@ bench.a, bench.b = (run.config for run in result.runs)
 bench.state.show_comparison(result, bench.state.request().subject)
 bench.state.study = wb.open({study!r})
 bench"""
-EXAMINED = ("explanation", "profile")  # that are of the model if it is asked for
+EXAMINED = ("explanation", "profile", "memory", "roofline", "findings")  # of the model if one is asked for
 
 
 def record_in(state: str) -> ComparisonRecord:
@@ -62,7 +62,7 @@ def source_in(folder: Path, state: str, model: str | None) -> str:
     name = replace(record.model, name=Path(model or USUAL).stem)
     result = wb.Comparison(replace(record, runs=runs, model=name), parts=tuple(parts))
     for kind, part in examples.further().items():
-        if kind in KEPT and "B" in labels:
+        if kind in KEPT and "B" in labels and not (model and kind in EXAMINED):
             result.add(part, "B")
     bundle = result.save(folder / f"{state}.ortbench")
     study = wb.Study(examples.study()).save(folder / f"{state}-study.ortbench")

@@ -2,9 +2,9 @@
 
 States: decided, tied, unknown (not settled yet), failed (B could not be loaded), empty (nothing compared).
 Their comparisons are made by hand, so nothing is measured. With `-m MODEL`, a sample or a path, ONNX Runtime
-makes the explanations and profiles; otherwise they are of a made graph. FOLDER gets the first screen, each
-tab and each expanded view, at each width and in each theme, and contact sheets of them. Elements
-that reach beyond the panels, and words that are cut, are printed.
+makes the explanations, profiles (at the scale of the comparison), rooflines and findings; otherwise they are
+of a made graph. FOLDER gets the first screen, each tab and each expanded view, at each width and in each
+theme, and contact sheets of them. Elements that reach beyond the panels, and words that are cut, are printed.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from benchmarks.look_states import STATES, source_in
-from tests.browser.harness.book import open_book
+from tests.browser.harness.book import ERROR, open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import Lab, started_lab
 from tests.browser.harness.panels import TABS, tab
+from workbench.errors import WorkbenchError
 
 WIDTHS, THEMES = (1440, 1920, 1024, 390), ("light", "dark")
 HEIGHT, TALL = 900, 1800  # pixels of the first screen, and of the window in which a tab is pictured
 NARROW = 700  # a narrower window has no side bar
 DRAWN = 900  # ms that canvases and figures may take to settle once their tab is filled
+MOST_TOLD = 600  # letters of the end of an error
 SHEET = 1560  # pixels of a contact sheet, which is as high as wide
 THEMED = "light => document.body.dataset.jpThemeLight === String(light)"
 TROUBLE = """() => {
@@ -96,13 +98,21 @@ def sheets(paths: Iterable[Path], stem: str, folder: Path) -> list[Path]:
     return targets
 
 
+def drawn_or_failed(page: Page) -> None:
+    """Wait for the panels, or raise what their cell raised: an unknown model would be waited for in vain."""
+    error = page.locator(ERROR)
+    expect(page.locator(".wbp-verdict").or_(error).first).to_be_visible()
+    if error.count():
+        raise WorkbenchError(error.first.inner_text()[-MOST_TOLD:], "read the error; nothing was pictured")
+
+
 def look(lab: Lab, pages: Pages, state: str, asked: argparse.Namespace) -> None:
     """Take pictures of a state at every width and in every theme."""
     name = re.sub(r"[^\w.-]+", "-", f"{state}-{Path(asked.model).stem}" if asked.model else state)
     page = pages.open(width=asked.widths[0], height=HEIGHT)
     book = open_book(page, lab, lab.write(f"{name}.ipynb", source_in(lab.folder, state, asked.model)))
     book.run_all()
-    expect(page.locator(".wbp-verdict").first).to_be_visible()
+    drawn_or_failed(page)
     for theme in asked.themes:
         page.emulate_media(color_scheme=theme)
         page.wait_for_function(THEMED, arg=theme == "light")

@@ -11,7 +11,7 @@ from workbench.analysis.passes.fusion_table import NOT_KNOWN, FusionRow, NotFuse
 from workbench.analysis.passes.missed import Missed
 from workbench.analysis.passes.remedies import Remedy, remedy
 from workbench.config import Config, TransformerFusion
-from workbench.results.fusions import Fusions
+from workbench.results.fusions import Fusions, why_not
 
 PLACE = ("/a/MatMul", "/a/Add")
 LEVEL = "GeluFusionL2 did not run at this level"
@@ -55,6 +55,12 @@ def test_the_table_names_each_reason_once_with_its_counts() -> None:
         {"pattern": "gelu", "could": 2, "A": 0, "B": 0, "why_not": f"A 2× B 1× {LEVEL}",
          "passes": "GeluFusionL2"},
     ]  # fmt: skip
+
+
+def test_many_places_are_written_like_all_counts() -> None:
+    gelu = Missed("gelu", PLACE, (), ("GeluFusionL2",), LEVEL, "the config")
+    (row,) = fusion_rows({"A": missing(*[gelu] * 1200)})
+    assert why_not(row) == f"A 1,200× {LEVEL}"
 
 
 def test_nothing_to_fuse_is_an_empty_table() -> None:

@@ -322,3 +322,50 @@ def test_two_graphs_side_by_side_begin_at_one_height(pages: Pages, tmp_path: Pat
     page.get_by_role("button", name="Show the whole graph").click()
     page.wait_for_function(SAME_TOP)
     assert pages.thrown == []
+
+
+ONE_SCALE = """() => {
+  const [first, second] = stages.map((stage) => ({scale: stage.kx, ...stage.asked.bounds()}));
+  const whole = stages.every((stage) => !stage.fresh && stage.width > 1);
+  return whole && first.scale === second.scale && first.w === second.w;
+}"""
+
+
+@pytest.mark.parametrize("width", [590, 1440])
+def test_boxes_of_both_graphs_have_one_size(pages: Pages, tmp_path: Path, width: int) -> None:
+    url = exported(tmp_path, graph_view(explained(12_000)))
+    path = tmp_path / "page.html"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        text.replace("const views = ", f"{STAGES} window.stages = stages;\nconst views = ", 1),
+        encoding="utf-8",
+    )
+    page = pages.open(url, width=width, offline=True)
+    painted(page, 1)
+    page.wait_for_function(ONE_SCALE)
+    page.get_by_role("button", name="Fill the window").click()
+    page.wait_for_function(ONE_SCALE)
+    page.wait_for_function("() => stages[0].height > 600")
+    page.wait_for_function(ONE_SCALE)
+    pages.picture(page, f"graph-view-one-scale-{width}")
+    assert pages.thrown == []
+
+
+# How many pixels of each canvas are of a dark shade of what numbers are coloured with.
+DARK = """() => [...document.querySelectorAll('.wbv-stage canvas')].map((canvas) => {
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let dark = 0;
+  for (let i = 0; i < data.length; i += 4) dark += data[i] - data[i + 1] > 40;
+  return dark;
+})"""
+
+
+def test_times_of_both_graphs_are_coloured_by_one_scale(pages: Pages, tmp_path: Path) -> None:
+    record = explained(60)
+    slow, fast = ({node.key: time_s for node in record.optimized.nodes} for time_s in (1e-3, 1e-6))
+    view = graph_view(record, record, times_s=slow, after_times_s=fast, color="time")
+    page = pages.open(exported(tmp_path, view), offline=True)
+    painted(page, 1)
+    page.wait_for_function(f"() => ({DARK})()[0] > 1000")
+    assert page.evaluate(DARK)[1] == 0, "a thousandth of the time is not as dark"
+    assert pages.thrown == []

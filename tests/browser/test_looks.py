@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import workbench as wb
+from benchmarks.looks import drawn_or_failed
 from tests.browser.conftest import Show
 from tests.browser.harness.axe import faults
 from tests.browser.harness.chromium import Pages
 from tests.browser.harness.panels import tab, until
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
+from workbench.errors import WorkbenchError
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -105,3 +107,14 @@ def test_words_of_figures_in_an_exported_page(pages: Pages, bundle: Path, theme:
     expect(page.locator("figure.plot .js-plotly-plot")).to_have_count(figures.count())
     expect(page.locator("figure.plot .main-svg text").first).to_be_visible()
     readable(page, "figure.plot")
+
+
+def test_a_cell_that_fails_ends_the_wait_for_pictures(browser: Browser) -> None:
+    page = browser.new_page()
+    page.set_content(
+        '<div class="jp-RenderedText" data-mime-type="application/vnd.jupyter.error">'
+        "ModelError: 'bert-tiny' is neither a file here nor a sample</div>"
+    )
+    with pytest.raises(WorkbenchError, match="'bert-tiny' is neither a file here nor a sample"):
+        drawn_or_failed(page)
+    page.close()

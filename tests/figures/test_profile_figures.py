@@ -82,11 +82,33 @@ def test_the_three_nodes_with_most_to_win_are_named() -> None:
     figure = roofline_figure(RooflineRecord(nodes, PeakRow(1, 100e9, None, 10e9), 0.2))
     assert dict(zip((row[0] for row in figure.data[0].customdata), figure.data[0].text, strict=True)) == {
         "a": "",
-        "b": "b",
-        "c": "c",
-        "/long/path/of/a/node/MatMul_1": "…ath/of/a/node/MatMul_1",
+        "b": "1 b",
+        "c": "2 c",
+        "/long/path/of/a/node/MatMul_1": "3 MatMul_1",
     }
-    assert "most to win: b 9 ms, c 8 ms" in figure.layout.meta["title"][1]
+    winners = "most to win: 1 b: 9 ms, 2 c: 8 ms, 3 …ath/of/a/node/MatMul_1: 7 ms"
+    assert winners in figure.layout.meta["title"][1]
+
+
+def test_a_node_without_operations_is_told_to_be_in_the_table() -> None:
+    nodes = (
+        NodeLimit("Reshape_1", "Reshape", 1, 40e-6, None, 10**5, 1e-6, "memory"),
+        NodeLimit("m/MatMul", "MatMul", 1, 30e-6, 10**5, 10**5, 10e-6, "compute"),
+    )
+    figure = roofline_figure(RooflineRecord(nodes, PeakRow(1, 100e9, None, 10e9), 0.2))
+    assert figure.data[0].text == ("2 MatMul",), "its number is that of the title"
+    assert "1 Reshape_1: 39 µs (in the table), 2 m/MatMul: 20 µs" in figure.layout.meta["title"][1]
+
+
+def test_peaks_that_differ_between_runs_stand_in_one_entry() -> None:
+    nodes = (NodeLimit("a", "MatMul", 1, 0.001, 10**7, 10**5, 0.0005, "compute"),)
+    runs = {
+        label: RooflineRecord(nodes, PeakRow(2, 96e9, int8, 10e9), 0.004)
+        for label, int8 in (("A", 818e9), ("B", 844e9))
+    }
+    figure = roofline_figure(runs)
+    entries = [trace.name for trace in figure.data if trace.showlegend]
+    assert entries == ["float32 and others", "float32 peak, 96 GFLOP/s", "int8, A 818, B 844 GOP/s"]
 
 
 @pytest.mark.real

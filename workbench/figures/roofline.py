@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from math import sqrt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf, log10, sqrt
 
 import plotly.graph_objects as go
 
 from workbench.analysis.roofline.node_limits import INT8, NodeLimit, RooflineRecord
+from workbench.figures.lettering import fitted, text_width
+from workbench.figures.name_places import Point, name_places
 from workbench.figures.palette import OCHRE, SLATE, TEXT
 from workbench.figures.side_by_side import name_axes, place, plots_of_runs
 from workbench.figures.template import set_title
 from workbench.figures.words import plain
-from workbench.text import counted, in_ms
+from workbench.text import counted, in_time
 
 MOST_POINTS = 1500
 SMALLEST, LARGEST = 5, 30  # pixels; the area is the time
 PLOT_PIXELS = 380
 TICKS = [float(f"{step}e{decade}") for decade in range(-3, 5) for step in (1, 2, 5)]  # operations a byte
-MOST_NAMED, MOST_NAME = 3, 22  # nodes with a name, letters of it
-NAME_PLACES = ("top", "bottom", "middle")  # so that names of near nodes stay apart
+MOST_NAMED, MOST_NAME = 3, 22  # nodes with a name, letters of it above the plots
+LETTER, NAME_PIXELS = 13, 110  # of the names in a plot: a letter's size, the widest name
+NAME_ROOM = (150.0, 270.0)  # pixels of a plot in a narrow column, where names have the least room
+PEAKS = (
+    ("float32", "GFLOP/s", "float32_flops", SLATE, "solid"),
+    ("int8", "GOP/s", "int8_flops", OCHRE, "dash"),
+)
 
 
 def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.Figure:
@@ -29,8 +36,9 @@ def roofline_figure(roofs: RooflineRecord | Mapping[str, RooflineRecord]) -> go.
     drawn = {label: _drawn(roofline) for label, roofline in runs.items()}
     shown: set[str] = set()
     for index, (label, roofline) in enumerate(runs.items()):
-        for trace in (*_clouds(drawn[label]), *_roofs(roofline, drawn[label])):
-            key = str(trace.name)  # the peaks of runs with other thread counts are others
+        names = _names(_ranked(roofline.nodes), drawn, label)
+        for trace in (*_clouds(drawn[label], names), *_roofs(roofline, drawn[label], runs)):
+            key = str(trace.name)
             trace.update(legendgroup=key, showlegend=key not in shown)
             figure.add_trace(trace, **place(index, len(runs)))
             shown.add(key)
@@ -52,49 +60,53 @@ def _most_to_win(runs: Mapping[str, RooflineRecord]) -> Iterator[str]:
     """Yield the nodes of each run that lose most time to their limits."""
     for label, roofline in runs.items():
         winners = ", ".join(
-            f"{_short(node)} {in_ms(node.could_gain_s, 3)}" for node in _winners(roofline.nodes)
+            f"{rank} {_short(node)}: {in_time(node.could_gain_s or 0.0)}{_elsewhere(node)}"
+            for rank, node in enumerate(_ranked(roofline.nodes)[:MOST_NAMED], 1)
         )
         if winners:
             yield f"most to win{f' in {label}' if label else ''}: {winners}"
 
 
+def _elsewhere(node: NodeLimit) -> str:
+    return "" if _is_known(node) else " (in the table)"
+
+
+def _is_known(node: NodeLimit) -> bool:
+    """Return whether a node has a place in the plot; one that only moves data has none."""
+    return bool(node.flops and node.bytes_moved and node.time_s and node.calls_per_run)
+
+
 def _drawn(roofline: RooflineRecord) -> list[NodeLimit]:
-    known = (
-        node
-        for node in roofline.nodes
-        if node.flops and node.bytes_moved and node.time_s and node.calls_per_run
-    )
-    return sorted(known, key=lambda node: -node.time_s)[:MOST_POINTS]
+    return sorted(filter(_is_known, roofline.nodes), key=lambda node: -node.time_s)[:MOST_POINTS]
 
 
-def _clouds(drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
-    winners = _winners(drawn)
+def _clouds(drawn: list[NodeLimit], names: Mapping[NodeLimit, tuple[str, str]]) -> Iterator[go.Scatter]:
     for name, int8, symbol, color in (
         ("float32 and others", False, "circle", SLATE),
         ("int8", True, "diamond", OCHRE),
     ):
         nodes = [node for node in drawn if (node.op_type in INT8) is int8]
         if nodes:
-            yield _points(nodes, winners, name, symbol, color)
+            yield _points(nodes, names, name, symbol, color)
 
 
-def _points(nodes: list[NodeLimit], named: list[NodeLimit], name: str, symbol: str, color: str) -> go.Scatter:
+def _points(
+    nodes: list[NodeLimit], names: Mapping[NodeLimit, tuple[str, str]], name: str, symbol: str, color: str
+) -> go.Scatter:
     longest = max(node.time_s for node in nodes)
-    rates = [(node.flops or 0) * node.calls_per_run / node.time_s / 1e9 for node in nodes]
-    places = [(node.flops or 0) / (node.bytes_moved or 1) for node in nodes]
-    middle = sqrt(min(places) * max(places))
+    places, rates = zip(*(_place(node) for node in nodes), strict=True)
     return go.Scatter(
         x=places,
         y=rates,
         mode="markers+text",
-        text=[plain(_short(node)) if node in named else "" for node in nodes],
-        textposition=[_name_place(node, named, middle) for node in nodes],
+        text=[plain(names[node][0]) if node in names else "" for node in nodes],
+        textposition=[names[node][1] if node in names else "top center" for node in nodes],
         name=name,
         marker={
             "symbol": symbol,
             "color": color,
             "opacity": 0.75,
-            "size": [SMALLEST + (LARGEST - SMALLEST) * (node.time_s / longest) ** 0.5 for node in nodes],
+            "size": [_size(node, longest) for node in nodes],
             "line": {"color": TEXT, "width": 1},
         },
         customdata=[
@@ -112,17 +124,44 @@ def _reached(node: NodeLimit) -> str:
     return f"{node.achieved:.0%} of its limit, bound by {node.bound}"
 
 
-def _name_place(node: NodeLimit, named: list[NodeLimit], middle: float) -> str:
-    """Return the place of a name beside its point, on the side that has room; nodes without one have any."""
-    place = NAME_PLACES[named.index(node)] if node in named else "top"
-    return f"{place} {'right' if (node.flops or 0) / (node.bytes_moved or 1) <= middle else 'left'}"
+def _names(
+    ranked: Sequence[NodeLimit], drawn: Mapping[str, list[NodeLimit]], label: str
+) -> dict[NodeLimit, tuple[str, str]]:
+    """Return the name and its place for the drawn nodes of this run with most to win; numbers are ranks."""
+    shown = set(drawn[label])
+    named = [node for node in ranked if node in shown][:MOST_NAMED]
+    everywhere = [_place(node) for nodes in drawn.values() for node in nodes]
+    ends = [(_log(min(values)), _log(max(values))) for values in zip(*everywhere, strict=True)]
+    points, texts = [], []
+    for node in named:
+        texts.append(fitted(f"{ranked.index(node) + 1} {_leaf(node)}", LETTER, NAME_PIXELS))
+        right, up = (
+            (_log(value) - low) / (high - low or 1.0)
+            for value, (low, high) in zip(_place(node), ends, strict=True)
+        )
+        radius = _size(node, max(other.time_s for other in drawn[label])) / 2
+        width = text_width(texts[-1], LETTER)
+        points.append(Point(right * NAME_ROOM[0], (1 - up) * NAME_ROOM[1], radius, width))
+    return dict(zip(named, zip(texts, name_places(points, *NAME_ROOM), strict=True), strict=True))
 
 
-def _winners(nodes: Iterable[NodeLimit]) -> list[NodeLimit]:
-    """Return the nodes that lose most time to their limits, the largest loss first."""
-    return sorted((node for node in nodes if node.could_gain_s), key=lambda node: -(node.could_gain_s or 0))[
-        :MOST_NAMED
-    ]
+def _place(node: NodeLimit) -> tuple[float, float]:
+    """Return the operations a byte of a drawn node, and its billions of operations a second."""
+    flops = node.flops or 0
+    return flops / (node.bytes_moved or 1), flops * node.calls_per_run / node.time_s / 1e9
+
+
+def _log(value: float) -> float:
+    return log10(value) if 0 < value < inf else 0.0
+
+
+def _size(node: NodeLimit, longest_s: float) -> float:
+    return SMALLEST + (LARGEST - SMALLEST) * sqrt(node.time_s / longest_s)
+
+
+def _ranked(nodes: Iterable[NodeLimit]) -> list[NodeLimit]:
+    """Return the nodes that lose time to their limits, the largest loss first."""
+    return sorted((node for node in nodes if node.could_gain_s), key=lambda node: -(node.could_gain_s or 0))
 
 
 def _short(node: NodeLimit) -> str:
@@ -130,15 +169,20 @@ def _short(node: NodeLimit) -> str:
     return node.node if len(node.node) <= MOST_NAME else f"…{node.node[-MOST_NAME:]}"
 
 
-def _roofs(roofline: RooflineRecord, drawn: list[NodeLimit]) -> Iterator[go.Scatter]:
+def _leaf(node: NodeLimit) -> str:
+    """Return the last part of a node's path."""
+    return node.node.rstrip("/").rpartition("/")[2] or node.node
+
+
+def _roofs(
+    roofline: RooflineRecord, drawn: list[NodeLimit], runs: Mapping[str, RooflineRecord]
+) -> Iterator[go.Scatter]:
     peaks = roofline.peaks
     if peaks.bytes_per_s is None:
         return
-    intensities = [(node.flops or 0) / (node.bytes_moved or 1) for node in drawn] or [1.0]
-    for name, unit, peak, color, dash in (
-        ("float32 peak", "GFLOP/s", peaks.float32_flops, SLATE, "solid"),
-        ("int8 peak", "GOP/s", peaks.int8_flops, OCHRE, "dash"),
-    ):
+    intensities = [_place(node)[0] for node in drawn] or [1.0]
+    for name, unit, field, color, dash in PEAKS:
+        peak = getattr(peaks, field)
         if peak is None:
             continue
         ridge = peak / peaks.bytes_per_s
@@ -147,7 +191,16 @@ def _roofs(roofline: RooflineRecord, drawn: list[NodeLimit]) -> Iterator[go.Scat
             x=[left, ridge, right],
             y=[left * peaks.bytes_per_s / 1e9, peak / 1e9, peak / 1e9],
             mode="lines",
-            name=f"{name}, {peak / 1e9:,.0f} {unit}",
+            name=f"{_peaks_text(name, field, runs)} {unit}",
             line={"color": color, "dash": dash},
             hoverinfo="skip",
         )
+
+
+def _peaks_text(name: str, field: str, runs: Mapping[str, RooflineRecord]) -> str:
+    """Return a peak in billions a second, for each run where they differ."""
+    peaks = {label: getattr(roofline.peaks, field) for label, roofline in runs.items()}
+    texts = {label: f"{peak / 1e9:,.0f}" for label, peak in peaks.items() if peak is not None}
+    if len(set(texts.values())) == 1:
+        return f"{name} peak, {next(iter(texts.values()))}"
+    return f"{name}, {', '.join(f'{label} {text}' for label, text in texts.items())}"

@@ -112,7 +112,7 @@ def why_not(row: FusionRow) -> str:
     """Return each reason once, with its places in each run."""
     counts: dict[str, list[str]] = {}
     for group in row.not_fused:
-        counts.setdefault(group.reason, []).append(f"{group.label} {group.count}×")
+        counts.setdefault(group.reason, []).append(f"{group.label} {group.count:,}×")
     return "; ".join(f"{' '.join(labels)} {reason}" for reason, labels in counts.items())
 
 

@@ -8,7 +8,7 @@ from workbench.panels.markup import note_html, text
 from workbench.records.display import config_in_words
 from workbench.records.findings import NOTHING, FindingRecord, FindingsRecord
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
-from workbench.text import bytes_text, counted, in_ms
+from workbench.text import counted, in_digits, in_ms
 
 if TYPE_CHECKING:
     from workbench.results.fix_result import FixResult
@@ -46,7 +46,7 @@ def gain_text(finding: FindingRecord) -> str:
     if gain.saved is None:
         return "?"
     if gain.subject == "memory":
-        return f"{about}{bytes_text(round(gain.saved))}"
+        return f"{about}{in_digits(gain.saved / (1 << 20), 3)} MiB"
     return f"{about}{in_ms(gain.saved, 3)}"
 
 

@@ -63,7 +63,7 @@ def _groups(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind
         alike.setdefault(row.label, []).append(row)
     for label, group in sorted(alike.items(), key=lambda pair: -_size(pair[1])):
         size = _size(group)
-        title = label if len(group) == 1 else f"{label}, {len(group)} times"
+        title = label if len(group) == 1 else f"{label}, {len(group):,} times"
         op = (group[0].b_ops or group[0].a_ops or (None,))[0] if kind != Kind.GAP else None
         top = boxes.add(
             title,

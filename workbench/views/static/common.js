@@ -43,7 +43,7 @@ function fitText(ctx, text, width) {
         if (ctx.measureText(cut(letters, middle)).width <= room) low = middle;
         else keep = middle - 1;
       }
-      found = low > 1 ? cut(letters, low) : "";
+      found = low > 2 ? cut(letters, low) : ""; // fewer letters tell nothing
     }
     if (fitted.size > 20000) fitted.clear();
     fitted.set(key, found);

@@ -56,7 +56,7 @@ function drawCell(ctx, theme, pane, cell, k) {
   const port = !box && rows.kind[row] !== NODE, inserted = !box && rows.inserted[row], sum = pane.sum(item);
   const kinds = [...sum.kinds].sort((a, b) => b[1] - a[1]), style = !box && kinds.length ? view.styles.get(kinds[0][0]) : null;
   const amount = sum.nodes ? pane.amount(item) : null, known = amount !== null && amount >= 0, blank = amount !== null && !known;
-  const fill = known ? heat(theme, amount / (pane.most[mode.name] || 1)) : style ? mix(theme.paper, style.style.color, 0.16) : box ? theme.panel : theme.paper;
+  const fill = known ? heat(theme, amount / (view.most(mode.name) || 1)) : style ? mix(theme.paper, style.style.color, 0.16) : box ? theme.panel : theme.paper;
   if (inserted) ctx.setLineDash([4, 3]);
   shape(ctx, cell, port ? h / 2 : 4, fill, mix(theme.line, theme.ink, 0.25), box ? 1.4 : 1);
   if (k >= 0.12) ctx.stroke();
@@ -81,13 +81,13 @@ function drawCell(ctx, theme, pane, cell, k) {
   const size = letters(13, k), tall = h - (box ? 12 : 4), two = size * (box ? 2.45 : 2.3) <= tall;
   if (size * 1.15 > tall) return;
   const glyph = (style?.glyph || (inserted ? "+" : "")), left = x + (port ? 12 : box && !blank ? 8 : 16), room = x + w - left - 8;
-  const base = two ? y + (box ? 2 : 4) + size : y + (tall + size * 0.74) / 2 + (box ? 0 : 2), bold = `600 ${size}px ${theme.font}`;
+  const base = two ? y + 2 + size : y + (tall + size * 0.74) / 2 + (box ? 0 : 2), bold = `600 ${size}px ${theme.font}`;
   ctx.font = bold;
   const label = fitText(ctx, `${box ? "▸ " : ""}${pane.title(item)}`, room - (glyph ? size : 0)), used = ctx.measureText(label).width + 8;
   write(ctx, label, left, base, ink);
   if (glyph) write(ctx, glyph, x + w - size - 3, base, ink);
   ctx.font = `${letters(11.5, k)}px ${theme.font}`;
-  if (two || pane.view.columns) write(ctx, fitParts(ctx, under(pane, item, port), two ? room : room - used - (glyph ? size : 0), pane.view.columns ? "  " : ", "), two ? left : left + used, two ? y + (box ? 1 : 4) + size * 2.15 : base, known ? ink : theme.soft);
+  if (two || pane.view.columns) write(ctx, fitParts(ctx, under(pane, item, port), two ? room : room - used - (glyph ? size : 0), pane.view.columns ? "  " : ", "), two ? left : left + used, two ? y + 1 + size * 2.2 : base, known ? ink : theme.soft);
   if (two) drawStubs(ctx, theme, pane, cell, k);
 }
 
@@ -134,9 +134,13 @@ function drawStubs(ctx, theme, pane, { item, x, y, w, h }, k) {
     ctx.fillStyle = theme.soft;
     ctx.fillRect(x + 13, edge + min(0, 6 * dir), 1.5, 6);
     ctx.fillRect(x + 10, edge + 6 * dir, 8, 1.5);
-    ctx.font = `${letters(10, k)}px ${theme.font}`;
+    const size = letters(10, k);
+    ctx.font = `${size}px ${theme.font}`;
     const told = dir < 0 ? leaf(pane.view.text(tensors[0])).replace(/_output_\d+$/, "") + more : `to ${count(list.length)}`;
-    write(ctx, fitText(ctx, told, dir < 0 ? w / 2 - 24 : w - 24), x + 21, edge + (dir < 0 ? -3 : 10), theme.soft);
+    const label = fitText(ctx, told, dir < 0 ? w / 2 - 24 : w - 24), base = edge + (dir < 0 ? -3 : 10);
+    ctx.fillStyle = ground(theme, pane, { item: pane.above(item) }); // a line passes behind it
+    ctx.fillRect(x + 20, base - size * 0.85, ctx.measureText(label).width + 2, size);
+    write(ctx, label, x + 21, base, theme.soft);
   }
 }
 

@@ -3,6 +3,7 @@
 const MOST_SHOWN = 6000, MOST_SELECTED = 2000, MOST_LEGEND = 14;
 const MOST_TYPES = 10; // op types below the search
 const READABLE = 0.4; // the smallest scale that is chosen without being asked to show everything: letters of 11 pixels fit
+const MOST_LETTER = 28; // of the letters in the graph that the width of boxes is for: 11 pixels at READABLE
 const LEAST_FIRST = 0.5; // scale of the whole graph at first, as long as closing boxes helps
 const STACKED = 460; // pixels of a view; less has one graph below the other
 const NARROW = 820; // pixels of a view; less has the inspector below
@@ -35,6 +36,7 @@ function render({ model, el }) {
   const body = make("div", "wbv-body", "", root), holder = make("div", "wbv-panes", "", body);
   let panes = null;
   panes = data.panes.map(paneOf);
+  view.most = (name) => max(...panes.map((pane) => pane.most[name])); // one scale of colours for both
   view.ops = new Set(panes.flatMap((pane) => Array.from(pane.rows.op)));
   for (const event of ["focus", "blur"]) search.input.addEventListener(event, listTypes);
   const details = make("div", "wbv-details", "", body);
@@ -76,28 +78,31 @@ function render({ model, el }) {
   }
 
   // ------------------------------------------------------------ opening and closing, the same path in both
+  // The largest scale at which the whole of a graph is in sight.
+  const whole = ({ stage, whole: { w, h } }) => min((stage.width - 24) / w, (stage.height - 24) / h);
   // Until a person opens or closes a box, those stay closed that would make the letters of the whole too small.
   function first() {
     if (!panes || view.columns || model.get("opened").length || panes.some(({ stage }) => stage.width < 2)) return;
-    const scale = ({ stage, whole }) => min((stage.width - 24) / whole.w, (stage.height - 24) / whole.h), small = (pane) => pane.total && scale(pane) < LEAST_FIRST;
+    const drawn = panes.filter(({ total }) => total), free = panes.filter(({ stage }) => !stage.touched);
     const minor = (pane) => [...pane.opened].filter((b) => b && 2 * pane.inside[b].length < pane.total && !pane.children[b].some((item) => pane.opened.has(item)));
-    for (let left = minor(panes[0]); left.length && panes.some(small); left = minor(panes[0])) {
+    const size = (letter) => { for (const pane of free) { pane.letter = letter; pane.settle(); } };
+    size(13);
+    for (let left = minor(panes[0]); left.length && drawn.some((pane) => whole(pane) < LEAST_FIRST); left = minor(panes[0])) {
       left.sort((p, q) => panes[0].inside[p].length - panes[0].inside[q].length);
       const shut = left.slice(0, ceil(left.length / 2)).map((b) => panes[0].pathOf(b));
       for (const pane of panes) { for (const path of shut) pane.opened.delete(pane.byPath.get(path)); pane.settle(); }
     }
-    for (const pane of panes) if (!pane.stage.touched) {
-      pane.letter = min(max(13, ceil((1.15 * LETTERS) / scale(pane))), 22); // boxes are as wide as the letters will need
-      pane.settle();
-      pane.fit();
-    }
+    // Boxes are as wide as the letters will need, in both graphs.
+    for (let letter = 13, need; (need = min(ceil(LETTERS / min(1, ...drawn.map(whole))), MOST_LETTER)) > letter;) size(letter = min(ceil(1.15 * need), MOST_LETTER));
+    for (const pane of free) pane.fit();
   }
-  // Graphs side by side that nobody moved begin at one height.
+  // Graphs beside each other that nobody moved have one scale and begin at one height.
   function align() {
     const free = (panes || []).filter(({ stage, total }) => total && !stage.touched && !stage.fresh);
-    if (view.columns || free.length < 2 || holder.style.flexDirection === "column") return;
-    const tops = free.map(({ stage, whole }) => stage.ty + whole.y * stage.ky);
-    free.forEach(({ stage }, i) => { stage.ty += min(...tops) - tops[i]; stage.request(); });
+    if (view.columns || free.length < 2) return;
+    const k = max(min(1.15, ...free.map(whole)), free[0].stage.least);
+    const ty = max(12, min(...free.map(({ stage, whole }) => (stage.height - whole.h * k) / 2)));
+    for (const { stage, whole } of free) { Object.assign(stage, { kx: k, ky: k, tx: max(12, (stage.width - whole.w * k) / 2), ty }); stage.request(); }
   }
   function toggle(pane, box, open = !pane.opened.has(box)) {
     for (const one of panes) {
@@ -293,7 +298,7 @@ function render({ model, el }) {
     return shown.length > told.length ? [...told, { label: `and ${shown.length - told.length} more` }] : told;
   }
   function numbers({ name, unit }) {
-    const most = max(...panes.map((pane) => pane.most[name])), theme = readTheme(root);
+    const most = view.most(name), theme = readTheme(root);
     return [...[0, 0.25, 1].map((part) => ({ label: part ? measured(most * part, unit) : "0", style: { color: heat(theme, part), pattern: "" } })), { label: "unknown", style: unknownStyle(theme) }];
   }
 

@@ -88,6 +88,7 @@ class Pane {
   layer() {
     this.shut = new Int32Array(this.boxes).fill(-1);
     for (let b = 0; b < this.boxes; b++) this.shut[b] = b && this.shut[this.parent[b]] >= 0 ? this.shut[this.parent[b]] : this.opened.has(b) ? -1 : b;
+    this.font = getComputedStyle(this.stage.root).fontFamily || "sans-serif";
     const parts = this.lift(), rects = new Map(), frames = [], cells = [], lines = [];
     const { width, height } = this.stage, aspect = min(2.4, max(0.5, width / max(height, 1)));
     const measure = (item) => {
@@ -96,7 +97,7 @@ class Pane {
       const at = new Map(children.map((child, i) => [child.item, i])), number = (one) => at.get(one);
       const ends = [...edges.values()].map((edge) => ({ ...edge, from: number(edge.a), to: number(edge.b) }));
       const tied = (items) => [...items].map(([one, wires]) => ({ item: number(one), wires }));
-      const made = layered(children, ends, tied(enters), tied(leaves), ...(this.depth[item] < 2 ? [aspect, 420] : [1.3, 900]), !item);
+      const made = layered(children, ends, tied(enters), tied(leaves), ...(this.depth[item] < 2 || 2 * this.inside[item].length > this.total ? [aspect, 420] : [1.3, 900]), !item);
       for (const { a, b, wires } of made.far) for (const i of wires) this.stub(a, b, i);
       return { item, children, made, w: max(made.w + 2 * PAD, 110), h: made.h + HEADER + 2 * PAD };
     };
@@ -144,8 +145,8 @@ class Pane {
 
   extent(item) {
     const { ctx } = this.stage, box = this.isBox(item);
-    ctx.font = `600 ${this.letter}px sans-serif`;
-    const w = min(ctx.measureText(this.title(item).slice(0, 60)).width + 20 + 2 * this.letter, 210);
+    ctx.font = `600 ${this.letter}px ${this.font}`;
+    const w = min(ctx.measureText(this.title(item).slice(0, 60)).width + 20 + 2 * this.letter, 16 * this.letter);
     return { w: max(w, box ? 136 : 104), h: box ? BOX_H : NODE_H };
   }
   // What findings say, by the visible item that holds the node.
