@@ -20,6 +20,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+import workbench as wb
 from benchmarks.look_states import STATES, source_in
 from tests.browser.harness.book import ERROR, open_book
 from tests.browser.harness.chromium import Pages, started_browser
@@ -138,6 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = [state for state in asked.states if state not in STATES]
     if wrong:
         parser.error(f"{wrong[0]!r} is no state; choose from {', '.join(STATES)}")
+    if asked.model and not (Path(asked.model).exists() or asked.model in wb.samples()):
+        parser.error(f"{asked.model!r} is neither a file nor a sample")
     asked.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_HOME"] = str(Path(folder, "home"))  # an empty history, no names of this user
