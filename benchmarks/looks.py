@@ -20,13 +20,13 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-import workbench as wb
 from benchmarks.look_states import STATES, source_in
 from tests.browser.harness.book import ERROR, open_book
 from tests.browser.harness.chromium import Pages, started_browser
 from tests.browser.harness.lab import Lab, started_lab
 from tests.browser.harness.panels import TABS, tab
 from workbench.errors import WorkbenchError
+from workbench.models.samples import sample_names
 
 WIDTHS, THEMES = (1440, 1920, 1024, 390), ("light", "dark")
 HEIGHT, TALL = 900, 1800  # pixels of the first screen, and of the window in which a tab is pictured
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = [state for state in asked.states if state not in STATES]
     if wrong:
         parser.error(f"{wrong[0]!r} is no state; choose from {', '.join(STATES)}")
-    if asked.model and not (Path(asked.model).exists() or asked.model in wb.samples()):
+    if asked.model and not (Path(asked.model).exists() or asked.model in sample_names()):
         parser.error(f"{asked.model!r} is neither a file nor a sample")
     asked.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
