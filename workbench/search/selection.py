@@ -194,9 +194,16 @@ class Selection:
             if leader not in (BASELINE, *group):
                 group.insert(0, leader)
             if not self._bench.affords(len(group)):
+                self._begin_with(group)
                 return False
             self._bench.measure(group)
         return True
+
+    def _begin_with(self, group: Sequence[str]) -> None:
+        """Measure as many of the first candidates as there is time for, if none was measured before."""
+        counts = range(len(group) - 1, 0, -1) if not self._measured() else ()
+        if count := next((count for count in counts if self._bench.affords(count)), 0):
+            self._bench.measure(group[:count])
 
     def _unbeaten(self, labels: Sequence[str], beyond: float) -> list[str]:
         rankings = [(Standings(gains), self._leader_of(gains)) for gains in self._all_gains()]

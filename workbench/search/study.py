@@ -30,6 +30,7 @@ from workbench.search.request import StudyRequest
 from workbench.search.selection import Selection, Suggest
 from workbench.search.standings import BASELINE
 from workbench.search.under_load import load_of
+from workbench.text import counted
 from workbench.worker.forking import ForkServers
 from workbench.worker.launch import WorkerFolder
 
@@ -130,7 +131,8 @@ def run_study(
 def _check_tried(bench: LocalBench) -> None:
     """Refuse a space of which nothing could be measured."""
     entries = [entry for entry in bench.entries.values() if entry.label != BASELINE]
-    if len(bench.evidence.runs()) > 1:
+    tried = [entry for entry in entries if bench.evidence.has(entry.label)]
+    if any(entry.state != "not tried" for entry in tried):
         return
     reasons = "; ".join(
         f"{config_in_words(entry.config)}: {entry.reason}" for entry in entries[:3] if entry.reason
@@ -222,7 +224,11 @@ def _conclusion(
     if winner == BASELINE or proof is None:
         if not default_is_in:
             return BASELINE, f"no config keeps the limits: {bench.entries[BASELINE].reason}"
-        return BASELINE, _unreached(request, bench, 1.0) or "nothing in the space was better"
+        untried = sum(entry.state == "not tried" for entry in bench.entries.values())
+        better = "nothing in the space was better"
+        if untried:
+            better = f"nothing that was tried was better; there was no time for {counted(untried, 'config')}"
+        return BASELINE, _unreached(request, bench, 1.0) or better
     entry = bench.entries[winner]
     record = confirmations[-1]
     broken = broken_limit(request.goal, record.runs[1], entry.file_bytes)
