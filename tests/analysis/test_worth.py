@@ -15,9 +15,10 @@ from workbench.analysis import ablation, levels
 from workbench.analysis.explanation import Explained
 from workbench.analysis.observe import Observation
 from workbench.config import Config
-from workbench.figures.ablation import ablation_chart, ablation_figure
+from workbench.figures.ablation import ablation_chart
 from workbench.figures.chart import GREY
-from workbench.figures.levels import levels_chart, levels_figure
+from workbench.figures.drawing import chart_figure
+from workbench.figures.levels import levels_chart
 from workbench.figures.operators import OTHERS, explanation_chart, histogram_figure, operators_chart
 from workbench.figures.passes import passes_figure
 from workbench.figures.provenance import flow_data, flow_figure
@@ -69,7 +70,7 @@ def test_worth_is_the_share_by_which_a_run_takes_longer_without_the_pass(explain
     assert {by_name[name].effect for name in names[2:]} <= {"no effect"}
     assert record.control.effect == "no effect"
     assert f"Slower here because of {names[1]}" in str(record)
-    note = ablation_figure(record).layout.meta["title"][-1]
+    note = chart_figure(ablation_chart(record)).layout.meta["title"][-1]
     assert "make the model slower here:" in note
     assert names[1] in note
     assert record.to_frame()["pass"].tolist()[-1].startswith("control")
@@ -107,7 +108,7 @@ def test_what_was_not_measured_is_absent(explained: Explain) -> None:
     record = ablation.ablation("conv", Config(), passes, _record(verdicts))
     assert {(row.effect, row.worth, row.low) for row in record.rows} == {("unknown", None, None)}
     assert ablation_chart(record).rows[0].values[0][0].value is None
-    assert "not measured" in ablation_figure(record).to_json()
+    assert "not measured" in chart_figure(ablation_chart(record)).to_json()
 
 
 @pytest.mark.real
@@ -130,7 +131,7 @@ def test_levels_are_compared_with_the_lowest(explained: Explain) -> None:
     changed = replace(record, rows=(*record.rows[:3], replace(record.rows[3], outputs_agree=False),
                                     replace(record.rows[4], outputs_agree=None)))  # fmt: skip
     assert levels_chart(changed).note.endswith("outputs differ at layout; outputs were not compared at all")
-    assert "outputs differ" in levels_figure(changed).to_json()
+    assert "outputs differ" in chart_figure(levels_chart(changed)).to_json()
     assert [config.level for config in levels.configs(Config())] == [row.level for row in record.rows]
 
 
@@ -176,8 +177,8 @@ def test_hostile_names_are_text_in_every_figure(explained: Explain) -> None:
     verdicts = [_verdict(label, "tie", 0.99, 1.0, 1.01) for label in "BCDE"]
     by_level = levels.levels(HOSTILE, _observation(hostile), _record(verdicts))
     for figure in (
-        histogram_figure(hostile), passes_figure(hostile), flow_figure(hostile), ablation_figure(record),
-        levels_figure(by_level),
+        histogram_figure(hostile), passes_figure(hostile), flow_figure(hostile),
+        chart_figure(ablation_chart(record)), chart_figure(levels_chart(by_level)),
     ):  # fmt: skip
         assert "<img" not in str(figure.layout)
         assert "script>" not in str(figure.layout)

@@ -2,8 +2,9 @@
 
 import math
 
-from workbench.figures.accuracy import EQUAL_DB, accuracy_chart, accuracy_figure, accuracy_scene, headline
+from workbench.figures.accuracy import EQUAL_DB, accuracy_chart, headline
 from workbench.figures.chart import ChartRow, Value, run_look
+from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"
@@ -86,16 +87,16 @@ def test_the_headline_is_accuracy_or_the_error():
 
 def test_drawings_escape_what_a_stranger_wrote():
     hostile = record(config=NASTY)
-    told = accuracy_figure(hostile).to_json()
+    told = chart_figure(accuracy_chart(hostile)).to_json()
     assert "<b onmouseover" not in told
-    svg = accuracy_scene(hostile).to_svg()
+    svg = chart_scene(accuracy_chart(hostile)).to_svg()
     assert "<b onmouseover" not in svg
-    assert accuracy_scene(hostile).to_png()[:4] == b"\x89PNG"
+    assert chart_scene(accuracy_chart(hostile)).to_png()[:4] == b"\x89PNG"
 
 
 def test_it_draws_without_labels_and_with_one_config():
     from dataclasses import replace
 
-    assert accuracy_figure(record(labelled=False)).data
+    assert chart_figure(accuracy_chart(record(labelled=False))).data
     alone = replace(record(), labels=("A",), configs=("x",), fidelity=(), scores=record().scores[:1])
-    assert len(accuracy_figure(alone).data) == 1
+    assert len(chart_figure(accuracy_chart(alone)).data) == 1

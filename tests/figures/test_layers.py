@@ -1,13 +1,11 @@
 """Figures of layers draw, bounded and escaped, whatever the layers are called."""
 
+from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.figures.layers import (
     MOST_ROWS,
-    layer_errors_figure,
-    layer_errors_scene,
-    sensitivity_figure,
-    sensitivity_scene,
-    why_slower_figure,
-    why_slower_scene,
+    layer_errors_chart,
+    sensitivity_chart,
+    why_slower_chart,
 )
 from workbench.records.layers import LayerError, LayerErrorsRecord
 from workbench.records.reasons import Reason, WhySlowerRecord
@@ -35,10 +33,18 @@ def why():
 
 
 def test_names_are_escaped_everywhere():
-    drawn = (layer_errors_figure(errors()), sensitivity_figure(sensitivity()), why_slower_figure(why()))
+    drawn = (
+        chart_figure(layer_errors_chart(errors())),
+        chart_figure(sensitivity_chart(sensitivity())),
+        chart_figure(why_slower_chart(why())),
+    )
     for figure in drawn:
         assert "<b onmouseover" not in figure.to_json()
-    for scene in (layer_errors_scene(errors()), sensitivity_scene(sensitivity()), why_slower_scene(why())):
+    for scene in (
+        chart_scene(layer_errors_chart(errors())),
+        chart_scene(sensitivity_chart(sensitivity())),
+        chart_scene(why_slower_chart(why())),
+    ):
         assert "<b onmouseover" not in scene.to_svg()
         assert scene.to_png()[:4] == b"\x89PNG"
     for record in (errors(), sensitivity(), why()):
@@ -46,18 +52,18 @@ def test_names_are_escaped_everywhere():
 
 
 def test_very_many_layers_are_bounded_and_said():
-    figure = layer_errors_figure(errors(200))
+    figure = chart_figure(layer_errors_chart(errors(200)))
     assert max(max(trace.y) for trace in figure.data) == MOST_ROWS - 1
     assert "160" in figure.layout.meta["title"][-1]
-    assert len(sensitivity_figure(sensitivity(200)).data[0].y) == MOST_ROWS
+    assert len(chart_figure(sensitivity_chart(sensitivity(200))).data[0].y) == MOST_ROWS
 
 
 def test_the_worst_is_on_top_and_times_are_left_out_where_unknown():
     assert errors().worst[0].weakest_db == 20
     assert sensitivity().worst[0].error == 0.02
-    assert len(sensitivity_figure(sensitivity(gain_s=None)).data) == 1
+    assert len(chart_figure(sensitivity_chart(sensitivity(gain_s=None))).data) == 1
 
 
 def test_an_empty_record_draws_too():
-    assert layer_errors_scene(errors(0)).to_png()[:4] == b"\x89PNG"
-    assert sensitivity_figure(sensitivity(0)).layout.title.text
+    assert chart_scene(layer_errors_chart(errors(0))).to_png()[:4] == b"\x89PNG"
+    assert chart_figure(sensitivity_chart(sensitivity(0))).layout.title.text

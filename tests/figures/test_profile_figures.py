@@ -15,12 +15,13 @@ from workbench.analysis.profile.session_profile import Profile, read_profile
 from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
-from workbench.figures.cold_start import cold_start_chart, cold_start_figure
+from workbench.figures.cold_start import cold_start_chart
+from workbench.figures.drawing import chart_figure
 from workbench.figures.memory import memory_figure
-from workbench.figures.memory_settings import memory_settings_figure
-from workbench.figures.profile import op_type_figure, timeline_figure
+from workbench.figures.memory_settings import memory_settings_chart
+from workbench.figures.profile import op_type_chart, timeline_figure
 from workbench.figures.roofline import roofline_figure
-from workbench.figures.threads import threads_figure
+from workbench.figures.threads import threads_chart
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
 
 @pytest.mark.real
 def test_bars_by_op_type_add_up_to_a_run(profile: Profile) -> None:
-    figure = op_type_figure(profile)
+    figure = chart_figure(op_type_chart(profile))
     (bars,) = figure.data
     assert sum(bars.x) == pytest.approx(1e3 * sum(profile.runs_s) / len(profile.runs_s))
     assert set(figure.layout.yaxis.ticktext) == {"MatMul", "Sigmoid", "(between nodes)", "(scheduling)"}
@@ -48,14 +49,18 @@ def test_the_timeline_holds_every_node_of_one_run(profile: Profile) -> None:
 def test_strangers_names_are_text(tmp_path: Path) -> None:
     events = [node("<b>n</b>", 0, 5, "<i>op</i>"), event("model_run", 0, 6, "Session")]
     stranger = read_profile(write(tmp_path, events))
-    for figure in (op_type_figure(stranger), timeline_figure(stranger), memory_figure(memory_of(stranger))):
+    for figure in (
+        chart_figure(op_type_chart(stranger)),
+        timeline_figure(stranger),
+        memory_figure(memory_of(stranger)),
+    ):
         assert "<i>op" not in figure.to_json()
         assert "<b>n" not in figure.to_json()
 
 
 def test_an_empty_profile_draws(tmp_path: Path) -> None:
     empty = read_profile(write(tmp_path, [node("a", 0, 1)]))
-    assert not op_type_figure(empty).data
+    assert not chart_figure(op_type_chart(empty)).data
     assert len(timeline_figure(empty).data[0].y or ()) == 0
 
 
@@ -119,8 +124,10 @@ def test_memory_has_no_line_for_what_is_not_told(profile: Profile) -> None:
 
 def test_steps_of_a_start_stack_and_absent_ones_stay_absent() -> None:
     start = ProcessStart(0.1, 0.2, 0.3, 0.04, 0.01, None, None, None, None, None)
-    figure = cold_start_figure(
-        [ColdStartRecord("A", (start,), (start,), (start,)), ColdStartRecord("B", (start,), (start,), ())]
+    figure = chart_figure(
+        cold_start_chart(
+            [ColdStartRecord("A", (start,), (start,), (start,)), ColdStartRecord("B", (start,), (start,), ())]
+        )
     )
     steps = {trace.name: trace.x for trace in figure.data if trace.xaxis == "x"}
     assert figure.layout.yaxis.ticktext == ("A", "A, pre-optimized", "B")
@@ -146,7 +153,7 @@ def test_memory_settings_draw_memory_and_latency_of_each() -> None:
         return MemorySetting(name, 10, 20, peak, None, None, 0.01, verdict, 1.1, 1.05, 1.2, None)
 
     found = MemorySettingsRecord("m", (row("as asked", 8 << 20, None), row("arena off", 4 << 20, "faster")))
-    figure = memory_settings_figure(found)
+    figure = chart_figure(memory_settings_chart(found))
     assert figure.data[0].x == (8, 4)
     assert figure.data[-1].x == (10, 10)
     assert str(found) == "m: as asked 8.0 MiB at the peak; arena off: 4.0 MiB less, 1.10 times as fast"
@@ -155,6 +162,6 @@ def test_memory_settings_draw_memory_and_latency_of_each() -> None:
 def test_the_fewest_threads_near_the_best_are_named() -> None:
     times = {1: 0.01, 2: 0.005, 4: 0.005}
     points = [ThreadPoint(n, spin, t, None, None) for spin in (True, False) for n, t in times.items()]
-    figure = threads_figure(ThreadScalingRecord(tuple(points)))
+    figure = chart_figure(threads_chart(ThreadScalingRecord(tuple(points))))
     texts = [trace.text for trace in figure.data if trace.xaxis == "x"]
     assert texts == [("10 ms", "5 ms, enough", "5 ms")] * 2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.figures.scene import Scene
+from workbench.figures.chart import Axis, Chart, Value, one_value, series_look
 from workbench.records.kinds import anything
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
@@ -31,8 +31,10 @@ class WarmthRecord:
 class Warmth(Result):
     """How warm the machine became."""
 
-    def still(self) -> Scene:
-        return Scene(200, 40, "Warmth", ())
+    def chart(self) -> Chart:
+        degrees = self.record.degrees
+        row = one_value("machine", Value(degrees, f"{degrees:g} °C", series_look(0)))
+        return Chart(("Warmth",), (Axis("temperature (°C)"),), (row,))
 
 
 def warmth(

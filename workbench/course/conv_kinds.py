@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.results.exportable import Charted
+from workbench.results.exportable import Exportable
 from workbench.text import in_ms
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ConvKind:
     achieved: float | None
 
 
-class ConvKinds(Charted):
+class ConvKinds(Exportable):
     """Kinds of nodes with their shares, the most time first. Made by `conv_kinds`."""
 
     def __init__(self, kinds: tuple[ConvKind, ...]) -> None:

@@ -12,7 +12,7 @@ from workbench.course.equal_configs import EqualConfigs, equal_configs
 from workbench.course.level_steps import level_steps
 from workbench.errors import ConfigError
 from workbench.figures.chart import percent
-from workbench.results.exportable import Charted
+from workbench.results.exportable import Exportable
 from workbench.text import counted, did_you_mean, listed, one_line
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Effect:
         return f"{text} ({size.low:{form}} to {size.high:{form}})"
 
 
-class SeenEffect(Charted):
+class SeenEffect(Exportable):
     """An effect on this machine beside the recorded run that has it. Made by `effect`."""
 
     def __init__(self, effect: Effect, here: Size, run: Result) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.results.exportable import Charted
+from workbench.results.exportable import Exportable
 from workbench.text import counted
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Paired:
         return None if self.low is None or self.high is None else self.low <= 1 <= self.high
 
 
-class EqualConfigs(Charted):
+class EqualConfigs(Exportable):
     """Naive and paired ratios of equal configs. Made by `equal_configs`."""
 
     def __init__(self, naive: tuple[float, ...], paired: tuple[Paired, ...]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.results.exportable import Charted
+from workbench.results.exportable import Exportable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ class PredictedPart:
     partitions: int
 
 
-class PredictedParts(Charted):
+class PredictedParts(Exportable):
     """Predicted shares and partitions of all providers; nothing of it ran. Made by `predicted_parts`."""
 
     def __init__(self, parts: tuple[PredictedPart, ...]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.records.display import config_in_words
-from workbench.results.exportable import Charted
+from workbench.results.exportable import Exportable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ class Speed:
         return f"{self.ratio:.3f}{interval}"
 
 
-class Proof(Charted):
+class Proof(Exportable):
     """How a study's winner looked while it was selected, and what fresh rounds say. Made by `proof`."""
 
     def __init__(self, winner: str, speeds: tuple[Speed, ...], verdict: str | None) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.records.display import config_in_words
-from workbench.results.exportable import Charted
+from workbench.results.exportable import Exportable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ class PrecisionRow:
         return f"{text} ({100 * self.accuracy.low:+.2f} to {100 * self.accuracy.high:+.2f})"
 
 
-class SpeedAndAccuracy(Charted):
+class SpeedAndAccuracy(Exportable):
     """Speed and accuracy of each model and config. Made by `speed_and_accuracy`."""
 
     def __init__(self, rows: tuple[PrecisionRow, ...]) -> None:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, percent
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.figures.palette import GAIN, LOSS, TEXT
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from workbench.analysis.ablation import AblationRecord
-    from workbench.figures.scene import Scene
 
 MOST_LETTERS = 120  # of names in the note
 _LOOKS = {
@@ -43,13 +39,3 @@ def ablation_chart(record: AblationRecord) -> Chart:
         (ReferenceLine(0.0),),
     )
     return Chart((f"{record.model_name}: what each pass is worth here",), (axis,), tuple(rows), note)
-
-
-def ablation_figure(record: AblationRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(ablation_chart(record))
-
-
-def ablation_scene(record: AblationRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(ablation_chart(record))

@@ -6,13 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, percent, run_look
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
     from workbench.records.fidelity import AccuracyRecord, Mean
 
 MOST_SENTENCE = 400
@@ -31,16 +27,6 @@ def accuracy_chart(record: AccuracyRecord) -> Chart:
         values += [(_noise(record, index),)] * (len(axes) - len(values))
         rows.append(ChartRow(f"{label} {config}", tuple(values)))
     return Chart((headline(record),), tuple(axes), tuple(rows), _note(record), columns=2)
-
-
-def accuracy_figure(record: AccuracyRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(accuracy_chart(record))
-
-
-def accuracy_scene(record: AccuracyRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(accuracy_chart(record))
 
 
 def headline(record: AccuracyRecord) -> str:

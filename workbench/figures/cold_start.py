@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING
 
 from workbench.analysis.cold_start import ColdStartRecord
 from workbench.figures.chart import (
@@ -16,13 +15,7 @@ from workbench.figures.chart import (
     milliseconds,
     series_look,
 )
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.text import in_mib, in_ms
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
 
 STEADY = "steady run"
 # Without a saved graph, `load` of the memory is what `read` of the time is with one.
@@ -60,16 +53,6 @@ def cold_start_chart(starts: Sequence[ColdStartRecord]) -> Chart:
     firsts = ", ".join(f"{start.label} {in_ms(start.until_first_answer_s, 3)}" for start in starts)
     sentences = (f"Cold start to the first answer: {firsts}", *map(str, starts))
     return Chart(sentences, tuple(axes), tuple(rows), f"once steady, a run takes {steady}")
-
-
-def cold_start_figure(starts: Sequence[ColdStartRecord]) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(cold_start_chart(starts))
-
-
-def cold_start_scene(starts: Sequence[ColdStartRecord]) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(cold_start_chart(starts))
 
 
 def _row(

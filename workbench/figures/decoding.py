@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Look, Value, mebibytes, milliseconds, run_look
-from workbench.figures.drawing import chart_scene
 from workbench.figures.palette import style_of_run
 from workbench.judge.decoding_points import DecodeFigures, figures_of, in_words
 from workbench.text import in_mib, in_ms
@@ -13,7 +12,6 @@ from workbench.text import in_mib, in_ms
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
     from workbench.judge.percentiles import Estimate
     from workbench.records.decoding import DecodingRecord
 
@@ -56,11 +54,6 @@ def decoding_figure(record: DecodingRecord) -> go.Figure:
     figure.update_yaxes(title_text=f"median time of the token ({scale.unit})", rangemode="tozero")
     note = f"the first token, which runs the prompt of {record.prompt_count}, stands in the sentences only"
     return set_title(figure, _headlines(record), note, HEIGHT)
-
-
-def decoding_scene(record: DecodingRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(decoding_chart(record))
 
 
 def _headlines(record: DecodingRecord) -> tuple[str, ...]:

@@ -6,13 +6,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.text import bytes_text, counted, in_digits, in_ms
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
     from workbench.records.deployment import DeploymentCheck, DeploymentRecord
 
 _LOOK = series_look(0, "")
@@ -27,16 +23,6 @@ def deployment_chart(record: DeploymentRecord) -> Chart:
     rows = [ChartRow("bare session", ((_latency(record.check.bare_s),), ()))]
     rows += [_row(record.check, callers) for callers in record.check.callers]
     return Chart(tuple(str(record).split("\n")[1].split("; ")), axes, tuple(rows), columns=2)
-
-
-def deployment_figure(record: DeploymentRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(deployment_chart(record))
-
-
-def deployment_scene(record: DeploymentRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(deployment_chart(record))
 
 
 def _row(check: DeploymentCheck, callers: int) -> ChartRow:

@@ -6,13 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Look, ReferenceLine, Value, one_value, run_look
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.figures.palette import GAIN, LOSS, TEXT
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
     from workbench.records.findings import FindingRecord, FindingsRecord
     from workbench.records.improvement import ImprovementRecord, ImprovementStep
 
@@ -33,32 +29,11 @@ def findings_chart(records: Mapping[str, FindingsRecord]) -> Chart:
     return Chart(sentences, (Axis("predicted saving (% of a run)"),), tuple(rows), note)
 
 
-def findings_figure(records: Mapping[str, FindingsRecord]) -> go.Figure | None:
-    """Draw the chart with plotly; None where nothing was found."""
-    chart = findings_chart(records)
-    return chart_figure(chart) if chart.rows else None
-
-
-def findings_scene(records: Mapping[str, FindingsRecord]) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(findings_chart(records))
-
-
 def improvement_chart(record: ImprovementRecord) -> Chart:
     """Return the measured speed-up of each fix that was tried, beside the predicted one."""
     rows = tuple(_step_row(step) for step in record.steps)
     axis = Axis("speed-up (times)", "dot", (ReferenceLine(1.0),))
     return Chart((record.headline,), (axis,), rows, record.ended)
-
-
-def improvement_figure(record: ImprovementRecord) -> go.Figure | None:
-    """Draw the chart with plotly; None where nothing was tried."""
-    return chart_figure(improvement_chart(record)) if record.steps else None
-
-
-def improvement_scene(record: ImprovementRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(improvement_chart(record))
 
 
 def _predicted(finding: FindingRecord, run_s: float | None, look: Look) -> Value:

@@ -17,14 +17,10 @@ from workbench.figures.chart import (
     rows_left_out,
     series_look,
 )
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.figures.palette import LOSS
 from workbench.text import in_ms
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
     from workbench.records.layers import LayerErrorsRecord
     from workbench.records.reasons import WhySlowerRecord
     from workbench.records.sensitivity import LayerSensitivity, SensitivityRecord
@@ -88,36 +84,6 @@ def why_slower_chart(record: WhySlowerRecord) -> Chart:
     )
     note = "by reason; a node may count for several; shares of profiled runs times the latency"
     return Chart((record.headline,), (Axis("time of a run (ms)"),), tuple(rows), note)
-
-
-def layer_errors_figure(record: LayerErrorsRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(layer_errors_chart(record))
-
-
-def layer_errors_scene(record: LayerErrorsRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(layer_errors_chart(record))
-
-
-def sensitivity_figure(record: SensitivityRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(sensitivity_chart(record))
-
-
-def sensitivity_scene(record: SensitivityRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(sensitivity_chart(record))
-
-
-def why_slower_figure(record: WhySlowerRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(why_slower_chart(record))
-
-
-def why_slower_scene(record: WhySlowerRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(why_slower_chart(record))
 
 
 def _error(layer: LayerSensitivity) -> tuple[Value, ...]:

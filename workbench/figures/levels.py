@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value, milliseconds, series_look
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.text import in_ms
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from workbench.analysis.levels import LevelRow, LevelsRecord
-    from workbench.figures.scene import Scene
 
 _LOOK = series_look(0)
 _AXES = (
@@ -28,16 +24,6 @@ def levels_chart(record: LevelsRecord) -> Chart:
     title = f"{record.model_name}: ORT's levels side by side"
     note = f"speed-ups have {record.comparison.verdict.confidence_text} intervals; {_outputs(record)}"
     return Chart((title,), _AXES, tuple(_row(row) for row in record.rows), note, columns=2)
-
-
-def levels_figure(record: LevelsRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(levels_chart(record))
-
-
-def levels_scene(record: LevelsRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(levels_chart(record))
 
 
 def _row(row: LevelRow) -> ChartRow:

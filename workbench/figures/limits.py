@@ -15,14 +15,12 @@ from workbench.figures.chart import (
     run_look,
     series_look,
 )
-from workbench.figures.drawing import chart_scene
 from workbench.text import counted, in_mib, in_ms
 
 if TYPE_CHECKING:
     from workbench.analysis.memory.by_node import MemoryRecord
     from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
     from workbench.analysis.roofline.peaks import PeakTable
-    from workbench.figures.scene import Scene
 
 MOST_NODES = 12
 _TOTALS = (
@@ -79,21 +77,6 @@ def peaks_chart(table: PeakTable) -> Chart:
         rows.append(ChartRow(counted(row.threads, "thread"), (tuple(bars),)))
     title = "The best that ONNX Runtime reaches on this machine"
     return Chart((title,), (Axis("billions a second"),), tuple(rows))
-
-
-def memory_scene(by_label: Mapping[str, MemoryRecord]) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(memory_chart(by_label))
-
-
-def roofline_scene(by_label: Mapping[str, RooflineRecord]) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(roofline_chart(by_label))
-
-
-def peaks_scene(table: PeakTable) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(peaks_chart(table))
 
 
 def _node_row(node: NodeLimit, label: str) -> ChartRow:

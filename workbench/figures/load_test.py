@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, run_look
-from workbench.figures.drawing import chart_scene
 from workbench.figures.palette import style_of_run
 from workbench.judge.load_points import PointSummary, in_words, knee, summaries
 from workbench.judge.percentiles import Estimate
@@ -14,7 +13,6 @@ from workbench.text import in_ms
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
     from workbench.records.load_test import LoadTestRecord
 
 HEIGHT = 420
@@ -83,11 +81,6 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
         title_text=f"p99 latency ({scale.unit}; p50 where p99 is not known)", rangemode="tozero"
     )
     return set_title(figure, _headlines(record), "the number at each point is its callers", HEIGHT)
-
-
-def load_scene(record: LoadTestRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(load_chart(record))
 
 
 def _headlines(record: LoadTestRecord) -> tuple[str, ...]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, one_value, run_look
-from workbench.figures.drawing import chart_scene
 from workbench.figures.scale import Scale, scale_of
 from workbench.text import one_line
 
 if TYPE_CHECKING:
-    from workbench.figures.scene import Scene
     from workbench.judge.measurement import MeasurementRecord
     from workbench.judge.percentiles import Estimate
 
@@ -24,11 +22,6 @@ def measurement_chart(record: MeasurementRecord) -> Chart:
     rows = tuple(_row(estimate, scale) for estimate in latencies)
     axis = Axis(f"latency of one run, 95 % interval ({scale.unit})")
     return Chart((record.headline,), (axis,), rows, record.measured.model.name)
-
-
-def measurement_scene(record: MeasurementRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(measurement_chart(record))
 
 
 def _row(estimate: Estimate, scale: Scale) -> ChartRow:

@@ -13,14 +13,10 @@ from workbench.figures.chart import (
     milliseconds,
     series_look,
 )
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
-    from workbench.figures.scene import Scene
 
 _SIZES = (
     (series_look(0, "peak"), "peak_bytes"),
@@ -34,16 +30,6 @@ def memory_settings_chart(record: MemorySettingsRecord) -> Chart:
     """Return a row for each setting: three sizes at the left, the latency at the right."""
     axes = (Axis("memory above the imported library (MiB)"), Axis("median latency (ms)"))
     return Chart((str(record),), axes, tuple(_row(row) for row in record.rows), columns=2)
-
-
-def memory_settings_figure(record: MemorySettingsRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(memory_settings_chart(record))
-
-
-def memory_settings_scene(record: MemorySettingsRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(memory_settings_chart(record))
 
 
 def _row(row: MemorySetting) -> ChartRow:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import GREY, Axis, Chart, ChartRow, Look, Value, run_look, series_look
-from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.figures.drawing import chart_figure
 from workbench.figures.palette import SOURCE
 from workbench.figures.words import op_name
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from workbench.analysis.explanation import Explained
     from workbench.analysis.passes import Statistics
-    from workbench.figures.scene import Scene
 
 MOST_OPS = 20
 OTHERS = "all others"
@@ -57,18 +56,3 @@ def fusions_chart(by_label: Mapping[str, Statistics], sentence: str) -> Chart:
 def histogram_figure(explained: Explained) -> go.Figure:
     """Draw the chart with plotly."""
     return chart_figure(explanation_chart(explained))
-
-
-def explanation_scene(explained: Explained, sentence: str) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(explanation_chart(explained, sentence))
-
-
-def fusions_figure(by_label: Mapping[str, Statistics], sentence: str) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(fusions_chart(by_label, sentence))
-
-
-def fusions_scene(by_label: Mapping[str, Statistics], sentence: str) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(fusions_chart(by_label, sentence))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING
 from workbench.figures.chart import GREY, Axis, Chart, Value, one_value, op_look, rows_left_out
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.figures.palette import TEXT, style_of_op_type
 from workbench.figures.words import plain
 from workbench.text import in_ms
@@ -15,7 +14,6 @@ from workbench.text import in_ms
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
 
 MOST_OPS = 15
 MOST_SPANS = 2000  # plotly's bars become slow beyond a few thousand
@@ -39,16 +37,6 @@ def op_type_chart(profile: Profile) -> Chart:
     axis = Axis("own time a run (ms)")
     title = f"Where the time of a run goes, by op type; shares of {profile.time_words}; {profile}"
     return Chart((title,), (axis,), tuple(rows), rows_left_out(len(table), len(rows), "op types"))
-
-
-def op_type_figure(profile: Profile) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(op_type_chart(profile))
-
-
-def profile_scene(profile: Profile) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(op_type_chart(profile))
 
 
 def timeline_figure(profile: Profile, run: int | None = None) -> go.Figure:

@@ -15,7 +15,6 @@ from workbench.figures.chart import (
     mebibytes,
     rows_left_out,
 )
-from workbench.figures.drawing import chart_scene
 from workbench.figures.palette import BLUE, GAIN, TEXT, VERMILLION
 from workbench.records.display import config_in_words
 from workbench.records.study import OBJECTIVE_WORDS
@@ -24,7 +23,6 @@ from workbench.text import in_mib, shorten
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
     from workbench.records.study import StudyRecord
 
 MOST_ROWS = 16
@@ -95,11 +93,6 @@ def study_figure(record: StudyRecord) -> go.Figure:
     figure.update_yaxes(title_text=title)
     note = "; ".join(filter(None, (_knee(points), f"front: {front.front_in_words(record)}", NOTE)))
     return set_title(figure, (record.headline,), note, HEIGHT)
-
-
-def study_scene(record: StudyRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(study_chart(record))
 
 
 _BARS = {"type": "data", "thickness": 1, "symmetric": False}

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.text import counted, in_ms
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
-    from workbench.figures.scene import Scene
 
 _LOOKS = {True: series_look(0, "spinning"), False: series_look(1, "not spinning")}
 
@@ -34,16 +30,6 @@ def threads_chart(scaling: ThreadScalingRecord) -> Chart:
     note = "enough: the fewest threads within 5 % of the best latency"
     sentences = tuple(f"{part[:1].upper()}{part[1:]}" for part in str(scaling).split("; "))
     return Chart(sentences, axes, tuple(rows), note, columns=2)
-
-
-def threads_figure(scaling: ThreadScalingRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(threads_chart(scaling))
-
-
-def threads_scene(scaling: ThreadScalingRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(threads_chart(scaling))
 
 
 def _latency(point: ThreadPoint, *, is_enough: bool) -> Value:

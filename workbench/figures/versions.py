@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value, milliseconds, run_look
-from workbench.figures.drawing import chart_figure, chart_scene
 from workbench.text import in_ms, one_line
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from workbench.analysis.versions import VersionsRecord
-    from workbench.figures.scene import Scene
 
 _AXES = (
     Axis("nodes"),
@@ -53,13 +49,3 @@ def versions_chart(record: VersionsRecord) -> Chart:
         )
     title = f"{record.model_name}: versions of ONNX Runtime side by side"
     return Chart((title,), _AXES, tuple(rows), columns=2)
-
-
-def versions_figure(record: VersionsRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(versions_chart(record))
-
-
-def versions_scene(record: VersionsRecord) -> Scene:
-    """Draw the chart as a still picture."""
-    return chart_scene(versions_chart(record))

@@ -11,9 +11,7 @@ from workbench.results.measured import Measured
 from workbench.results.registry import ResultKind
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Ablation(Measured):
@@ -27,17 +25,11 @@ class Ablation(Measured):
     record: AblationRecord
     title = "what each pass is worth"
 
-    def figure(self) -> go.Figure:
-        """Draw the worth of each pass with its interval, and that of the control."""
-        from workbench.figures.ablation import ablation_figure
+    def chart(self) -> Chart:
+        """Return the worth of each pass with its interval, and that of the control."""
+        from workbench.figures.ablation import ablation_chart
 
-        return ablation_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw the same as bars."""
-        from workbench.figures.ablation import ablation_scene
-
-        return ablation_scene(self.record)
+        return ablation_chart(self.record)
 
 
 KIND = ResultKind(

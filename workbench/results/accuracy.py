@@ -10,9 +10,8 @@ from workbench.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class AccuracyTable(Result):
@@ -59,12 +58,6 @@ class AccuracyTable(Result):
         """Return one row per output of a candidate."""
         return self.record.fidelity_frame()
 
-    def figure(self) -> go.Figure:
-        """Draw accuracy with its interval, and the error of the outputs."""
-        from workbench.figures.accuracy import accuracy_figure
-
-        return accuracy_figure(self.record)
-
     def __str__(self) -> str:
         from workbench.figures.accuracy import headline
 
@@ -79,11 +72,11 @@ class AccuracyTable(Result):
             lines.append(f"{row.label} {row.output}: {_error(row)}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.record.notes)])
 
-    def still(self) -> Scene:
-        """Draw the same as a picture."""
-        from workbench.figures.accuracy import accuracy_scene
+    def chart(self) -> Chart:
+        """Return accuracy with its interval, and the error of the outputs."""
+        from workbench.figures.accuracy import accuracy_chart
 
-        return accuracy_scene(self.record)
+        return accuracy_chart(self.record)
 
 
 def _gap(gap: Paired) -> str:

@@ -11,9 +11,7 @@ from workbench.results.per_run import PerRun
 from workbench.results.registry import ResultKind
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class ColdStarts(PerRun):
@@ -27,22 +25,16 @@ class ColdStarts(PerRun):
     kind = "cold start"
     record: ColdStartRecord
 
-    def figure(self) -> go.Figure:
-        """Draw the steps of each run, stacked."""
-        from workbench.figures.cold_start import cold_start_figure
-
-        return cold_start_figure(list(self.by_label.values()))
-
     @property
     def starts(self) -> tuple[ColdStartRecord, ...]:
         """One record per config."""
         return tuple(self.by_label.values())
 
-    def still(self) -> Scene:
-        """Draw the steps side by side."""
-        from workbench.figures.cold_start import cold_start_scene
+    def chart(self) -> Chart:
+        """Return the steps of each run, stacked."""
+        from workbench.figures.cold_start import cold_start_chart
 
-        return cold_start_scene(list(self.by_label.values()))
+        return cold_start_chart(self.starts)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.starts))  # each holds its label, and what saving ahead is worth

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
     from workbench.report.document import Document
 
 
@@ -209,11 +209,11 @@ class Comparison(ResultWithParts):
         add_protocol(page, record)
         return page
 
-    def still(self) -> Scene:
-        """Draw medians with their intervals, and the verdict."""
-        from workbench.figures.still import latency_scene
+    def chart(self) -> Chart:
+        """Return medians with their intervals, and the verdict."""
+        from workbench.figures.still import latency_chart
 
-        return latency_scene(self.record)
+        return latency_chart(self.record)
 
     def __str__(self) -> str:
         return report(self.record)

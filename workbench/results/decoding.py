@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Decoding(Result):
@@ -65,11 +65,11 @@ class Decoding(Result):
 
         return decoding_figure(self.record)
 
-    def still(self) -> Scene:
-        """Draw the times of the first token and of a further one, and the cache."""
-        from workbench.figures.decoding import decoding_scene
+    def chart(self) -> Chart:
+        """Return the times of the first token and of a further one, and the cache."""
+        from workbench.figures.decoding import decoding_chart
 
-        return decoding_scene(self.record)
+        return decoding_chart(self.record)
 
     def __str__(self) -> str:
         return in_words(self.record)

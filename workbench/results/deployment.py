@@ -19,9 +19,7 @@ from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Deployment(Result):
@@ -94,17 +92,11 @@ class Deployment(Result):
             checked.keep()
         return checked
 
-    def figure(self) -> go.Figure:
-        """Draw latency and throughput: the bare session, and HTTP by callers."""
-        from workbench.figures.deployment import deployment_figure
+    def chart(self) -> Chart:
+        """Return latency and throughput: the bare session, and HTTP by callers."""
+        from workbench.figures.deployment import deployment_chart
 
-        return deployment_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw the same as a still picture."""
-        from workbench.figures.deployment import deployment_scene
-
-        return deployment_scene(self.record)
+        return deployment_chart(self.record)
 
 
 KIND = ResultKind(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
     from workbench.report.document import Document
     from workbench.views.graph import GraphView
     from workbench.views.graph.view import ColorBy
@@ -154,15 +154,13 @@ class Explanation(Result):
         """Return one row per source node: what happened to it."""
         return self.provenance.to_frame()
 
-    def figure(self) -> go.Figure:
-        """Draw operators before and after."""
-        return self.histogram_figure()
-
     def histogram_figure(self) -> go.Figure:
         """Draw operators before and after."""
         from workbench.figures.operators import histogram_figure
 
         return histogram_figure(self.record)
+
+    figure = histogram_figure
 
     def passes_figure(self) -> go.Figure:
         """Draw the nodes left after each pass."""
@@ -208,11 +206,11 @@ class Explanation(Result):
         self._add_origin(page)
         return page
 
-    def still(self) -> Scene:
-        """Draw operators before and after."""
-        from workbench.figures.operators import explanation_scene
+    def chart(self) -> Chart:
+        """Return operators before and after."""
+        from workbench.figures.operators import explanation_chart
 
-        return explanation_scene(self.record, str(self))
+        return explanation_chart(self.record, str(self))
 
     def __str__(self) -> str:
         record = self.record

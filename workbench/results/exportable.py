@@ -25,13 +25,21 @@ class Exportable:
         """Return the numbers as a table."""
         raise NotImplementedError
 
+    def chart(self) -> Chart:
+        """Return what its figure and its picture draw, unless it draws them otherwise."""
+        raise NotImplementedError
+
     def figure(self) -> go.Figure | None:
-        """Draw its figure; return None where it has none."""
-        return None
+        """Draw its figure with plotly; return None where it has none."""
+        from workbench.figures.drawing import chart_figure
+
+        return chart_figure(self.chart())
 
     def still(self) -> Scene:
         """Draw its picture without a browser."""
-        raise NotImplementedError
+        from workbench.figures.drawing import chart_scene
+
+        return chart_scene(self.chart())
 
     def section(self, label: str) -> str:
         """Return its part of a comparison's page, under the label of its run."""
@@ -84,23 +92,3 @@ class Exportable:
         from workbench.figures.cell import as_cell
 
         return as_cell(str(self), self.still(), self.figure())
-
-
-class Charted(Exportable):
-    """A value whose figure and picture are one chart."""
-
-    def chart(self) -> Chart:
-        """Return the rows and axes of the chart."""
-        raise NotImplementedError
-
-    def figure(self) -> go.Figure:
-        """Draw the chart."""
-        from workbench.figures.drawing import chart_figure
-
-        return chart_figure(self.chart())
-
-    def still(self) -> Scene:
-        """Draw the chart as a still picture."""
-        from workbench.figures.drawing import chart_scene
-
-        return chart_scene(self.chart())

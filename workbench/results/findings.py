@@ -25,7 +25,7 @@ from workbench.results.registry import KINDS, ResultKind
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
     from workbench.models import Inputs, Model
 
 ERROR_GAIN = 0.10  # of the error against float32; a fix for accuracy is kept from this part on
@@ -174,16 +174,14 @@ class Findings(PerRun):
         return matching
 
     def figure(self) -> go.Figure | None:
-        """Draw the predicted saving of each finding with its interval."""
-        from workbench.figures.findings import findings_figure
+        """Draw the predicted savings; return None where nothing was found."""
+        return super().figure() if len(self) else None
 
-        return findings_figure(self.by_label)
+    def chart(self) -> Chart:
+        """Return the predicted saving of each finding with its interval."""
+        from workbench.figures.findings import findings_chart
 
-    def still(self) -> Scene:
-        """Draw the predicted saving of each finding with its interval."""
-        from workbench.figures.findings import findings_scene
-
-        return findings_scene(self.by_label)
+        return findings_chart(self.by_label)
 
 
 def examine(run: ExaminedRun) -> FindingsRecord:

@@ -11,10 +11,8 @@ from workbench.results.exportable import Exportable
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
-    from workbench.analysis.passes import Statistics
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Fusions(Exportable):
@@ -83,20 +81,12 @@ class Fusions(Exportable):
         ]
         return pd.concat(frames, ignore_index=True)
 
-    def figure(self) -> go.Figure:
-        """Draw the operators of the source and of each run, the most frequent first."""
-        from workbench.figures.operators import fusions_figure
+    def chart(self) -> Chart:
+        """Return the operators of the source and of each run, the most frequent first."""
+        from workbench.figures.operators import fusions_chart
 
-        return fusions_figure(self._statistics(), str(self))
-
-    def still(self) -> Scene:
-        """Draw the same as a still picture."""
-        from workbench.figures.operators import fusions_scene
-
-        return fusions_scene(self._statistics(), str(self))
-
-    def _statistics(self) -> dict[str, Statistics]:
-        return {label: explained.passes.statistics for label, explained in self.explained.items()}
+        statistics = {label: explained.passes.statistics for label, explained in self.explained.items()}
+        return fusions_chart(statistics, str(self))
 
     @property
     def subject(self) -> str:

@@ -15,7 +15,7 @@ from workbench.results.result import Result
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Improvement(Result):
@@ -48,16 +48,14 @@ class Improvement(Result):
         return self.config.to_python(model)
 
     def figure(self) -> go.Figure | None:
-        """Draw the predicted and the measured speed-up of each step."""
-        from workbench.figures.findings import improvement_figure
+        """Draw the speed-ups; return None where nothing was tried."""
+        return super().figure() if self.steps else None
 
-        return improvement_figure(self.record)
+    def chart(self) -> Chart:
+        """Return the predicted and the measured speed-up of each step."""
+        from workbench.figures.findings import improvement_chart
 
-    def still(self) -> Scene:
-        """Draw the predicted and the measured speed-up of each step."""
-        from workbench.figures.findings import improvement_scene
-
-        return improvement_scene(self.record)
+        return improvement_chart(self.record)
 
 
 KIND = ResultKind(

@@ -11,9 +11,8 @@ from workbench.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class LayerErrors(Result):
@@ -38,20 +37,14 @@ class LayerErrors(Result):
         """Return one row per weight: its error, its range and outliers."""
         return self.record.weights_frame()
 
-    def figure(self) -> go.Figure:
-        """Draw one row per layer, the worst at the top."""
-        from workbench.figures.layers import layer_errors_figure
-
-        return layer_errors_figure(self.record)
-
     def __str__(self) -> str:
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
-    def still(self) -> Scene:
-        """Draw the same as bars."""
-        from workbench.figures.layers import layer_errors_scene
+    def chart(self) -> Chart:
+        """Return one row per layer, the worst at the top."""
+        from workbench.figures.layers import layer_errors_chart
 
-        return layer_errors_scene(self.record)
+        return layer_errors_chart(self.record)
 
 
 KIND = ResultKind(

@@ -11,9 +11,7 @@ from workbench.results.measured import Measured
 from workbench.results.registry import ResultKind
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Levels(Measured):
@@ -27,17 +25,11 @@ class Levels(Measured):
     record: LevelsRecord
     title = "ONNX Runtime's levels side by side"
 
-    def figure(self) -> go.Figure:
-        """Draw nodes, load time and latency of each level, and its gain with its interval."""
-        from workbench.figures.levels import levels_figure
+    def chart(self) -> Chart:
+        """Return nodes, load time and latency of each level, and its gain with its interval."""
+        from workbench.figures.levels import levels_chart
 
-        return levels_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw latency as bars."""
-        from workbench.figures.levels import levels_scene
-
-        return levels_scene(self.record)
+        return levels_chart(self.record)
 
 
 KIND = ResultKind(

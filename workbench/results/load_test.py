@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from workbench.config import Config
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class LoadTest(Result):
@@ -70,11 +70,11 @@ class LoadTest(Result):
 
         return load_figure(self.record)
 
-    def still(self) -> Scene:
-        """Draw throughput and p99 as bars."""
-        from workbench.figures.load_test import load_scene
+    def chart(self) -> Chart:
+        """Return throughput and p99 as bars."""
+        from workbench.figures.load_test import load_chart
 
-        return load_scene(self.record)
+        return load_chart(self.record)
 
     def __str__(self) -> str:
         return in_words(self.record)

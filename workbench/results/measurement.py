@@ -16,7 +16,7 @@ from workbench.results.continued import Continued
 from workbench.results.registry import ResultKind
 
 if TYPE_CHECKING:
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
     from workbench.report.document import Document
 
 
@@ -49,11 +49,11 @@ class Measurement(Continued):
         """Return plain ONNX Runtime code that runs the config."""
         return self.run.config.to_python(model)
 
-    def still(self) -> Scene:
-        """Draw mean and percentiles with their intervals."""
-        from workbench.figures.measurement import measurement_scene
+    def chart(self) -> Chart:
+        """Return mean and percentiles with their intervals."""
+        from workbench.figures.measurement import measurement_chart
 
-        return measurement_scene(self.record)
+        return measurement_chart(self.record)
 
     def document(self) -> Document:
         """Return its page: the figures, every sample, and how it was measured."""

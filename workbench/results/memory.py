@@ -13,7 +13,7 @@ from workbench.results.registry import ResultKind
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Memory(PerRun):
@@ -33,11 +33,11 @@ class Memory(PerRun):
 
         return memory_figure(self.by_label)
 
-    def still(self) -> Scene:
-        """Draw the totals of each run."""
-        from workbench.figures.limits import memory_scene
+    def chart(self) -> Chart:
+        """Return the totals of each run."""
+        from workbench.figures.limits import memory_chart
 
-        return memory_scene(self.by_label)
+        return memory_chart(self.by_label)
 
 
 def examine(run: ExaminedRun) -> MemoryRecord:

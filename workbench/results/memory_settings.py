@@ -9,9 +9,7 @@ from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class MemorySettings(Result):
@@ -24,17 +22,11 @@ class MemorySettings(Result):
 
     record: MemorySettingsRecord
 
-    def figure(self) -> go.Figure:
-        """Draw memory and latency of each setting."""
-        from workbench.figures.memory_settings import memory_settings_figure
+    def chart(self) -> Chart:
+        """Return memory and latency of each setting."""
+        from workbench.figures.memory_settings import memory_settings_chart
 
-        return memory_settings_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw the peak memory of each setting."""
-        from workbench.figures.memory_settings import memory_settings_scene
-
-        return memory_settings_scene(self.record)
+        return memory_settings_chart(self.record)
 
 
 KIND = ResultKind(

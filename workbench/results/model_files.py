@@ -9,9 +9,7 @@ from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class ModelFiles(Result):
@@ -24,17 +22,11 @@ class ModelFiles(Result):
 
     record: FileDifference
 
-    def figure(self) -> go.Figure:
-        """Draw the nodes of both files: all, and those of each operator that differs."""
-        from workbench.figures.model_files import files_figure
+    def chart(self) -> Chart:
+        """Return the nodes of both files: all, and those of each operator that differs."""
+        from workbench.figures.model_files import files_chart
 
-        return files_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw the same as a picture."""
-        from workbench.figures.model_files import files_scene
-
-        return files_scene(self.record)
+        return files_chart(self.record)
 
     def __str__(self) -> str:
         return str(self.record)

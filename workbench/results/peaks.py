@@ -10,7 +10,7 @@ from workbench.results.result import Result
 from workbench.text import counted
 
 if TYPE_CHECKING:
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Peaks(Result):
@@ -28,11 +28,14 @@ class Peaks(Result):
         """One row per thread count."""
         return self.record.rows
 
-    def still(self) -> Scene:
-        """Draw them as bars."""
-        from workbench.figures.limits import peaks_scene
+    def figure(self) -> None:
+        """Return None: the picture and the words say it all."""
 
-        return peaks_scene(self.record)
+    def chart(self) -> Chart:
+        """Return the rates that were reached, as bars."""
+        from workbench.figures.limits import peaks_chart
+
+        return peaks_chart(self.record)
 
     def __str__(self) -> str:
         return "; ".join(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
     from workbench.report.document import Document
     from workbench.views.flame.view import FlameView, Way
 
@@ -72,15 +72,13 @@ class Profile(Data, Result):
         """Return a row per executed node: op_type, provider, scope, calls and times of one run, share."""
         return Data.to_frame(self)
 
-    def figure(self) -> go.Figure:
-        """Draw own time per run of each operator, gaps included."""
-        return self.op_type_figure()
+    def chart(self) -> Chart:
+        """Return own time per run of each operator, gaps included."""
+        from workbench.figures.profile import op_type_chart
 
-    def op_type_figure(self) -> go.Figure:
-        """Draw own time per run of each operator, gaps included."""
-        from workbench.figures.profile import op_type_figure
+        return op_type_chart(self)
 
-        return op_type_figure(self)
+    op_type_figure = Result.figure
 
     def timeline_figure(self, run: int | None = None) -> go.Figure:
         """Draw one run in time, a lane per thread."""
@@ -140,12 +138,6 @@ class Profile(Data, Result):
         body += table(self.by("scope"), "By module", most=MOST_NODES)
         body += table(self.to_frame(), "By node", most=MOST_NODES)
         page.add("time", "Where the time goes", body)
-
-    def still(self) -> Scene:
-        """Draw own time by op type, as bars."""
-        from workbench.figures.profile import profile_scene
-
-        return profile_scene(self)
 
     def __str__(self) -> str:
         return Data.__str__(self)

@@ -15,7 +15,7 @@ from workbench.text import quoted
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Roofline(PerRun):
@@ -35,11 +35,11 @@ class Roofline(PerRun):
 
         return roofline_figure(self.by_label)
 
-    def still(self) -> Scene:
-        """Draw the slowest nodes of each run and their limits."""
-        from workbench.figures.limits import roofline_scene
+    def chart(self) -> Chart:
+        """Return the slowest nodes of each run and their limits."""
+        from workbench.figures.limits import roofline_chart
 
-        return roofline_scene(self.by_label)
+        return roofline_chart(self.by_label)
 
 
 def check_roofline(record: RooflineRecord, fix: str) -> None:

@@ -19,9 +19,8 @@ from workbench.text import in_ms
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 OnProgress = bool | Callable[[Progress], None]
 
@@ -49,12 +48,6 @@ class Sensitivity(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per layer or block, the worst first."""
         return self.record.to_frame()
-
-    def figure(self) -> go.Figure:
-        """Draw error and time saved, side by side."""
-        from workbench.figures.layers import sensitivity_figure
-
-        return sensitivity_figure(self.record)
 
     def propose(
         self, *, max_error: float, remeasure: bool = True, budget_s: float | None = None,
@@ -89,11 +82,11 @@ class Sensitivity(Result):
     def __str__(self) -> str:
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
-    def still(self) -> Scene:
-        """Draw the same as bars."""
-        from workbench.figures.layers import sensitivity_scene
+    def chart(self) -> Chart:
+        """Return error and time saved, side by side."""
+        from workbench.figures.layers import sensitivity_chart
 
-        return sensitivity_scene(self.record)
+        return sensitivity_chart(self.record)
 
 
 class Proposal:

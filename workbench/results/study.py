@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from distributed import Client
 
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
     from workbench.report.document import Document
     from workbench.search.cluster.workers import Cluster
 
@@ -215,11 +215,11 @@ class Study(Result):
 
         return study_figure(self.record)
 
-    def still(self) -> Scene:
-        """Draw the same as a picture."""
-        from workbench.figures.study import study_scene
+    def chart(self) -> Chart:
+        """Return the speed-up, the memory and the error of each config."""
+        from workbench.figures.study import study_chart
 
-        return study_scene(self.record)
+        return study_chart(self.record)
 
     def document(self) -> Document:
         """Return its page, with the proof and everything that was measured."""

@@ -10,9 +10,7 @@ from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Threads(Result):
@@ -25,17 +23,11 @@ class Threads(Result):
 
     record: ThreadScalingRecord
 
-    def figure(self) -> go.Figure:
-        """Draw latency and processor time, the knee marked."""
-        from workbench.figures.threads import threads_figure
+    def chart(self) -> Chart:
+        """Return latency and processor time, the knee marked."""
+        from workbench.figures.threads import threads_chart
 
-        return threads_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw latency as bars."""
-        from workbench.figures.threads import threads_scene
-
-        return threads_scene(self.record)
+        return threads_chart(self.record)
 
 
 KIND = ResultKind(

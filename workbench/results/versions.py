@@ -12,9 +12,7 @@ from workbench.results.measured import Measured
 from workbench.results.registry import Arguments, ResultKind
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class Versions(Measured):
@@ -28,17 +26,11 @@ class Versions(Measured):
     record: VersionsRecord
     title = "versions of ONNX Runtime side by side"
 
-    def figure(self) -> go.Figure:
-        """Draw nodes, load time and latency of each version, and its speed-up with its interval."""
-        from workbench.figures.versions import versions_figure
+    def chart(self) -> Chart:
+        """Return nodes, load time and latency of each version, and its speed-up with its interval."""
+        from workbench.figures.versions import versions_chart
 
-        return versions_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw the same as a picture."""
-        from workbench.figures.versions import versions_scene
-
-        return versions_scene(self.record)
+        return versions_chart(self.record)
 
     def __str__(self) -> str:
         verdicts = (headline(verdict) for verdict in self.record.comparison.verdicts)

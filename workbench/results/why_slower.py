@@ -9,9 +9,7 @@ from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-    from workbench.figures.scene import Scene
+    from workbench.figures.chart import Chart
 
 
 class WhySlower(Result):
@@ -29,17 +27,11 @@ class WhySlower(Result):
         """The reasons, the costliest first."""
         return self.record.reasons
 
-    def figure(self) -> go.Figure:
-        """Draw one bar per reason: the time of a run that its nodes take."""
-        from workbench.figures.layers import why_slower_figure
+    def chart(self) -> Chart:
+        """Return one bar per reason: the time of a run that its nodes take."""
+        from workbench.figures.layers import why_slower_chart
 
-        return why_slower_figure(self.record)
-
-    def still(self) -> Scene:
-        """Draw one bar per reason: the time of a run that its nodes take."""
-        from workbench.figures.layers import why_slower_scene
-
-        return why_slower_scene(self.record)
+        return why_slower_chart(self.record)
 
 
 KIND = ResultKind(
