@@ -19,7 +19,7 @@ from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
 from tests.panels.conftest import settle
 from workbench.panels.actions import Action
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import on_change, own_changes
 
 
 def test_changes_of_configs_can_be_undone() -> None:

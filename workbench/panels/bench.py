@@ -256,17 +256,16 @@ class Bench:
 
     def link_selection(self, widget: Any, trait: str) -> None:
         """Select the same nodes in every view."""
-        from workbench.panels.changes import on_change, own_changes
+        from workbench.panels.handlers import follow, on_change, own_changes  # and ipywidgets with them
 
-        def show(_: Any = None) -> None:
+        def show() -> None:
             names = list(self.state.selected)
             if list(getattr(widget, trait)) != names:
                 with own_changes():
                     setattr(widget, trait, names)
 
-        show()
+        follow(self.state, show, "selected")
         on_change(widget, lambda names: setattr(self.state, "selected", tuple(names)), trait)
-        self.state.observe(show, names="selected")
 
     # Code
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import Spec, buttons_of
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import buttons_of, follow, on_change, own_changes
 from workbench.panels.knobs.table import KnobTable
 from workbench.panels.markup import note_html, text
 from workbench.panels.presets import PRESETS
@@ -34,40 +33,37 @@ class Configure:
         self.state = state = bench.state
         self.unfolded = False  # in a narrow window
         self.presets = W.Dropdown(tooltip="Begin with a config for a purpose")
-        self.copies = W.Dropdown(options=["A ⇄ B", *COPIES], tooltip="Copy or swap configs")
-        self.copies.add_class("wbp-copies")
-        self.help = W.ToggleButton(description="?", tooltip="Explain every knob", value=False)
-        self.help.add_class("wbp-icon")
+        self.copies = W.Dropdown(
+            options=["A ⇄ B", *COPIES], tooltip="Copy or swap configs", classes="wbp-copies"
+        )
+        self.help = W.ToggleButton(
+            description="?", tooltip="Explain every knob", value=False, classes="wbp-icon"
+        )
         self.status = W.HTML()
-        specs: tuple[Spec, ...] = (
+        self.buttons = buttons_of(
+            self.status,
             ("↶", "Undo the last change of a config", state.undo),
             ("↷", "Redo the change that was undone", state.redo),
         )
-        self.buttons = buttons_of(specs, self.status)
         for button in self.buttons.values():
             button.add_class("wbp-icon")
-        begin = W.HBox([self.presets, self.copies, *self.buttons.values(), self.help])
-        begin.add_class("wbp-presets")
+        begin = W.HBox([self.presets, self.copies, *self.buttons.values(), self.help], classes="wbp-presets")
         self.table = KnobTable(bench, self.open)
         self.details = W.HTML()
         self.sections: list[Section] = [section(bench) for section in SECTIONS]
-        chips = W.Box([self.details, *(section.widget for section in self.sections)])
-        chips.add_class("wbp-sections")
+        chips = W.Box([self.details, *(section.widget for section in self.sections)], classes="wbp-sections")
         self.difference = W.HTML()
-        self.fold = W.Button(tooltip="Show or hide the knobs")
-        self.fold.add_class("wbp-fold")
+        self.fold = W.Button(tooltip="Show or hide the knobs", classes="wbp-fold")
         self.fold.on_click(lambda _: self._unfold())
         middle = [run] if run is not None else []
         knobs = [begin, self.status, self.table.widget]
-        self.widget = W.VBox([self.fold, *knobs, *middle, self.difference, chips])
-        self.widget.add_class("wbp-configure")
+        self.widget = W.VBox([self.fold, *knobs, *middle, self.difference, chips], classes="wbp-configure")
         for folded in (*knobs, self.difference, chips):
             folded.add_class("wbp-folds")
         on_change(self.presets, self._begin, status=self.status)
         on_change(self.copies, self._copy, status=self.status)
         on_change(self.help, self._explain)
-        state.observe(self._show, names=["a", "b", "more", "editing", "past", "future"])
-        self._show()
+        follow(state, self._show, "a", "b", "more", "editing", "past", "future")
 
     def open(self, group: str, label: str) -> None:
         """Show the details of a config in the section of this group."""
@@ -102,7 +98,7 @@ class Configure:
     def _explain(self, on: bool) -> None:
         (self.widget.add_class if on else self.widget.remove_class)("wbp-show-help")
 
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         state = self.state
         first = f"preset for {state.editing}…"
         if not self.presets.options or self.presets.options[0] != first:

@@ -11,7 +11,7 @@ from workbench.config import Knob, Option, kinds, name_kinds
 from workbench.config.runtime import Interpreter
 from workbench.cpu import usable_cores
 from workbench.panels import widgets as W
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import on_change, own_changes
 from workbench.panels.options import Options
 
 MOST_COUNT = 1_000_000
@@ -114,15 +114,17 @@ def _whole(knob: Knob, changed: Changed) -> Control:
 def _threads(knob: Knob, changed: Changed) -> Control:
     """Return a box that sets the count at all, a slider, and a number box for counts beyond the slider."""
     cores = usable_cores()
-    chosen = W.Checkbox(value=False, description=knob.label, tooltip=hint(knob), indent=False)
-    slider = W.IntSlider(
-        value=1, min=1, max=cores, readout=False, continuous_update=False, tooltip=hint(knob)
+    chosen = W.Checkbox(
+        value=False, description=knob.label, tooltip=hint(knob), indent=False, classes="wbp-set"
     )
-    box = W.BoundedIntText(value=1, min=1, max=MOST_THREADS, tooltip=f"{knob.label}: a number")
+    slider = W.IntSlider(
+        value=1, min=1, max=cores, readout=False, continuous_update=False, tooltip=hint(knob),
+        classes="wbp-slider",
+    )  # fmt: skip
+    typed = f"{knob.label}: a number"
+    box = W.BoundedIntText(value=1, min=1, max=MOST_THREADS, tooltip=typed, classes="wbp-number")
     unset = W.Label(value=knob.unset)
-    row = W.HBox([chosen, unset, slider, box])
-    for widget, name in ((row, "count"), (chosen, "set"), (slider, "slider"), (box, "number")):
-        widget.add_class(f"wbp-{name}")
+    row = W.HBox([chosen, unset, slider, box], classes="wbp-count")
 
     def show(value: int | None) -> None:
         chosen.value = value is not None

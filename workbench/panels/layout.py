@@ -28,11 +28,9 @@ class Layout:
         self.live, self.stale = Live(bench), Stale(bench, self.results.widget)
         self.suggestion = Suggestion(bench)
         right = W.VBox([self.live.widget, self.suggestion.widget, self.stale.widget])
-        body = W.HBox([self.configure.widget, right])
-        body.add_class("wbp-body")
+        body = W.HBox([self.configure.widget, right], classes="wbp-body")
         bridge = bench.page.bridge
-        self.root = W.VBox([W.HTML(STYLE), self.model_row.widget, body, self.bug, bridge])
-        self.root.add_class("wbp")
+        self.root = W.VBox([W.HTML(STYLE), self.model_row.widget, body, self.bug, bridge], classes="wbp")
         bench.page.root = self.root.model_id
 
     def _show_bug(self, change: dict[str, str]) -> None:

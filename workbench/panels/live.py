@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.figures.palette import style_of_run
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button, follow
 from workbench.panels.jobs import JobView
 from workbench.panels.markup import text
 
@@ -20,19 +20,12 @@ class Live:
         self.bench, self.state = bench, bench.state
         self.progress, self.status = W.HTML(), W.HTML()
         hint = "Stop what runs; a result that is there stays"
-        self.cancel = button("Cancel", hint, self._cancel, self.status)
-        row = W.HBox([self.progress, self.cancel])
-        row.add_class("wbp-live-row")
-        self.widget = W.VBox([row, self.status])
-        self.widget.add_class("wbp-live")
-        self.state.observe(self._show, names="job")
-        self._show()
+        self.cancel = button("Cancel", hint, bench.cancel, self.status)
+        row = W.HBox([self.progress, self.cancel], classes="wbp-live-row")
+        self.widget = W.VBox([row, self.status], classes="wbp-live")
+        follow(self.state, self._show, "job")
 
-    def _cancel(self) -> None:
-        self.bench.cancel()
-        self._show()
-
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         view = self.state.job
         W.set_shown(self.widget, view is not None)
         self.cancel.disabled = view is None or view.cancelling

@@ -10,7 +10,7 @@ import anywidget
 import traitlets as t
 
 from workbench.panels import widgets as W
-from workbench.panels.guard import shown_in
+from workbench.panels.handlers import shown_in
 
 
 class Menu(anywidget.AnyWidget):

@@ -9,8 +9,7 @@ from typing import Any
 from workbench.models.samples import card, sample_names
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import button, error_to, follow, on_change, own_changes
 from workbench.panels.markup import error_html, text
 from workbench.panels.uploads import keep
 from workbench.server.button import LinkButton
@@ -40,23 +39,22 @@ class ModelRow:
         self.upload = W.FileUpload(
             accept=".onnx,.ort,.data,.bin", multiple=True, description="Upload",
             tooltip="A model from your computer, with its data files if it has any. Large ones: by path.",
+            classes="wbp-small",
         )  # fmt: skip
-        self.upload.add_class("wbp-small")
         self.status, self.headline = W.HTML(), W.HTML()
         hint = "Open the model at this path or URL"
         self.open = button("Open", hint, lambda: self.load(self.path.value.strip()), self.status)
         self.netron = LinkButton(None, "Netron")
         self.linked: Any = None  # the model that the Netron button opens
-        row = W.HBox([self.samples, self.path, self.open, self.upload, self.netron, *further])
-        row.add_class("wbp-model-row")
-        self.widget = W.VBox([row, self.headline, self.status])
-        self.widget.add_class("wbp-model")
+        row = W.HBox(
+            [self.samples, self.path, self.open, self.upload, self.netron, *further], classes="wbp-model-row"
+        )
+        self.widget = W.VBox([row, self.headline, self.status], classes="wbp-model")
         on_change(self.samples, self.load, status=self.status)
         on_change(self.path, self._complete, status=self.status)
         on_change(self.upload, self._uploaded, status=self.status)
-        self.state.observe(self._show, names=["model", "model_error", "opening"])
         self._complete("")
-        self._show()
+        follow(self.state, self._show, "model", "model_error", "opening")
 
     def load(self, source: str) -> None:
         """Open a model by its name, path or URL."""
@@ -73,7 +71,7 @@ class ModelRow:
         if files:
             self.bench.load(str(keep(files)))
 
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         state = self.state
         if state.opening is not None:
             self.status.value = f'<div class="wbp-note" role="status">⏳ {text(state.opening.doing)}…</div>'
@@ -85,10 +83,7 @@ class ModelRow:
         if state.model is not None and state.model is not self.linked:
             self.linked = state.model
             link = partial(netron_link, state.model)  # a large model is written anew
-            self.bench.in_background(link, self.netron.show, self._show_error, light=True)
-
-    def _show_error(self, error: Exception) -> None:
-        self.status.value = error_html(error)
+            self.bench.in_background(link, self.netron.show, error_to(self.status), light=True)
 
 
 def headline(state: Any) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 
 from workbench.config import Option, catalogue
 from workbench.panels import widgets as W
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import on_change, own_changes
 from workbench.panels.table import Table
 
 Set = Callable[[dict[str, str]], None]
@@ -35,8 +35,7 @@ class Options:
         for button in (self.add, self.all):
             button.add_class("wbp-small")
         self.listing = W.VBox([])
-        adding = W.HBox([self.name, self.add, self.all])
-        adding.add_class("wbp-adding")
+        adding = W.HBox([self.name, self.add, self.all], classes="wbp-adding")
         self.widget = W.VBox([self.rows, adding, self.listing] if self.known else [self.rows])
         self.add.on_click(lambda _: self.begin(self.name.value.strip()))
         self.all.on_click(lambda _: self.list_all())
@@ -83,11 +82,9 @@ class Options:
     def _row(self, name: str) -> tuple[W.Widget, W.Widget]:
         control = _control(name, self.by_name.get(name), self.values.get(name))
         on_change(control, partial(self._set, name))
-        remove = W.Button(description="✕", tooltip=f"Leave {name} at its default")
-        remove.add_class("wbp-icon")
+        remove = W.Button(description="✕", tooltip=f"Leave {name} at its default", classes="wbp-icon")
         remove.on_click(lambda _: self._drop(name))
-        row = W.HBox([control, remove])
-        row.add_class("wbp-option")
+        row = W.HBox([control, remove], classes="wbp-option")
         return row, control
 
     def _set(self, name: str, value: str) -> None:

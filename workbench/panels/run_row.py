@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button, follow
 from workbench.panels.menu import Menu
 from workbench.panels.tabs.results import Results
 from workbench.panels.tabs.scenarios import TITLE as SCENARIOS
@@ -25,10 +25,10 @@ class RunRow:
         self.bench, self.state, self.results = bench, bench.state, results
         self.status = W.HTML()
         hint = "Measure all configs side by side and say which is faster"
-        self.compare = button("Compare", hint, bench.compare, self.status, kind="")
+        self.compare = button("Compare", hint, bench.compare, self.status, classes="")
         self.compare.button_style = "primary"
         hint = "Stop what runs; a result that is there stays"
-        self.cancel = button("Cancel", hint, self._cancel, self.status, kind="")
+        self.cancel = button("Cancel", hint, bench.cancel, self.status, classes="")
         self.offers = {offer.name: offer for offer in KINDS.offers}
         findings = self.offers[FINDINGS]
         self.improve = button(findings.button, findings.hint, partial(bench.run, FINDINGS), self.status)
@@ -37,14 +37,10 @@ class RunRow:
         groups = menu_groups(results.titles)
         self.menu = Menu(self._make, self.status, label="More", name="more results", groups=groups)
         self.menu.add_class("wbp-further")
-        first, second = W.HBox([self.compare, self.cancel]), W.HBox([self.improve, self.tune, self.menu])
-        first.add_class("wbp-main")
-        for row in (first, second):
-            row.add_class("wbp-moves")
-        self.widget = W.VBox([first, self.status, second])
-        self.widget.add_class("wbp-run")
-        self.state.observe(self._show, names="job")
-        self._show()
+        first = W.HBox([self.compare, self.cancel], classes="wbp-main wbp-moves")
+        second = W.HBox([self.improve, self.tune, self.menu], classes="wbp-moves")
+        self.widget = W.VBox([first, self.status, second], classes="wbp-run")
+        follow(self.state, self._show, "job")
 
     def _make(self, name: str) -> None:
         """Make a result of a kind, or show the fields that it asks for."""
@@ -54,11 +50,7 @@ class RunRow:
         else:
             self.bench.run(name)
 
-    def _cancel(self) -> None:
-        self.bench.cancel()
-        self._show()
-
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         view = self.state.job
         self.compare.disabled = self.improve.disabled = self.menu.locked = view is not None
         self.cancel.disabled = view is None or view.cancelling

@@ -7,7 +7,7 @@ from datetime import datetime
 from workbench.models.samples import sample_names
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button, follow
 from workbench.panels.markup import text
 from workbench.panels.request import LABELS
 from workbench.panels.state import BenchState
@@ -27,13 +27,10 @@ class Stale:
             self.text,
             button("Compare again", again, bench.compare, self.status),
             button("Restore", restore, self._restore, self.status),
-        ])  # fmt: skip
-        row.add_class("wbp-stale-row")
+        ], classes="wbp-stale-row")  # fmt: skip
         self.row = W.VBox([row, self.status])
-        self.widget = W.VBox([self.row, results])
-        self.widget.add_class("wbp-result")
-        self.state.observe(self._show, names=["result", "result_subject", "job", *FIELDS])
-        self._show()
+        self.widget = W.VBox([self.row, results], classes="wbp-result")
+        follow(self.state, self._show, "result", "result_subject", "job", *FIELDS)
 
     def _restore(self) -> None:
         state, subject, result = self.state, self.state.result_subject, self.state.result
@@ -50,7 +47,7 @@ class Stale:
             state.data, state.calibration = subject.data, subject.calibration
             state.set_configs(dict(zip(LABELS, (subject.a, subject.b, *subject.more), strict=False)))
 
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         running = "" if self.state.job is None else self.state.job.name
         words = stale_words(self.state)
         self.text.value = f'<div class="wbp-note" role="status">{text(words)}</div>' if words else ""

@@ -9,7 +9,7 @@ from workbench.config import Config
 from workbench.models.samples import sample_names
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button, follow
 from workbench.panels.markup import note_html
 from workbench.panels.presets import int8_cpu, int8_here
 from workbench.panels.state import BenchState
@@ -32,14 +32,11 @@ class Suggestion:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        self.status, self.row = W.HTML(), W.HBox([])
-        self.row.add_class("wbp-actions")
-        self.widget = W.VBox([self.row, self.status])
-        self.widget.add_class("wbp-suggestion")
-        self.state.observe(self._show, names=["model", "result", "a", "b", "more", "job"])
-        self._show()
+        self.status, self.row = W.HTML(), W.HBox([], classes="wbp-actions")
+        self.widget = W.VBox([self.row, self.status], classes="wbp-suggestion")
+        follow(self.state, self._show, "model", "result", "a", "b", "more", "job")
 
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         state, begun = self.state, self.state.result is not None or self.state.job is not None
         experiment = None if begun else experiment_for(state)
         if not begun and state.model is None:

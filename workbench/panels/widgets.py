@@ -33,7 +33,13 @@ class CommonLayout(W.Layout):  # type: ignore[misc]
 
 
 class Plain(W.DOMWidget):  # type: ignore[misc]
-    """Has the common layout and the common style of its kind, unless it is given others."""
+    """Has the common layout and the common style of its kind, unless it is given others.
+
+    `classes` are the names of its classes in the style sheet, with spaces.
+    """
+
+    def __init__(self, *arguments: Any, classes: str = "", **traits: Any) -> None:
+        super().__init__(*arguments, _dom_classes=classes.split(), **traits)
 
     def _layout_default(self) -> Any:
         return common(CommonLayout)

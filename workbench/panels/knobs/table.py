@@ -10,7 +10,7 @@ from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.environments import Environments
-from workbench.panels.guard import shown_in
+from workbench.panels.handlers import follow, shown_in
 from workbench.panels.knobs.inputs_line import inputs_line, measuring_line
 from workbench.panels.knobs.option_row import found_options
 from workbench.panels.knobs.row import MORE, SettingRow
@@ -32,15 +32,13 @@ class KnobTable:
         self.status = W.HTML()
         self.view = KnobView(self.act)
         self.view.total = len(catalogue().all_options)
-        self.widget = W.VBox([self.view, self.status])
-        self.widget.add_class("wbp-knobs")
+        self.widget = W.VBox([self.view, self.status], classes="wbp-knobs")
         self.refused: dict[tuple[str, str], str] = {}  # (label, row) → the text that was refused
         names = ["a", "b", "more", "editing", "refused", "result", "preview", "dims", "seed", "data"]
         names += ["budget_s", "smallest_effect", "pacing_s", "clock", "environments"]
         self.state.observe(lambda _: self.refresh(), names=names)
         self.state.observe(lambda _: bench.preview_inputs(), names=["model", "dims", "seed", "data"])
-        self.view.observe(lambda _: self.refresh(), names="search")
-        self.refresh()
+        follow(self.view, self.refresh, "search")
         bench.preview_inputs()
         self.environments = Environments(bench)
 

@@ -9,7 +9,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.changes import on_change
+from workbench.panels.handlers import on_change
 from workbench.panels.markup import error_html, text
 from workbench.panels.request import InputsPreview
 from workbench.panels.sections.section import Section
@@ -58,9 +58,7 @@ class Inputs(Section):
         self.preview.value = preview_html(self.state.preview)
 
     def _row(self, name: str) -> W.Widget:
-        row = W.HBox([W.Label(value=name), *self.sizes[name]])
-        row.add_class("wbp-dimension")
-        return row
+        return W.HBox([W.Label(value=name), *self.sizes[name]], classes="wbp-dimension")
 
     def _size(self, name: str) -> W.Text:
         box = W.Text(

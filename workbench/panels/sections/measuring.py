@@ -7,7 +7,7 @@ from functools import partial
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.panels import widgets as W
-from workbench.panels.changes import on_change
+from workbench.panels.handlers import on_change
 from workbench.panels.request import SMALLEST_EFFECT
 from workbench.panels.sections.section import Section
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from workbench.config import Knob, Part, part_types
 from workbench.panels import widgets as W
-from workbench.panels.changes import on_change, own_changes
 from workbench.panels.controls import Control, hint, make_control
+from workbench.panels.handlers import on_change, own_changes
 from workbench.panels.markup import note_html, text
 
 
@@ -23,8 +23,7 @@ class PartControl:
         self.part: Part | None = None
         options = [(knob.unset, ""), *((kind.LABEL, name) for name, kind in self.kinds.items())]
         self.kind = W.Dropdown(options=options, value="", description=knob.label, tooltip=hint(knob))
-        self.about, self.body = W.HTML(), W.VBox([])
-        self.body.add_class("wbp-part")
+        self.about, self.body = W.HTML(), W.VBox([], classes="wbp-part")
         self.widget = W.VBox([self.kind, self.about, self.body])
         self.controls: dict[str, Control] = {}
         self._controls_of: dict[str, dict[str, Control]] = {}  # by kind, made at its first use
@@ -76,6 +75,7 @@ def first_line(part: Part) -> str:
 
 def help_of(knob: Knob) -> W.HTML:
     """Return what a knob does and when to turn it, shown while the help is on."""
-    widget = W.HTML(f'<div class="wbp-help">{text(knob.help)} <i>When:</i> {text(knob.when)}</div>')
-    widget.add_class("wbp-help-line")
-    return widget
+    return W.HTML(
+        f'<div class="wbp-help">{text(knob.help)} <i>When:</i> {text(knob.when)}</div>',
+        classes="wbp-help-line",
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.config import Config, pass_help, shipped_passes
 from workbench.panels import widgets as W
-from workbench.panels.changes import on_change
+from workbench.panels.handlers import on_change
 from workbench.panels.sections.section import Section
 from workbench.panels.state import BenchState
 from workbench.panels.table import Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.config import Config, StaticInt8
 from workbench.panels import widgets as W
-from workbench.panels.changes import on_change
+from workbench.panels.handlers import on_change
 from workbench.panels.sections.section import Section
 
 

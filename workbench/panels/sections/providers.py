@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Config, Provider, catalogue
 from workbench.panels import widgets as W
-from workbench.panels.buttons import Spec, button
-from workbench.panels.changes import on_change
-from workbench.panels.guard import shown_in
+from workbench.panels.handlers import button, on_change, shown_in
 from workbench.panels.markup import note_html, text
 from workbench.panels.options import Options, known_options
 from workbench.panels.sections.section import Section
@@ -43,8 +41,7 @@ class Providers(Section):
         self.add = button("Add", "Add this provider at the end of the list", self._add, self.status)
         hint = "Try every provider of this ONNX Runtime on a model of one node"
         self.check = button("Check again", hint, self.bench.look_at_machine, self.status)
-        self.about, adding = W.HTML(), W.HBox([self.choice, self.add])
-        adding.add_class("wbp-adding")
+        self.about, adding = W.HTML(), W.HBox([self.choice, self.add], classes="wbp-adding")
         on_change(self.choice, lambda _: self._describe_choice())
         self.state.observe(lambda _: self.refresh(), names="doctor")
         if self.state.doctor is None and self.state.job is None:
@@ -80,15 +77,16 @@ class Providers(Section):
             W.HTML(),
             Options(known_options(name), partial(self._set_options, name)),
         )
-        specs: tuple[Spec, ...] = (
+        specs = (
             ("▲", "Move up: take nodes before the provider above", partial(self._move, -1, place)),
             ("▼", "Move down", partial(self._move, 1, place)),
             ("✕", f"Take {Provider(name).short_name} off the list", partial(self._drop, place)),
         )
-        row = W.HBox([head, *(button(*spec, self.status, kind="icon") for spec in specs)])
-        row.add_class("wbp-provider-head")
-        widget = W.VBox([row, why, options.widget])
-        widget.add_class("wbp-provider")
+        row = W.HBox(
+            [head, *(button(*spec, self.status, classes="wbp-icon") for spec in specs)],
+            classes="wbp-provider-head",
+        )
+        widget = W.VBox([row, why, options.widget], classes="wbp-provider")
         self.boxes[place, name] = ProviderBox(widget, head, why, options)
         return self.boxes[place, name]
 

@@ -10,9 +10,8 @@ from workbench.config import KNOBS, Config, Knob
 from workbench.config.parts import PartKnob
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.changes import own_changes
 from workbench.panels.controls import Control, make_control
-from workbench.panels.guard import shown_in
+from workbench.panels.handlers import follow, own_changes, shown_in
 from workbench.panels.sections.part import PartControl, help_of
 
 DEFAULTS = {field.name: field.default for field in fields(Config)}
@@ -29,14 +28,11 @@ class Section:
         self.controls: dict[str, Control] = {}
         self.parts: dict[str, PartControl] = {}
         hint = self.hint or f"Open or close: {self.group}"
-        self.header = W.Button(
-            description=f"▸ {self.group}", tooltip=hint, _dom_classes=("wbp-section-button",)
-        )
+        self.header = W.Button(description=f"▸ {self.group}", tooltip=hint, classes="wbp-section-button")
         self.open = False  # whether the body is on the screen
-        self.widget = W.VBox([self.header], _dom_classes=("wbp-section",))
+        self.widget = W.VBox([self.header], classes="wbp-section")
         self.header.on_click(lambda _: self.toggle())
-        self.state.observe(lambda _: self.refresh(), names=["a", "b", "more", "editing", "model"])
-        self.refresh()
+        follow(self.state, self.refresh, "a", "b", "more", "editing", "model")
 
     @property
     def knobs(self) -> tuple[Knob, ...]:
@@ -56,8 +52,7 @@ class Section:
     @cached_property
     def body(self) -> W.VBox:
         """What stands below the header; made when the section is first opened, like its controls."""
-        body = W.VBox([])
-        body.add_class("wbp-section-body")
+        body = W.VBox([], classes="wbp-section-body")
         W.set_shown(body, False)
         self.widget.children = (self.header, body)
         return body

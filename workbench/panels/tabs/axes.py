@@ -11,7 +11,7 @@ from workbench.api.sweep_axes import KNOB_NAMES, free_names
 from workbench.config import KNOBS, kinds
 from workbench.config.knobs import BY_FIELD
 from workbench.panels import widgets as W
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import follow, on_change, own_changes
 from workbench.panels.state import BenchState
 from workbench.results.form import Field
 
@@ -28,11 +28,9 @@ class AxesField(W.HBox):
     def __init__(self, state: BenchState, field: Field, changed: Callable[[str], None]) -> None:
         self.state, self.changed = state, changed
         self.pairs = [self._pair(field, place) for place in range(MOST_AXES)]
-        super().__init__([widget for pair in self.pairs for widget in pair])
-        self.add_class("wbp-tools")
+        super().__init__([widget for pair in self.pairs for widget in pair], classes="wbp-tools")
         self.observe(lambda _: self._show(), names="value")
-        state.observe(lambda _: self._offer(), names="model")
-        self._offer()
+        follow(state, self._offer, "model")
 
     def _pair(self, field: Field, place: int) -> tuple[W.Combobox, W.Text]:
         name = W.Combobox(

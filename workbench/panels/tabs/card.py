@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.panels import widgets as W
 from workbench.panels.badges import link_badges
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button, error_to
 from workbench.panels.markup import error_html, note_html, text
 from workbench.panels.table import Table
 from workbench.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
@@ -57,15 +57,12 @@ class CardWidget:
         self.csv = self._link("CSV", "Save the table as a file", self._download)
         both = card.draw is not None and card.table is not None
         turn, csv = [self.turn] if both else [], [self.csv] if card.table is not None else []
-        self.menu = W.HBox([*turn, self.pin, self.copy, *csv])
-        self.menu.add_class("wbp-menu")
-        self.head = W.HBox([W.HTML(f"<b>{text(card.label)}</b>"), self.menu])
-        self.head.add_class("wbp-card-head")
-        self.widget = W.VBox([self.status, self.body])
-        self.widget.add_class("wbp-card")
+        self.menu = W.HBox([*turn, self.pin, self.copy, *csv], classes="wbp-menu")
+        self.head = W.HBox([W.HTML(f"<b>{text(card.label)}</b>"), self.menu], classes="wbp-card-head")
+        self.widget = W.VBox([self.status, self.body], classes="wbp-card")
 
     def _link(self, label: str, hint: str, act: Callable[[], None]) -> W.Button:
-        return button(label, hint, act, self.status, kind="quiet-link")
+        return button(label, hint, act, self.status, classes="wbp-quiet-link")
 
     def place_menu(self, *, inside: bool) -> None:
         """Put the menu into the card, with its label, or leave it to the bar of the tab."""
@@ -129,7 +126,7 @@ class CardWidget:
     def _pin(self) -> None:
         code, page = self._code(), self.bench.page
         pin = partial(page.pin, code, status=self.status)
-        self.bench.in_background(self.bundle, pin, self._show_error)
+        self.bench.in_background(self.bundle, pin, error_to(self.status))
 
     def _copy(self) -> None:
         self.bench.page.copy(self._code(), self.status)
@@ -143,11 +140,8 @@ class CardWidget:
         self.bench.in_background(
             lambda: csv_of(table()).encode("utf-8", "replace"),
             lambda data: self.bench.page.download(name, "text/csv", data, self.status),
-            self._show_error,
+            error_to(self.status),
         )
-
-    def _show_error(self, error: Exception) -> None:
-        self.status.value = error_html(error)
 
 
 def still_bundle(view: Any) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from html import escape
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
-from workbench.panels.guard import shown_in
+from workbench.panels.handlers import button, shown_in
 
 KINDS = (
     ("this comparison", "result"),
@@ -34,8 +33,7 @@ class CodeBox:
             "Insert as cell", "Put the code into a new cell below",
             lambda: bench.page.insert(self.text, self.status), self.status,
         )  # fmt: skip
-        row = W.HBox([self.kind, self.copy, self.cell])
-        row.add_class("wbp-actions")
+        row = W.HBox([self.kind, self.copy, self.cell], classes="wbp-actions")
         self.widget = W.VBox([row, self.shown, self.status])
         W.set_shown(self.widget, False)
         self.kind.observe(lambda _: self.refresh(), names="value")

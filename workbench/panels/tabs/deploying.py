@@ -12,10 +12,10 @@ from workbench.config.literals import literal, text_literal
 from workbench.errors import ConfigError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import buttons_of
 from workbench.panels.code import config_code, inputs_lines
+from workbench.panels.handlers import buttons_of, error_to, follow
 from workbench.panels.jobs import Job
-from workbench.panels.markup import error_html, note_html
+from workbench.panels.markup import note_html
 from workbench.panels.request import Subject
 from workbench.panels.tabs.naming import file_name
 
@@ -42,15 +42,13 @@ class Deploying:
         )
         self.status = W.HTML()
         hint = "Write a server of this config; a Python one is started once, compared and measured"
-        self.buttons = buttons_of((("Deploy", hint, self.deploy),), self.status)
+        self.buttons = buttons_of(self.status, ("Deploy", hint, self.deploy))
         controls = (self.label, self.kind, self.folder, self.fallback, *self.buttons.values())
-        self.row = W.HBox([W.HTML("Serve"), *controls])
-        self.row.add_class("wbp-actions")
+        self.row = W.HBox([W.HTML("Serve"), *controls], classes="wbp-actions")
         self.widget = W.VBox([self.row, self.status])
-        self.state.observe(self._show, names=["result", "model", "job"])
-        self._show()
+        follow(self.state, self._show, "result", "model", "job")
 
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         result = self.state.result
         ready = self.state.model is not None and self.state.job is None and result is not None
         self.buttons["Deploy"].disabled = not ready
@@ -72,7 +70,7 @@ class Deploying:
         self.status.value = note_html("Deploying…")
         work = partial(self._work, subject, config, folder, kind, options)
         done = partial(self._written, deploy_code(subject, config, folder, kind, options))
-        self.bench.write("Deploy", work, done, self._show_error, wait=wait)
+        self.bench.write("Deploy", work, done, error_to(self.status), wait=wait)
 
     def _options(self, config: Config, subject: Subject) -> dict[str, Any]:
         """Return the keywords of `wb.deploy` that differ from their defaults, without the inputs."""
@@ -110,9 +108,6 @@ class Deploying:
 
     def _written(self, code: str, deployment: Any) -> None:
         self.status.value = note_html(deployment) + note_html(code)
-
-    def _show_error(self, error: Exception) -> None:
-        self.status.value = error_html(error)
 
 
 def deploy_code(subject: Subject, config: Config, folder: Path, kind: str, options: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from workbench.analysis.placement.checks import reliability
 from workbench.figures.palette import style_of_provider
 from workbench.panels import widgets as W
 from workbench.panels.badges import link_badges
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import on_change, own_changes
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.table import Table

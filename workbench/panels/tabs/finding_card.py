@@ -6,8 +6,8 @@ from functools import partial
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
 from workbench.panels.fixes import fix_name
+from workbench.panels.handlers import button
 from workbench.panels.live import progress_html
 from workbench.panels.markup import note_html
 from workbench.panels.table import Table
@@ -16,6 +16,7 @@ from workbench.records.findings import FindingRecord, FindingsRecord
 from workbench.text import counted, one_line
 
 MOST_LINKS = 3  # nodes with a link of their own; further ones stand in a table
+LINK = "wbp-small wbp-link"
 NAME = 40  # letters of a node's name in a link; the end says which node it is
 
 
@@ -29,19 +30,15 @@ class FindingCard:
         self.links = NodeLinks(bench, finding.nodes, self.status)
         hint = "Measure this fix against the config, check the outputs, and say whether it is worth keeping"
         self.try_it = button("Try it", hint, self._try, self.status)
-        self.cancel = button("Cancel", "Stop trying this fix", self._cancel, self.status)
+        self.cancel = button("Cancel", "Stop trying this fix", bench.cancel, self.status)
         self.use = button("Use as B", "Put the config with this fix into B", self._use, self.status)
         self.copy = button("Copy code", "The code that finds this and tries it", self._copy, self.status)
         able = [self.try_it, self.cancel, self.use] if finding.fix.config is not None else []
-        buttons = W.VBox([*able, self.copy])
-        buttons.add_class("wbp-finding-buttons")
-        gain = W.HTML(gain_html(finding, findings.run_s))
-        gain.add_class("wbp-finding-gain")
+        buttons = W.VBox([*able, self.copy], classes="wbp-finding-buttons")
+        gain = W.HTML(gain_html(finding, findings.run_s), classes="wbp-finding-gain")
         below = [W.HTML(fix_html(finding)), self.outcome, self.progress, self.status]
-        body = W.VBox([W.HTML(body_html(finding)), self.links.widget, *below])
-        body.add_class("wbp-finding-body")
-        self.widget = W.HBox([gain, body, buttons])
-        self.widget.add_class("wbp-finding")
+        body = W.VBox([W.HTML(body_html(finding)), self.links.widget, *below], classes="wbp-finding-body")
+        self.widget = W.HBox([gain, body, buttons], classes="wbp-finding")
 
     def follow(self) -> None:
         """Show whether the fix runs, what came of it, and which of the nodes are selected."""
@@ -58,9 +55,6 @@ class FindingCard:
 
     def _try(self) -> None:
         self.bench.try_fix(self.label, self.finding)
-
-    def _cancel(self) -> None:
-        self.bench.cancel()
 
     def _use(self) -> None:
         assert self.finding.fix.config is not None
@@ -83,12 +77,10 @@ class NodeLinks:
         }
         self.all = button(
             f"all {counted(len(nodes), 'node')}", "Select them in every view, and list them here",
-            self._list, status,
+            self._list, status, classes=LINK,
         )  # fmt: skip
-        self.all.add_class("wbp-link")
         self.listing = W.VBox([])
-        row = W.HBox([*self.links.values(), *([self.all] if several else [])])
-        row.add_class("wbp-links")
+        row = W.HBox([*self.links.values(), *([self.all] if several else [])], classes="wbp-links")
         self.widget = W.VBox([row, self.listing] if nodes else [])
 
     def follow(self) -> None:
@@ -97,9 +89,8 @@ class NodeLinks:
             (link.add_class if node in self.state.selected else link.remove_class)("wbp-selected")
 
     def _link(self, label: str, hint: str, nodes: tuple[str, ...], status: W.HTML) -> W.Button:
-        link = button(label, hint, partial(setattr, self.state, "selected", nodes), status)
-        link.add_class("wbp-link")
-        return link
+        select = partial(setattr, self.state, "selected", nodes)
+        return button(label, hint, select, status, classes=LINK)
 
     def _list(self) -> None:
         """Select all nodes and open the table, or close it."""

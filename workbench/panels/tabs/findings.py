@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button
 from workbench.panels.markup import note_html
 from workbench.panels.tabs.finding_card import FindingCard
 from workbench.panels.tabs.finding_texts import head_html, rest_html, steps_html
@@ -35,8 +35,7 @@ class FindingsList:
         self.list = W.VBox([])
         self.line = FormLine(bench, KINDS.named("improvement"))
         self.line.widget.add_class("wbp-forms")
-        self.widget = W.VBox([self.line.widget, self.list])
-        self.widget.add_class("wbp-findings")
+        self.widget = W.VBox([self.line.widget, self.list], classes="wbp-findings")
         self.state.observe(lambda _: self._follow(), names=["job", "tried", "selected"])
 
     def refresh(self) -> None:
@@ -62,10 +61,8 @@ class FindingsList:
 
         changed = record.config != record.start
         hint = "Put the config at the end of the steps into B"
-        row = W.HBox([button("Use as B", hint, use, status)] if changed else [])
-        row.add_class("wbp-tools")
-        box = W.VBox([W.HTML(steps_html(label, record)), row, status])
-        box.add_class("wbp-improvement")
+        row = W.HBox([button("Use as B", hint, use, status)] if changed else [], classes="wbp-tools")
+        box = W.VBox([W.HTML(steps_html(label, record)), row, status], classes="wbp-improvement")
         return [box]
 
     def _found(self, label: str, record: FindingsRecord) -> list[W.Widget]:

@@ -8,8 +8,7 @@ from typing import Any
 from workbench.analysis.passes.fusion_table import FusionRow, NotFused
 from workbench.analysis.passes.remedies import Remedy, remedy
 from workbench.panels import widgets as W
-from workbench.panels.buttons import button
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import button, on_change, own_changes
 from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.table import Table
@@ -73,9 +72,7 @@ class FusionTable(W.VBox):
             use = partial(self._use, group.label, fix)
             hint = f"Change {group.label}; then press Compare to measure it"
             widgets.append(button(f"{group.label}: {fix.text}", hint, use, self.status))
-        line = W.HBox(widgets)
-        line.add_class("wbp-fusion")
-        return line
+        return W.HBox(widgets, classes="wbp-fusion")
 
     def _use(self, label: str, fix: Remedy) -> None:
         assert fix.config is not None

@@ -9,10 +9,8 @@ from workbench.api.comparing import Comparison, history
 from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import Spec, button, buttons_of
-from workbench.panels.changes import on_change, own_changes
-from workbench.panels.guard import shown_in
-from workbench.panels.markup import error_html, note_html
+from workbench.panels.handlers import button, buttons_of, error_to, on_change, own_changes, shown_in
+from workbench.panels.markup import note_html
 from workbench.panels.request import LABELS
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.stale import clock_text
@@ -37,24 +35,22 @@ class HistoryPage:
         self.entries: list[Entry] = []
         self.words: dict[str, str] = {}  # what was compared, by id; read once
         self.to_delete: list[str] = []  # the ids that were picked when Delete was pressed
-        specs: tuple[Spec, ...] = (
+        self.buttons = buttons_of(
+            self.status,
             ("Open", "Show the picked comparison in the results", self._open),
             ("Use its configs", "Put its configs into the knob table", self._use),
             ("Side by side", "The picked comparisons in one table", self._side_by_side),
             ("Pin", "Keep the picked entries on top, or no longer", self._pin),
             ("Delete", "Delete the picked entries for good", self._ask_delete),
         )
-        self.buttons = buttons_of(specs, self.status)
         self.sure = button("Yes, delete", "This cannot be undone", self._delete, self.status)
         W.set_shown(self.sure, False)
         self.note = W.Text(
             placeholder="note", tooltip="A note of the picked entry, kept with it", continuous_update=False
         )
         on_change(self.note, self._annotate, status=self.status)
-        row = W.HBox([*self.buttons.values(), self.sure, self.note])
-        row.add_class("wbp-tools")
-        self.widget = W.VBox([row, self.status, self.list, self.beside])
-        self.widget.add_class("wbp-page")
+        row = W.HBox([*self.buttons.values(), self.sure, self.note], classes="wbp-tools")
+        self.widget = W.VBox([row, self.status, self.list, self.beside], classes="wbp-page")
         self._enable()
 
     def show(self) -> None:
@@ -72,7 +68,7 @@ class HistoryPage:
             unread = [entry.id for entry in self.entries[:MOST_READ]
                       if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
             if unread:
-                self.bench.in_background(partial(read_words, unread), self._read, self._show_error)
+                self.bench.in_background(partial(read_words, unread), self._read, error_to(self.status))
 
     def _fill(self) -> None:
         assert self.table is not None
@@ -82,9 +78,6 @@ class HistoryPage:
     def _read(self, words: dict[str, str]) -> None:
         self.words |= words
         self._fill()
-
-    def _show_error(self, error: Exception) -> None:
-        self.status.value = error_html(error)
 
     def _enable(self) -> None:
         """Offer what can be done with the picked entries."""

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.config.literals import call, literal
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
-from workbench.panels.changes import on_change
-from workbench.panels.guard import shown_in
+from workbench.panels.handlers import button, on_change, shown_in
 from workbench.panels.markup import error_html, note_html, text
 from workbench.panels.number_field import number_in
 
@@ -54,11 +52,13 @@ class LimitsLine:
         self.p99 = self._field("p99", "ms at most")
         self.accuracy = self._field("accuracy drop", "% at most")
         self.memory = self._field("memory", "MiB at most")
-        self.copy = button("Code", "Copy the code that asks this", self._copy, self.status, kind="quiet-link")
-        question = W.HTML("Within limits?", _dom_classes=("wbp-words",))
-        row = W.HBox([question, self.p99, self.accuracy, self.memory, self.copy])
-        row.add_class("wbp-limit-fields")
-        row.add_class("wbp-tools")
+        self.copy = button(
+            "Code", "Copy the code that asks this", self._copy, self.status, classes="wbp-quiet-link"
+        )
+        question = W.HTML("Within limits?", classes="wbp-words")
+        row = W.HBox(
+            [question, self.p99, self.accuracy, self.memory, self.copy], classes="wbp-limit-fields wbp-tools"
+        )
         self.widget = W.VBox([row, self.status, self.answer])
 
     def _field(self, name: str, unit: str) -> W.Text:

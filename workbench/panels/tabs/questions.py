@@ -7,7 +7,7 @@ from functools import partial
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button, follow
 from workbench.panels.tabs.result_row import ResultRow
 from workbench.results.registry import KINDS
 
@@ -35,16 +35,14 @@ class Questions:
             "share as…", "Pin, save, download, name the file, export data, deploy", row.toggle
         )
         self.links = [self.why, *asked, self.share, self.ways]
-        line = W.HBox([*self.links, more])
-        line.add_class("wbp-questions")
+        line = W.HBox([*self.links, more], classes="wbp-questions")
         self.widget = W.VBox([line, self.status])
-        self.state.observe(self._show, names=["result", "job"])
-        self._show()
+        follow(self.state, self._show, "result", "job")
 
     def _link(self, text: str, hint: str, act: Callable[[], None]) -> W.Button:
-        return button(text, hint, act, self.status, kind="question")
+        return button(text, hint, act, self.status, classes="wbp-question")
 
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         for link in self.links:
             W.set_shown(link, self.state.result is not None)
         for link in self.links[:-1]:

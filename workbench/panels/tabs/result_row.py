@@ -12,8 +12,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from workbench.config.literals import text_literal
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import Spec, buttons_of
-from workbench.panels.markup import error_html, note_html
+from workbench.panels.handlers import buttons_of, error_to, follow
+from workbench.panels.markup import note_html
 from workbench.panels.tabs.card import still_bundle
 from workbench.panels.tabs.codebox import CodeBox
 from workbench.panels.tabs.deploying import Deploying
@@ -31,7 +31,8 @@ class ResultRow:
         )
         self.status = W.HTML()
         self.named: Any = None  # the result whose name the path has
-        specs: tuple[Spec, ...] = (
+        self.buttons = buttons_of(
+            self.status,
             ("Copy as Python", "The code that does exactly this", self._toggle_code),
             ("Pin verdict", "Keep verdict and figure in a cell below that survives sharing", self._pin),
             (
@@ -51,15 +52,12 @@ class ResultRow:
                 self.export_data,
             ),
         )
-        self.buttons = buttons_of(specs, self.status)
         _, pin, save, download, export, data = self.buttons.values()
-        sharing = W.HBox([pin, self.path, save, download, export, data])
-        sharing.add_class("wbp-actions")
+        sharing = W.HBox([pin, self.path, save, download, export, data], classes="wbp-actions")
         self.menu = W.VBox([sharing])
         W.set_shown(self.menu, False)
         self.widget = W.VBox([self.menu, self.status])
-        self.state.observe(self._show, names=["result", "model", "job"])
-        self._show()
+        follow(self.state, self._show, "result", "model", "job")
 
     @cached_property
     def code(self) -> CodeBox:
@@ -80,7 +78,7 @@ class ResultRow:
         if not closed:
             self.status.value = ""
 
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         result = self.state.result
         for button in list(self.buttons.values())[1:]:
             button.disabled = result is None
@@ -93,12 +91,12 @@ class ResultRow:
     def _pin(self) -> None:
         result, code = self.state.result, self.bench.card_code("result")
         pin = partial(self.bench.page.pin, code, status=self.status)
-        self.bench.in_background(partial(still_bundle, result), pin, self._show_error)
+        self.bench.in_background(partial(still_bundle, result), pin, error_to(self.status))
 
     def _save(self) -> None:
         path = Path(self.path.value.strip() or "result.ortbench").expanduser()
         self.status.value = note_html("Saving…")
-        self.bench.in_background(partial(self.state.result.save, path), self._saved, self._show_error)
+        self.bench.in_background(partial(self.state.result.save, path), self._saved, error_to(self.status))
 
     def _saved(self, path: Path) -> None:
         self.status.value = note_html(f"Saved as {path}; wb.open reads it anywhere.")
@@ -108,14 +106,14 @@ class ResultRow:
         self.bench.in_background(
             partial(bundle_of, self.state.result),
             lambda data: self.bench.page.download(name, "application/zip", data, self.status),
-            self._show_error,
+            error_to(self.status),
         )
 
     def export(self) -> None:
         """Export as a job that can be cancelled: a page with large graphs takes seconds."""
         path = Path(self.path.value.strip() or "result.ortbench").expanduser()
         self.status.value = note_html("Exporting…")
-        self.bench.export(path.with_suffix(".html"), self._exported, self._show_error)
+        self.bench.export(path.with_suffix(".html"), self._exported, error_to(self.status))
 
     def _exported(self, written: tuple[Path, bytes]) -> None:
         path, data = written
@@ -130,7 +128,9 @@ class ResultRow:
         path = Path(self.path.value.strip() or "result.ortbench").expanduser()
         self.status.value = note_html("Exporting…")
         self.bench.in_background(
-            partial(data_of, self.state.result, path.with_suffix("")), self._data_written, self._show_error
+            partial(data_of, self.state.result, path.with_suffix("")),
+            self._data_written,
+            error_to(self.status),
         )
 
     def _data_written(self, written: tuple[Path, bytes]) -> None:
@@ -140,9 +140,6 @@ class ResultRow:
         self.bench.page.download(
             f"{folder.name}.zip", "application/zip", data, self.status, before=f"{place};", fix=f"{place}.",
         )  # fmt: skip
-
-    def _show_error(self, error: Exception) -> None:
-        self.status.value = error_html(error)
 
 
 def data_of(result: Any, path: Path) -> tuple[Path, bytes]:

@@ -44,7 +44,7 @@ class Pages:
     def __init__(self, makers: Sequence[Callable[[], Page]]) -> None:
         self._makers = makers
         self.made: dict[int, Page] = {}
-        self.places = [W.VBox([], _dom_classes=("wbp-place",)) for _ in makers]
+        self.places = [W.VBox([], classes="wbp-place") for _ in makers]
 
     def __getitem__(self, place: int) -> Page:
         if place not in self.made:
@@ -79,7 +79,7 @@ class Results:
         makers: list[Callable[[], Page]] = [partial(TabPage, bench, tab) for tab in TABS]
         self.pages = Pages([*makers, partial(tune_page, bench), partial(history_page, bench)])
         titles = [*(tab.title for tab in TABS), "tune", "history"]
-        self.tabs = W.Tab(self.pages.places, titles=titles, _dom_classes=("wbp-tabs",))
+        self.tabs = W.Tab(self.pages.places, titles=titles, classes="wbp-tabs")
         self._turning = threading.RLock()  # pages tell of a turn in one thread, jobs end in another
         self.questions = Questions(bench, self.row, self.banner.more, self.turn)
         self.widget = W.VBox([self.banner.widget, self.questions.widget, self.row.widget, self.tabs])

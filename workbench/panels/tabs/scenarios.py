@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
-from workbench.panels.changes import on_change, own_changes
 from workbench.panels.code import kind_code
+from workbench.panels.handlers import button, follow, on_change, own_changes
 from workbench.panels.tabs.limits import Limits
 from workbench.panels.tabs.tab import Tab
 from workbench.results.form import Field
@@ -29,15 +28,12 @@ class Scenarios:
         kinds = [KINDS.named(offer.name) for offer in KINDS.offered(TITLE) if offer.has_form]
         self.lines = {kind.name: FormLine(bench, kind) for kind in kinds}
         options = [(kind.button, kind.name) for kind in kinds]
-        self.menu = W.Dropdown(options=options, tooltip="Which scenario to measure")
-        self.menu.add_class("wbp-scenario")
+        self.menu = W.Dropdown(options=options, tooltip="Which scenario to measure", classes="wbp-scenario")
         self.place = W.VBox([])
-        self.widget = W.HBox([self.menu, self.place])
-        self.widget.add_class("wbp-forms")
+        self.widget = W.HBox([self.menu, self.place], classes="wbp-forms")
         self.state = bench.state
         on_change(self.menu, partial(setattr, self.state, "scenario"))
-        self.state.observe(lambda _: self.refresh(), names="scenario")
-        self.refresh()
+        follow(self.state, self.refresh, "scenario")
 
     def refresh(self) -> None:
         """Show the line of the chosen kind, with its button named by what there is."""
@@ -56,14 +52,12 @@ class FormLine:
         self.status = W.HTML()
         self.run = button(kind.button, kind.hint, partial(bench.run, kind.name), self.status)
         self.copy = button(
-            "Code", "Copy the code that makes this", self._copy, self.status, kind="quiet-link"
+            "Code", "Copy the code that makes this", self._copy, self.status, classes="wbp-quiet-link"
         )
         self.fields = {field.argument: self._field(field) for field in kind.form}
-        row = W.HBox([self.run, *(field for field in self.fields.values()), self.copy])
-        row.add_class("wbp-tools")
+        row = W.HBox([self.run, *(field for field in self.fields.values()), self.copy], classes="wbp-tools")
         self.widget = W.VBox([row, self.status])
-        self.state.observe(lambda _: self.show(), names=["forms", "job", "result", "parts_made"])
-        self.show()
+        follow(self.state, self.show, "forms", "job", "result", "parts_made")
 
     def show(self) -> None:
         """Show the texts that the state holds."""

@@ -9,8 +9,7 @@ from typing import Protocol
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
-from workbench.panels.changes import on_change, own_changes
+from workbench.panels.handlers import button, follow, on_change, own_changes
 from workbench.panels.markup import text
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
@@ -96,8 +95,7 @@ class TabPage:
 
     def __init__(self, bench: Bench, tab: Tab) -> None:
         self.bench, self.state, self.tab = bench, bench.state, tab
-        self.status, self.apart, self.content = W.HTML(), W.HTML(), W.VBox([])
-        self.content.add_class("wbp-cards")
+        self.status, self.apart, self.content = W.HTML(), W.HTML(), W.VBox([], classes="wbp-cards")
         self.offers = {
             offer.name: offer
             for offer in KINDS.offered(tab.title)
@@ -107,24 +105,22 @@ class TabPage:
             name: button(offer.button, offer.hint, partial(bench.run, name), self.status)
             for name, offer in self.offers.items()
         }
-        self.which = W.ToggleButtons(options=[])  # titles of the cards
-        self.side = W.ToggleButtons(options=[])  # labels of those with the chosen title, and both
+        self.which = W.ToggleButtons(options=[], classes="wbp-pills")  # titles of the cards
+        self.side = W.ToggleButtons(options=[], classes="wbp-pills")  # labels of the chosen title, and both
         for switch in (self.which, self.side):
-            switch.add_class("wbp-pills")
             on_change(switch, lambda _: self._turn())
-        self.bar = W.HBox([])
-        self.bar.add_class("wbp-bar")
+        self.bar = W.HBox([], classes="wbp-bar")
         self.tools = tab.tools(bench) if tab.tools is not None else None
         tools = [self.tools.widget] if self.tools else []
         self.below = tab.below(bench) if tab.below is not None else None
         below = [self.below.widget] if self.below else []
-        self.widget = W.VBox([self.bar, self.status, self.apart, *tools, self.content, *below])
-        self.widget.add_class("wbp-page")
+        self.widget = W.VBox(
+            [self.bar, self.status, self.apart, *tools, self.content, *below], classes="wbp-page"
+        )
         self.cards: dict[str, CardWidget] = {}
         self.fresh = False  # the cards show the state as it is
         self.is_shown = False
-        self.state.observe(lambda _: self._enable(), names=["job", "model", "result"])
-        self._enable()
+        follow(self.state, self._enable, "job", "model", "result")
         self._fill_bar(())
 
     def _enable(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button
 from workbench.panels.markup import note_html
 from workbench.text import counted
 
@@ -23,8 +23,7 @@ class ThreadChoice:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
-        self.status, self.row = W.HTML(), W.HBox([])
-        self.row.add_class("wbp-tools")
+        self.status, self.row = W.HTML(), W.HBox([], classes="wbp-tools")
         self.widget = W.VBox([self.row, self.status])
 
     def refresh(self) -> None:

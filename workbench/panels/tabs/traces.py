@@ -7,8 +7,8 @@ from typing import Any
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
-from workbench.panels.markup import error_html, note_html
+from workbench.panels.handlers import button, error_to
+from workbench.panels.markup import note_html
 from workbench.panels.tabs.naming import file_name
 from workbench.server.button import LinkButton
 from workbench.server.links import speedscope_link
@@ -20,8 +20,7 @@ class TraceTools:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self.row, self.status = W.HBox([]), W.HTML()
-        self.row.add_class("wbp-tools")
+        self.row, self.status = W.HBox([], classes="wbp-tools"), W.HTML()
         self.widget = W.VBox([self.row, self.status])
         self.links: dict[str, LinkButton] = {}
         self.buttons: dict[str, W.Button] = {}
@@ -37,7 +36,7 @@ class TraceTools:
         self.status.value = ""
         for label, profile in profiles.items():
             link = partial(speedscope_link, profile, f"{name_of(profile)}, {label}")
-            self.bench.in_background(link, self.links[label].show, self._show_error)
+            self.bench.in_background(link, self.links[label].show, error_to(self.status))
 
     def _button(self, label: str, profile: Any) -> W.Button:
         hint = f"The profiler's trace of {label} as a file, for speedscope, Perfetto or chrome://tracing"
@@ -49,11 +48,8 @@ class TraceTools:
         self.bench.in_background(
             partial(trace_of, profile),
             lambda data: self.bench.page.download(name, "application/json", data, self.status, fix=fix),
-            self._show_error,
+            error_to(self.status),
         )
-
-    def _show_error(self, error: Exception) -> None:
-        self.status.value = error_html(error)
 
 
 def trace_of(profile: Any) -> bytes:

@@ -9,9 +9,7 @@ from workbench.errors import WorkbenchError
 from workbench.figures.words import plain
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import Spec, button, buttons_of
-from workbench.panels.changes import on_change
-from workbench.panels.guard import shown_in
+from workbench.panels.handlers import button, buttons_of, follow, on_change, shown_in
 from workbench.panels.markup import note_html, text
 from workbench.panels.table import Table
 from workbench.panels.tabs.figure import titled_figure
@@ -39,15 +37,14 @@ class TunePage:
         self.bench, self.state = bench, bench.state
         self.goal, self.cluster = GoalFields(), ClusterFields(bench)
         self.status, self.size, self.axes, self.answer = W.HTML(), W.HTML(), W.VBox([]), W.VBox([])
-        specs: tuple[Spec, ...] = (
+        self.buttons = buttons_of(
+            self.status,
             ("What may vary", "Find what may pay for this model here", self._look),
             ("Start", "Search the best config, starting from A", self._start),
             ("Copy as Python", "The code that does the same", self._copy),
             ("More limits, cluster", "Limits of time and size; machines of a cluster", self._unfold),
         )
-        self.buttons = buttons_of(specs, self.status)
-        row = W.HBox([*self.buttons.values(), self.size])
-        row.add_class("wbp-tools")
+        row = W.HBox([*self.buttons.values(), self.size], classes="wbp-tools")
         self.fold = W.VBox([self.goal.further, self.cluster.widget])
         W.set_shown(self.fold, False)
         self.checks: dict[str, W.Checkbox] = {}
@@ -56,8 +53,9 @@ class TunePage:
         self.is_visible = False
         self._partial: Study | None = None  # of the running search
         self._picked_of = ""  # id of the study whose rows the table has
-        self.widget = W.VBox([self.goal.first, row, self.fold, self.status, self.axes, self.answer])
-        self.widget.add_class("wbp-page")
+        self.widget = W.VBox(
+            [self.goal.first, row, self.fold, self.status, self.axes, self.answer], classes="wbp-page"
+        )
         self.state.observe(lambda _: self._offer(), names="space")
         self.state.observe(self._new_model, names="model")
         self.state.observe(lambda _: self._watch(), names="job")
@@ -121,19 +119,15 @@ class TunePage:
         uses = [
             button(f"Use as {label}", f"Put it into {label}", self._use(label), self.status) for label in "AB"
         ]
-        name = W.HTML(_dom_classes=("wbp-sentence",))
+        name = W.HTML(classes="wbp-sentence")
 
-        def show(_: object = None) -> None:
+        def show() -> None:
             label = self._picked_label(study)
             config = config_in_words(study.config(label))
             name.value = text(f"{label}: {config}. A click on a point or a row picks another.")
 
-        show()
-        if self.table is not None:
-            self.table.observe(show, names="picked")
-        row = W.HBox([*uses, name])
-        row.add_class("wbp-tools")
-        return row
+        follow(self.table, show, "picked")
+        return W.HBox([*uses, name], classes="wbp-tools")
 
     def _targets(self, study: Study) -> tuple[list[W.Widget], list[W.Widget]]:
         """Return the choice of a target and the best config of each, if the study is one of several."""

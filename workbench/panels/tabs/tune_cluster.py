@@ -8,9 +8,9 @@ from functools import partial
 from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
 from workbench.panels.cluster_tuning import ClusterChoice, workers_at
-from workbench.panels.markup import error_html, note_html
+from workbench.panels.handlers import button, error_to
+from workbench.panels.markup import note_html
 from workbench.records.display import to_table
 from workbench.search.cluster.workers import MEASURING, ClusterWorker
 
@@ -32,8 +32,7 @@ class ClusterFields:
         self.status, self.workers = W.HTML(note_html(HINT)), W.HTML()
         hint = "List the machines of the cluster that measure, and their tags"
         self.find = button("Find workers", hint, self._find, self.status)
-        row = W.HBox([self.address, self.targets, self.find])
-        row.add_class("wbp-tools")
+        row = W.HBox([self.address, self.targets, self.find], classes="wbp-tools")
         self.widget = W.VBox([row, self.status, self.workers])
 
     @property
@@ -54,7 +53,7 @@ class ClusterFields:
             )
         self.workers.value = ""
         work = partial(workers_at, address)
-        self.bench.jobs.start("Find workers", work, self._list, self._fail)
+        self.bench.jobs.start("Find workers", work, self._list, error_to(self.status))
 
     def _list(self, workers: Sequence[ClusterWorker]) -> None:
         rows = [
@@ -62,9 +61,6 @@ class ClusterFields:
             for worker in workers
         ]
         self.workers.value = to_table(("host", "CPU", "cores", "tags"), rows, "What can be a target")
-
-    def _fail(self, error: Exception) -> None:
-        self.status.value = error_html(error)
 
 
 def _tags(worker: ClusterWorker) -> list[str]:

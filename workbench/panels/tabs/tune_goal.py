@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.panels import widgets as W
+from workbench.panels.handlers import follow
 from workbench.panels.number_field import number_in
 from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
 
@@ -17,26 +18,22 @@ class GoalFields:
         self.objective = W.Dropdown(options=single, description="improve")
         self.second = W.Dropdown(options=[NONE, *OBJECTIVES], description="beside")
         self.callers = W.BoundedIntText(4, min=1, max=MOST_CALLERS, description="callers")
-        self.accuracy = W.Text(
-            description="accuracy drop", placeholder="% at most", _dom_classes=("wbp-roomy",)
-        )
-        self.error = W.Text(description="error", placeholder="% at most", _dom_classes=("wbp-slim",))
+        self.accuracy = W.Text(description="accuracy drop", placeholder="% at most", classes="wbp-roomy")
+        self.error = W.Text(description="error", placeholder="% at most", classes="wbp-slim")
         self.memory = W.Text(description="memory", placeholder="MiB at most")
         self.budget = W.BoundedFloatText(
-            120.0, min=10.0, max=7200.0, description="seconds", _dom_classes=("wbp-slim",)
+            120.0, min=10.0, max=7200.0, description="seconds", classes="wbp-slim"
         )
         self.p99 = W.Text(description="p99", placeholder="ms at most")
         self.load = W.Text(description="load time", placeholder="s at most")
         self.file = W.Text(description="file", placeholder="MiB at most")
         self.speedup = W.Text(description="speed-up", placeholder="times wanted")
         outputs = (self.accuracy, self.error)
-        self.first = W.HBox([self.objective, self.second, self.callers, *outputs, self.memory, self.budget])
-        self.further = W.HBox([self.p99, self.load, self.file, self.speedup])
-        for row in (self.first, self.further):
-            row.add_class("wbp-tools")
+        first = [self.objective, self.second, self.callers, *outputs, self.memory, self.budget]
+        self.first = W.HBox(first, classes="wbp-tools")
+        self.further = W.HBox([self.p99, self.load, self.file, self.speedup], classes="wbp-tools")
         for field in (self.objective, self.second):
-            field.observe(lambda _: self._fit(), names="value")
-        self._fit()
+            follow(field, self._fit, "value")
 
     @property
     def goal(self) -> Goal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.buttons import button
+from workbench.panels.handlers import button, follow
 from workbench.panels.markup import error_html
 from workbench.report.banner import verdict_html
 
@@ -30,18 +30,16 @@ class Banner:
         self.state = bench.state
         self.verdict, self.error, self.status = W.HTML(), W.HTML(), W.HTML()
         hint = "Measure further rounds; the earlier ones are kept"
-        self.more = button("Measure longer", hint, bench.measure_more, self.status, kind="question")
+        self.more = button("Measure longer", hint, bench.measure_more, self.status, classes="wbp-question")
         self.widget = W.VBox([self.error, self.verdict, self.status])
-        self.state.observe(self._show, names=["result", "run_error"])
-        self.state.observe(self._lock, names=["result", "job"])
-        self._show()
-        self._lock()
+        follow(self.state, self._show, "result", "run_error")
+        follow(self.state, self._lock, "result", "job")
 
-    def _show(self, _: object = None) -> None:
+    def _show(self) -> None:
         state = self.state
         self.error.value = error_html(state.run_error) if state.run_error else ""
         self.verdict.value = verdict_html(state.result.record) if state.result else EMPTY
 
-    def _lock(self, _: object = None) -> None:
+    def _lock(self) -> None:
         W.set_shown(self.more, self.state.result is not None)
         self.more.disabled = self.state.job is not None
