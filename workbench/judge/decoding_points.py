@@ -12,6 +12,7 @@ from workbench.judge.load_points import mean_of
 from workbench.judge.pairs import LEAST_S, Pair, typical_s
 from workbench.judge.percentiles import Estimate
 from workbench.judge.wording import headline
+from workbench.records.comparison import verdict_cells
 from workbench.records.decoding import DecodePass, DecodeRun, DecodingRecord, What
 from workbench.records.display import config_in_words
 from workbench.text import counted, in_mib, in_ms
@@ -69,13 +70,9 @@ def decode_frame(record: DecodingRecord) -> pd.DataFrame:
             "config": config_in_words(run.config),
             "cache": _cache_in_words(run, record),
         }
-        for name, figure in (("first_token", figures.first_token), ("token", figures.token)):
-            cells |= {
-                f"{name}_s": figure.value,
-                f"{name}_low_s": figure.low,
-                f"{name}_high_s": figure.high,
-            }
         cells |= {
+            **figures.first_token.cells("first_token", "_s"),
+            **figures.token.cells("token", "_s"),
             "tokens_per_s": figures.tokens_per_s,
             "cache_bytes": run.cache_bytes,
             "rss_bytes": max(run.rss_bytes, default=None),
@@ -83,13 +80,8 @@ def decode_frame(record: DecodingRecord) -> pd.DataFrame:
             "first_other_token": figures.first_other,
         }
         for what in ("first token", "next tokens"):
-            verdict, stem = verdicts.get((run.label, what)), what.replace(" ", "_")
-            cells |= {
-                f"{stem}_verdict": verdict.kind if verdict else None,
-                f"{stem}_ratio": verdict.ratio if verdict else None,
-                f"{stem}_low": verdict.low if verdict else None,
-                f"{stem}_high": verdict.high if verdict else None,
-            }
+            of_verdict = verdict_cells(verdicts.get((run.label, what)))
+            cells |= {f"{what.replace(' ', '_')}_{name}": value for name, value in of_verdict.items()}
         cells["failure"] = run.failure.problem if run.failure else None
         rows.append(cells)
     return pd.DataFrame(rows)

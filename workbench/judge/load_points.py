@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.judge.load_request import MOST_REQUESTS
 from workbench.judge.pairs import LEAST_S, Pair, typical_s
-from workbench.judge.percentiles import MIN_PROCESSES, Estimate, percentile_of
+from workbench.judge.percentiles import MIN_PROCESSES, NOTHING, Estimate, no_interval, percentile_of
 from workbench.judge.sequential import CONFIDENCE, student_t
 from workbench.judge.wording import headline
-from workbench.records.comparison import Verdict
+from workbench.records.comparison import Verdict, verdict_cells
 from workbench.records.display import config_in_words
 from workbench.records.load_test import LoadPoint, LoadRun, LoadSlice, LoadTestRecord
 from workbench.text import in_digits, in_ms, listed
@@ -140,10 +140,10 @@ def _summary(run: LoadRun, point: LoadPoint, verdict: Verdict | None) -> PointSu
 def mean_of(name: str, values: Sequence[float]) -> Estimate:
     """Return the mean of one value per process, with Student's t interval."""
     if not values:
-        return Estimate(name, None, None, None, "nothing was measured")
+        return Estimate(name, note=NOTHING)
     middle, count = fmean(values), len(values)
     if count < MIN_PROCESSES:
-        return Estimate(name, middle, None, None, f"no interval from {count} processes")
+        return Estimate(name, middle, note=no_interval(count))
     half = student_t((1 + CONFIDENCE) / 2, count - 1) * stdev(values) / math.sqrt(count)
     return Estimate(name, middle, max(middle - half, 0.0), middle + half)
 
@@ -164,11 +164,7 @@ def _cost_s(part: LoadSlice) -> float:
 
 
 def _row(row: PointSummary, is_knee: bool) -> dict[str, Any]:
-    ends = {
-        name: (None, None, None) if figure.value is None else (figure.value, figure.low, figure.high)
-        for name, figure in (("throughput_hz", row.throughput), ("p99_s", row.p99), ("cpu_s", row.cpu))
-    }
-    cells: dict[str, Any] = {
+    return {
         "label": row.run.label,
         "config": config_in_words(row.run.config),
         "sessions": row.run.sessions,
@@ -176,23 +172,16 @@ def _row(row: PointSummary, is_knee: bool) -> dict[str, Any]:
         "callers": row.point.callers,
         "rate_hz": row.point.rate_hz,
         "p50_s": row.p50.value,
-    }
-    for name, (value, low, high) in ends.items():
-        stem, _, unit = name.rpartition("_")
-        cells |= {name: value, f"{stem}_low_{unit}": low, f"{stem}_high_{unit}": high}
-    verdict = row.verdict
-    cells |= {
+        **row.throughput.cells("throughput", "_hz"),
+        **row.p99.cells("p99", "_s"),
+        **row.cpu.cells("cpu", "_s"),
         "waited_s": row.waited_s,
         "reached": row.reached,
         "knee": is_knee,
         "rss_bytes": max(row.run.rss_bytes, default=None),
-        "verdict": verdict.kind if verdict else None,
-        "ratio": verdict.ratio if verdict else None,
-        "low": verdict.low if verdict else None,
-        "high": verdict.high if verdict else None,
+        **verdict_cells(row.verdict),
         "failure": row.run.failure.problem if row.run.failure else None,
     }
-    return cells
 
 
 def _sentence(run: LoadRun, rows: Sequence[PointSummary]) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
-from workbench.judge.percentiles import Estimate, percentiles, throughput
+from workbench.judge.measured import MeasuredConfig, configs_of, frame_of
 from workbench.judge.winner import Winner, winner_of
-from workbench.records.comparison import ComparisonRecord, Verdict
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
-from workbench.records.run import Run, labels_of
+from workbench.records.run import labels_of
 from workbench.text import counted, in_ms, one_line, shorten
 
 if TYPE_CHECKING:
@@ -29,15 +28,11 @@ class MatrixRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(MeasuredConfig):
     """One model under one config."""
 
     model: str
-    label: str
     config: str
-    run: Run | None
-    verdict: Verdict | None  # None: the first config, or nothing was measured
-    problem: str | None
 
     @property
     def is_settled(self) -> bool:
@@ -58,13 +53,6 @@ class Cell:
             return "tie"
         return f"{ratio:.2f}× faster" if self.verdict.kind == "faster" else f"{1 / ratio:.2f}× slower"
 
-    def estimate(self, percent: float) -> Estimate:
-        """Return a percentile of the latency."""
-        if self.run is None:
-            return Estimate(f"p{percent:g}", None, None, None, self.problem or "")
-        (estimate,) = percentiles(self.run, (percent,))
-        return estimate
-
 
 @dataclass(frozen=True, slots=True)
 class MatrixRecord:
@@ -79,13 +67,18 @@ class MatrixRecord:
         return labels_of(len(self.configs))
 
     def cells(self, row: MatrixRow) -> tuple[Cell, ...]:
-        """Return the cells of a row."""
-        return tuple(self._cells(row))
+        """Return the cells of a row; a config that failed has no verdict."""
+        cells = []
+        for config, fields in zip(
+            self.configs, configs_of(row.measured, self.labels, row.problem), strict=True
+        ):
+            cell = Cell(**fields, model=row.model, config=config_in_words(config))
+            cells.append(cell if cell.problem is None else replace(cell, verdict=None))
+        return tuple(cells)
 
     def winners(self) -> tuple[tuple[MatrixRow, Winner], ...]:
         """Return the fastest config of each model."""
-        nobody = Winner(None, "not measured")
-        return tuple((row, nobody if row.measured is None else winner_of(row.measured)) for row in self.rows)
+        return tuple((row, winner_of(row.measured)) for row in self.rows)
 
     def sorted_by(self, label: str) -> MatrixRecord:
         """Return the matrix with the rows ordered by the speed-up under one config, the largest first."""
@@ -118,58 +111,28 @@ class MatrixRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per cell: latency, throughput, memory, load, verdict, and why a cell is empty."""
-        import pandas as pd
-
-        rows = []
-        for cell in (cell for row in self.rows for cell in self._cells(row)):
-            run, verdict, middle, p99 = cell.run, cell.verdict, cell.estimate(50.0), cell.estimate(99.0)
-            trusted = verdict is not None and verdict.kind != "outputs differ"
-            rows.append(
+        return frame_of(
+            [
                 {
                     "model": cell.model,
                     "label": cell.label,
                     "config": cell.config,
-                    "median_ms": _ms(middle.value),
-                    "median_low_ms": _ms(middle.low),
-                    "median_high_ms": _ms(middle.high),
-                    "p99_ms": _ms(p99.value),
-                    "runs_per_s": None if run is None else throughput(run).value,
-                    "load_s": None if run is None else run.load_s,
-                    "peak_rss_bytes": None if run is None else run.peak_rss_bytes,
-                    "verdict": None if verdict is None else verdict.kind,
-                    "ratio": verdict.ratio if verdict and trusted else None,
-                    "low": verdict.low if verdict and trusted else None,
-                    "high": verdict.high if verdict and trusted else None,
+                    **cell.latency_cells(),
+                    "runs_per_s": cell.rate().value,
+                    "load_s": None if cell.run is None else cell.run.load_s,
+                    "peak_rss_bytes": None if cell.run is None else cell.run.peak_rss_bytes,
+                    **cell.verdict_cells(),
                     "failure": cell.problem,
                 }
-            )
-        frame = pd.DataFrame(rows)
-        floats = [name for name in map(str, frame) if name.endswith(("_ms", "_s"))]
-        types = dict.fromkeys((*floats, "ratio", "low", "high"), "float64")
-        return frame.astype({**types, "peak_rss_bytes": "Int64"})
+                for row in self.rows
+                for cell in self.cells(row)
+            ]
+        )
 
     def __str__(self) -> str:
         lines = [self.headline]
         for row in self.rows:
-            cells = ", ".join(f"{cell.label} {cell.text}" for cell in self._cells(row))
+            cells = ", ".join(f"{cell.label} {cell.text}" for cell in self.cells(row))
             text = one_line(row.problem or "") if row.measured is None else cells
             lines.append(f"  {shorten(row.model)}: {text}")
         return "\n".join(lines)
-
-    def _cells(self, row: MatrixRow) -> Iterator[Cell]:
-        runs = {} if row.measured is None else {run.label: run for run in row.measured.runs}
-        verdicts = (
-            {} if row.measured is None else {verdict.label: verdict for verdict in row.measured.verdicts}
-        )
-        for label, config in zip(self.labels, self.configs, strict=True):
-            run = runs.get(label)
-            problem = row.problem
-            if run is not None and run.failure is not None:
-                problem = f"{run.failure.stage}: {run.failure.problem}"
-            kept = run if run is not None and run.processes else None
-            verdict = verdicts.get(label) if problem is None else None
-            yield Cell(row.model, label, config_in_words(config), kept, verdict, problem)
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds * 1e3

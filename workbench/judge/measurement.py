@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.judge.goal import Goal
@@ -51,7 +51,11 @@ class MeasurementRecord:
 
     def estimates(self) -> tuple[Estimate, ...]:
         """Return every figure in seconds, runs a second or bytes, with its interval."""
-        return tuple(_with_failure(estimate, self.run) for estimate in figures_of(self.run, self.percentiles))
+        estimates, failure = tuple(figures_of(self.run, self.percentiles)), self.run.failure
+        if failure is None:
+            return estimates
+        note = f"failed at {failure.stage}: {failure.problem}"
+        return tuple(row if row.value is not None else replace(row, note=note) for row in estimates)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per figure: figure, value, low, high, unit, note."""
@@ -60,11 +64,8 @@ class MeasurementRecord:
         rows = []
         for estimate in self.estimates():
             unit, factor = unit_of(estimate)
-            values = (
-                None if number is None else number * factor
-                for number in (estimate.value, estimate.low, estimate.high)
-            )
-            rows.append((estimate.name, *values, unit, estimate.note))
+            name, value, low, high, note = astuple(estimate.times(factor))
+            rows.append((name, value, low, high, unit, note))
         frame = pd.DataFrame(rows, columns=["figure", "value", "low", "high", "unit", "note"])
         return frame.astype(dict.fromkeys(("value", "low", "high"), "float64"))
 
@@ -106,18 +107,11 @@ def unit_of(estimate: Estimate) -> tuple[str, float]:
 def in_words(estimate: Estimate) -> str:
     """Return a figure with its interval, or why it is not known."""
     unit, factor = unit_of(estimate)
-    if estimate.value is None:
+    value, low, high = astuple(estimate.times(factor))[1:4]
+    if value is None:
         return f"{estimate.name} not known ({estimate.note})"
-    value = f"{estimate.name} {_number(estimate.value * factor)} {unit}"
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} ({_number(estimate.low * factor)} to {_number(estimate.high * factor)})"
-
-
-def _with_failure(estimate: Estimate, run: Run) -> Estimate:
-    if estimate.value is not None or run.failure is None:
-        return estimate
-    return replace(estimate, note=f"failed at {run.failure.stage}: {run.failure.problem}")
+    interval = "" if low is None or high is None else f" ({_number(low)} to {_number(high)})"
+    return f"{estimate.name} {_number(value)} {unit}{interval}"
 
 
 def _shortfall(estimate: Estimate) -> str:

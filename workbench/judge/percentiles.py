@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,6 +26,7 @@ NEEDED: dict[float, int] = {50.0: 5, 90.0: 64, 95.0: 130, 99.0: 662, 99.9: 6_636
 """The samples required per percentile: the chance that none lies beyond it stays under 0.13 %."""
 MIN_PROCESSES = 3
 MIN_FOR_MEDIAN = 6  # sessions of which the smallest and the largest value enclose the median: 96.9 %
+NOTHING = "nothing was measured"
 LEAST_S = 1e-9  # no run is shorter than a clock tick, whatever an untrusted record claims
 MOST_S = 1e12  # and none is longer than 30,000 years, so that squares add up to a finite number
 
@@ -35,9 +36,9 @@ class Estimate:
     """A figure with its 95 % interval; None if samples or processes are too few; `note` gives the reason."""
 
     name: str
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     note: str = ""
 
     @property
@@ -46,6 +47,22 @@ class Estimate:
         if self.value is None or self.low is None or self.high is None or self.value <= 0:
             return None
         return (self.high - self.low) / 2 / self.value
+
+    def times(self, factor: float) -> Estimate:
+        """Return the figure in another unit."""
+        value, low, high = (
+            None if end is None else end * factor for end in (self.value, self.low, self.high)
+        )
+        return Estimate(self.name, value, low, high, self.note)
+
+    def cells(self, name: str, unit: str = "") -> dict[str, float | None]:
+        """Return the cells of the figure in a table, by column."""
+        return {f"{name}{unit}": self.value, f"{name}_low{unit}": self.low, f"{name}_high{unit}": self.high}
+
+
+def no_interval(processes: int) -> str:
+    """Return the note on a figure of too few processes."""
+    return f"no interval from {processes} processes"
 
 
 def percentiles(run: Run, wanted: Sequence[float] = tuple(NEEDED)) -> tuple[Estimate, ...]:
@@ -61,11 +78,8 @@ def percentiles_frame(runs: Sequence[Run]) -> pd.DataFrame:
     rows: list[tuple[object, ...]] = []
     for run in runs:
         for estimate in percentiles(run):
-            values = (estimate.value, estimate.low, estimate.high)
-            ms = (None if value is None else value * 1e3 for value in values)
-            rows.append((run.label, f"{estimate.name}_ms", *ms, estimate.note))
-        rate = throughput(run)
-        rows.append((run.label, "runs_per_s", rate.value, rate.low, rate.high, rate.note))
+            rows.append((run.label, f"{estimate.name}_ms", *astuple(estimate.times(1e3))[1:]))
+        rows.append((run.label, "runs_per_s", *astuple(throughput(run))[1:]))
     return pd.DataFrame(rows, columns=["label", "figure", "value", "low", "high", "note"])
 
 
@@ -75,13 +89,13 @@ def mean(run: Run) -> Estimate:
 
     groups = _samples(run)
     if not groups:
-        return Estimate("mean", None, None, None, "nothing was measured")
+        return Estimate("mean", note=NOTHING)
     counts = np.array([len(group) for group in groups])
     means = np.array([group.mean() for group in groups])
     value = float(np.average(means, weights=counts))
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
-        return Estimate("mean", value, None, None, f"no interval from {sessions} processes")
+        return Estimate("mean", value, note=no_interval(sessions))
     variance = sessions / (sessions - 1) * float(((counts / counts.sum() * (means - value)) ** 2).sum())
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * math.sqrt(variance)
     return Estimate("mean", value, max(value - half, LEAST_S), value + half)
@@ -100,9 +114,9 @@ def throughput(run: Run) -> Estimate:
 def over_processes(name: str, values: Sequence[float]) -> Estimate:
     """Return the median of one value per process; from six on, the extremes are its interval."""
     if not values:
-        return Estimate(name, None, None, None, "nothing was measured")
+        return Estimate(name, note=NOTHING)
     if len(values) < MIN_FOR_MEDIAN:
-        return Estimate(name, float(median(values)), None, None, f"no interval from {len(values)} processes")
+        return Estimate(name, float(median(values)), note=no_interval(len(values)))
     ordered = sorted(values)
     depth = _depth(len(ordered))
     return Estimate(name, float(median(ordered)), ordered[depth], ordered[-1 - depth])
@@ -124,11 +138,11 @@ def percentile_of(groups: list[Samples], percent: float) -> Estimate:
     name, needed = f"p{percent:g}", NEEDED.get(percent, samples_needed(percent))
     ordered = np.sort(np.concatenate(groups)) if groups else np.zeros(0)
     if len(ordered) < needed:
-        return Estimate(name, None, None, None, f"not enough samples: {len(ordered):,} of {needed:,}")
+        return Estimate(name, note=f"not enough samples: {len(ordered):,} of {needed:,}")
     value = float(np.percentile(ordered, percent))
     sessions = len(groups)
     if sessions < MIN_PROCESSES:
-        return Estimate(name, value, None, None, f"no interval from {sessions} processes")
+        return Estimate(name, value, note=no_interval(sessions))
     share = percent / 100
     half = student_t((1 + CONFIDENCE) / 2, sessions - 1) * _share_error(groups, value, share)
     first, last = math.floor((share - half) * len(ordered)), math.ceil((share + half) * len(ordered))

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
+from workbench.judge.measured import configs_of, frame_of
 from workbench.judge.measurement import in_words
 from workbench.judge.sweep_points import SweepAxis, SweepPoint, SweepRow, SweepSeries
 from workbench.judge.winner import Winner, winner_of
@@ -54,30 +55,19 @@ class SweepRecord:
     def rows(self) -> Iterator[SweepRow]:
         """Yield every config at every point."""
         for point in self.points:
-            measured = point.measured
-            if measured is None:
-                yield from (
-                    SweepRow(point, label, series, None, None, False, point.problem)
-                    for label, series in zip(labels_of(len(self.series)), self.series, strict=True)
-                )
-                continue
-            verdicts = {verdict.label: verdict for verdict in measured.verdicts}
-            winner = winner_of(measured)
-            for run, series in zip(measured.runs, self.series, strict=True):
-                failure = None if run.failure is None else f"{run.failure.stage}: {run.failure.problem}"
-                verdict = verdicts.get(run.label)
-                wins = winner.standing == "clear" and winner.label == run.label and len(self.series) > 1
-                kept = run if run.processes else None
-                yield SweepRow(point, run.label, series, kept, verdict, wins, failure)
+            winner = winner_of(point.measured)
+            labels = labels_of(len(self.series))
+            for series, config in zip(
+                self.series, configs_of(point.measured, labels, point.problem), strict=True
+            ):
+                wins = winner == Winner(config["label"], "clear") and len(self.series) > 1
+                yield SweepRow(**config, point=point, series=series, wins=wins)
 
     def winners(self) -> tuple[tuple[SweepPoint, Winner], ...]:
         """Return who wins at each point; nothing where one config alone was swept."""
         if len(self.series) < 2:
             return ()
-        nobody = Winner(None, "not measured")
-        return tuple(
-            (point, nobody if point.measured is None else winner_of(point.measured)) for point in self.points
-        )
+        return tuple((point, winner_of(point.measured)) for point in self.points)
 
     def crossings(self) -> tuple[Crossing, ...]:
         """Return where the winner changes from one size to the next, along each axis of sizes."""
@@ -119,38 +109,23 @@ class SweepRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per point and config: sizes, latency, items a second, memory, verdict, failure."""
-        import pandas as pd
-
-        rows = []
-        for row in self.rows():
-            verdict, latency, p99, rate = row.verdict, row.latency(), row.p99(), row.rate()
-            settled = verdict is not None and verdict.kind != "outputs differ"
-            rows.append(
+        return frame_of(
+            [
                 {
                     **dict(row.point.sizes),
                     "label": row.label,
                     "config": row.series.name,
-                    "median_ms": _ms(latency.value),
-                    "median_low_ms": _ms(latency.low),
-                    "median_high_ms": _ms(latency.high),
-                    "p99_ms": _ms(p99.value),
-                    "items_per_s": rate.value,
-                    "items_per_s_low": rate.low,
-                    "items_per_s_high": rate.high,
+                    **row.latency_cells(),
+                    **row.rate().cells("items_per_s"),
                     "first_run_s": None if row.run is None else row.run.first_run_s,
                     "peak_rss_bytes": None if row.run is None else row.run.peak_rss_bytes,
-                    "verdict": None if verdict is None else verdict.kind,
-                    "ratio": verdict.ratio if verdict and settled else None,
-                    "low": verdict.low if verdict and settled else None,
-                    "high": verdict.high if verdict and settled else None,
+                    **row.verdict_cells(),
                     "wins": row.wins,
                     "failure": row.problem,
                 }
-            )
-        frame = pd.DataFrame(rows)
-        floats = [name for name in map(str, frame) if name.endswith(("_ms", "_s", "_low", "_high"))]
-        types = dict.fromkeys((*floats, "ratio", "low", "high"), "float64")
-        return frame.astype({**types, "peak_rss_bytes": "Int64"})
+                for row in self.rows()
+            ]
+        )
 
     def __str__(self) -> str:
         lines = [self.headline]
@@ -219,7 +194,3 @@ def _crossing_text(crossing: Crossing) -> str:
     axis, where = shorten(crossing.axis), f" (at {crossing.where})" if crossing.where else ""
     at = "" if crossing.at is None else f"; they cross at about {crossing.at:.0f}"
     return f"{crossing.before} wins at {axis} {crossing.low}, {crossing.after} at {crossing.high}{where}{at}"
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds * 1e3

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.judge.percentiles import Estimate, percentiles, throughput
+from workbench.judge.measured import MeasuredConfig
+from workbench.judge.percentiles import Estimate
 from workbench.models.sizes import is_batch
-from workbench.records.comparison import ComparisonRecord, Verdict
-from workbench.records.run import Run
+from workbench.records.comparison import ComparisonRecord
 from workbench.text import shorten
 
 
@@ -55,46 +55,21 @@ class SweepPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepRow:
-    """One config at one point. None: not measured, with the reason in `problem`."""
+class SweepRow(MeasuredConfig):
+    """One config at one point."""
 
     point: SweepPoint
-    label: str
     series: SweepSeries
-    run: Run | None
-    verdict: Verdict | None  # None: the baseline, or the only config
     wins: bool
-    problem: str | None
 
     @property
     def places(self) -> dict[str, str]:
         """Return the value on each axis, in words."""
         return {**{name: str(size) for name, size in self.point.sizes}, **dict(self.series.knobs)}
 
-    def latency(self) -> Estimate:
-        """Return the median latency."""
-        return self._estimate(50.0)
-
-    def p99(self) -> Estimate:
-        """Return the 99th percentile of the latency."""
-        return self._estimate(99.0)
-
     def rate(self) -> Estimate:
         """Return the items a second of consecutive runs."""
-        if self.run is None:
-            return Estimate("throughput", None, None, None, self.problem or "")
-        estimate, items = throughput(self.run), self.point.items
-        value, low, high = (
-            None if number is None else number * items
-            for number in (estimate.value, estimate.low, estimate.high)
-        )
-        return Estimate("throughput", value, low, high, estimate.note)
-
-    def _estimate(self, percent: float) -> Estimate:
-        if self.run is None:
-            return Estimate(f"p{percent:g}", None, None, None, self.problem or "")
-        (estimate,) = percentiles(self.run, (percent,))
-        return estimate
+        return MeasuredConfig.rate(self).times(self.point.items)
 
 
 def size_text(sizes: tuple[tuple[str, int], ...]) -> str:

@@ -31,8 +31,10 @@ class Winner:
         return self.standing
 
 
-def winner_of(record: ComparisonRecord) -> Winner:
+def winner_of(record: ComparisonRecord | None) -> Winner:
     """Return the fastest config of a comparison, judged against every other one on the same rounds."""
+    if record is None:
+        return Winner(None, "not measured")
     differing = {verdict.label for verdict in record.verdicts if verdict.kind == "outputs differ"}
     runs = [run for run in record.runs if is_measured(run) and run.label not in differing]
     if not runs:

@@ -100,6 +100,12 @@ class Verdict:
         return f"<Verdict on {self.label}: {self.kind}; {text}{self.reason}>"
 
 
+def verdict_cells(verdict: Verdict | None) -> dict[str, object]:
+    """Return the cells of a verdict in a table; they are empty where there is none."""
+    ends = {name: getattr(verdict, name, None) for name in ("ratio", "low", "high")}
+    return {"verdict": getattr(verdict, "kind", None), **ends}
+
+
 @dataclass(frozen=True, slots=True)
 class Protocol:
     """The measuring protocol: everything needed to repeat the comparison."""
@@ -159,10 +165,7 @@ class ComparisonRecord:
                 "prepare_s": run.preparation.elapsed_s if run.preparation else None,
                 "threads": run.threads,
                 "providers": ", ".join(run.providers) or None,
-                "verdict": getattr(verdicts.get(run.label), "kind", None),
-                "ratio": getattr(verdicts.get(run.label), "ratio", None),
-                "low": getattr(verdicts.get(run.label), "low", None),
-                "high": getattr(verdicts.get(run.label), "high", None),
+                **verdict_cells(verdicts.get(run.label)),
                 "failure": run.failure.problem if run.failure else None,
             }
             for run in self.runs
