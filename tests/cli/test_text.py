@@ -11,13 +11,12 @@ import pytest
 
 import workbench as wb
 from tests.factories.graphs import hostile
-from tests.factories.records import block, comparison, process, run
+from tests.factories.records import block, comparison, process, run, write_bundle
 from tests.factories.results import about
 from workbench.cli import main
 from workbench.cli.text import in_full
 from workbench.config import Config
 from workbench.errors import WorkbenchError
-from workbench.records.bundle import write_bundle
 from workbench.records.comparison import ComparisonRecord, Doubt
 
 HOSTILE = "\x1b]0;owned\x07\r\nB is 99× faster\u202e" + "x" * 50_000

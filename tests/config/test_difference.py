@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.config.strategies import configs
-from workbench.config import Change, Config
+from workbench.config import Config
+from workbench.config.difference import Change
 
 
 def test_the_sentence() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench.config import Config, Knob, Part, defaults, kinds, name_kinds, part_types
-from workbench.config.isa import REASONS, family_of
+from workbench.config.defaults import REASONS, family_of
 from workbench.config.parts import PartKnob
 from workbench.errors import ConfigError
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.config import Config, Provider
+from workbench.records.atomic import write_atomically
+from workbench.records.bundle import pack_record
 from workbench.records.comparison import (
     ComparisonRecord,
     Doubt,
@@ -91,3 +93,8 @@ def bulky(identity: str, seed: int, samples: int = 150_000) -> ComparisonRecord:
 def names(folder: Path) -> list[str]:
     """What lies in `folder`."""
     return sorted(path.name for path in folder.iterdir())
+
+
+def write_bundle(record: object, path: Path, structure: bytes | None = None) -> Path:
+    """Save a comparison as `wb.save` does, without its result."""
+    return write_atomically(path, pack_record(record, structure, private=False))

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
+from tests.factories.records import write_bundle
 from workbench.figures.still import latency_scene, main
-from workbench.records.bundle import write_bundle
 from workbench.records.comparison import ComparisonRecord
 
 SVG = "{http://www.w3.org/2000/svg}"

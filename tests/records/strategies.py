@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.factories.records import CONFIGS
 from workbench.config import Config
-from workbench.records import ComparisonRecord, Doubt, OutputAgreement, Run, Verdict
+from workbench.records.comparison import ComparisonRecord, Doubt, OutputAgreement, Verdict
+from workbench.records.run import Run
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 _limit = (1 << 63) - 1

@@ -16,12 +16,13 @@ import pytest
 from hypothesis import given, settings
 
 from tests.amount import amount
-from tests.factories.records import CONFIGS, bulky, comparison, failed_run, names, run
+from tests.factories.records import CONFIGS, bulky, comparison, failed_run, names, run, write_bundle
 from tests.records.strategies import comparisons
 from workbench.config import Config, Provider
 from workbench.errors import BundleError
-from workbench.records import ComparisonRecord, Failure, LogLine, read_bundle, write_bundle
-from workbench.records.bundle import pack_record, unpack_record
+from workbench.records.bundle import pack_record, read_bundle, unpack_record
+from workbench.records.comparison import ComparisonRecord
+from workbench.records.run import Failure, LogLine
 
 REPOSITORY = Path(__file__).parents[2]
 FOREIGN = """
@@ -33,7 +34,7 @@ class Refuse:
             raise ImportError(f"{name} is not installed here")
 
 sys.meta_path.insert(0, Refuse())
-from workbench.records import read_bundle
+from workbench.records.bundle import read_bundle
 bundle = read_bundle(sys.argv[1])
 assert not {"numpy", "pandas", "plotly"} & set(sys.modules), "opening a bundle needs none of these"
 print(bundle.record.verdict.kind, len(bundle.structure), bundle.record.runs[1].latency.median_s)
@@ -125,7 +126,7 @@ def test_configs_come_back_equal(config: Config, tmp_path: Path) -> None:
 
 def test_only_records_are_saved(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="cannot hold a str"):
-        write_bundle("text", tmp_path / "a")  # type: ignore[arg-type]
+        write_bundle("text", tmp_path / "a")
     assert not names(tmp_path)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.factories.records import CONFIGS, block, comparison, failed_run, process, run
 from workbench.config import Config, PreparedModel, TransformerFusion
-from workbench.records import LatencySamples
 from workbench.records.display import config_in_words, to_table
+from workbench.records.run import LatencySamples
 from workbench.text import in_mib, in_ms
 
 

@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from tests.amount import amount
 from tests.factories.records import CONFIGS, comparison, failed_run, names, run
 from workbench.errors import HistoryError
-from workbench.records import ComparisonRecord, History, database
+from workbench.records import database
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.database import reading, writing
+from workbench.records.history import History
 
 
 @pytest.fixture

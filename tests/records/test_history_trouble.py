@@ -21,13 +21,14 @@ from tests.amount import amount
 from tests.factories.records import bulky, comparison, names
 from tests.records import forks
 from workbench.errors import HistoryError
-from workbench.records import History, database
+from workbench.records import database
+from workbench.records.history import History
 
 REPOSITORY = Path(__file__).parents[2]
 ADD_MANY = """
 import sys
 from tests.factories.records import comparison
-from workbench.records import History
+from workbench.records.history import History
 history, name = History(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
 sys.stdin.readline()

@@ -16,8 +16,8 @@ from tests.amount import amount
 from tests.factories.records import comparison, failed_run
 from tests.records.hostile import good_members
 from tests.records.strategies import comparisons
-from workbench.records import ComparisonRecord
 from workbench.records.bundle import pack_record
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.json_schema import FOLDER, as_text, schemas
 from workbench.results.registry import KINDS
 

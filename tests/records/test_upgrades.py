@@ -13,8 +13,8 @@ from tests.factories.records import comparison
 from tests.records.hostile import Members, good_members, signed, zipped
 from tests.results.test_results import RESULTS
 from workbench.errors import BundleError
-from workbench.records import read_bundle, upgrades
-from workbench.records.bundle import unpack_record
+from workbench.records import upgrades
+from workbench.records.bundle import read_bundle, unpack_record
 
 FOLDER = Path(__file__).parent / "golden"
 GOLDEN = sorted(FOLDER.glob("comparison-*.ortbench"))

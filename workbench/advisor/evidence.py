@@ -19,7 +19,7 @@ from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
 from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.analysis.threads.sharing import Sharing
 from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
-from workbench.config.isa import Family, family_of
+from workbench.config.defaults import Family, family_of
 from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.findings import Confidence, Fix, Gain

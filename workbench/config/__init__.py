@@ -1,8 +1,7 @@
 """What can be turned: the config, its parts, the catalogue of options, and config to code."""
 
-from workbench.config.catalogue import Catalogue, ProviderCard, catalogue
+from workbench.config.catalogue import catalogue
 from workbench.config.config import Config
-from workbench.config.difference import Change, ConfigDifference
 from workbench.config.engine import Engine
 from workbench.config.engines import OpenVino, PyTorch, TensorRt
 from workbench.config.fusion import TransformerFusion
@@ -10,8 +9,7 @@ from workbench.config.knob import Knob
 from workbench.config.knobs import KNOBS
 from workbench.config.option import Option
 from workbench.config.parts import Part, part_types
-from workbench.config.passes import GraphPass, PassList, nearest_pass, pass_help, shipped_passes
-from workbench.config.plan import SessionPlan
+from workbench.config.passes import nearest_pass, pass_help, shipped_passes
 from workbench.config.precision import (
     BFloat16,
     DynamicInt8,
@@ -26,25 +24,18 @@ from workbench.config.provider import Provider
 __all__ = [
     "KNOBS",
     "BFloat16",
-    "Catalogue",
-    "Change",
     "Config",
-    "ConfigDifference",
     "DynamicInt8",
     "Engine",
     "Float16",
-    "GraphPass",
     "Knob",
     "OpenVino",
     "Option",
     "Part",
-    "PassList",
     "Precision",
     "PreparedModel",
     "Provider",
-    "ProviderCard",
     "PyTorch",
-    "SessionPlan",
     "StaticInt8",
     "TensorRt",
     "TransformerFusion",

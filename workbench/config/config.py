@@ -17,13 +17,14 @@ from workbench.config import (
     script,
     script_steps,
     script_text,
-    wire,
 )
 from workbench.config.fields import ConfigFields
 from workbench.config.foreign import check_trusted
 from workbench.config.knobs import BY_FIELD, check_fields
 from workbench.config.plan import SessionPlan, session_plan
 from workbench.cpu import usable_cores
+from workbench.errors import ConfigError
+from workbench.text import quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -84,14 +85,15 @@ class Config(ConfigFields):
         config = self.runtime_only
         return config if self.saved_graph is None else config.replace(level="disabled", disabled_passes=())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what was set, as JSON holds it."""
-        return wire.to_dict(self)
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Config:
-        """Return the config that `to_dict` wrote; refuse anything else."""
-        return cls(**wire.from_dict(data))
+        """Return the config that `to_dict` wrote; refuse anything else, as a stranger's bundle may hold."""
+        if not isinstance(data, Mapping):
+            raise ConfigError(
+                f"A config cannot be {quoted(data)}.", "It is an object of fields and their values."
+            )
+        check_fields(data)
+        return cls(**{name: BY_FIELD[name].from_json(value) for name, value in data.items()})
 
     @classmethod
     def from_assignments(cls, texts: Iterable[str], base: Config | None = None) -> Config:

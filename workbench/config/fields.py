@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from workbench.config.engines import EnginePart
 from workbench.config.fusion import TransformerFusion
+from workbench.config.knobs import BY_FIELD
 from workbench.config.precision import Precision, PreparedModel
 from workbench.config.provider import Provider
 
@@ -49,6 +50,10 @@ class ConfigFields:
         return {
             field.name: values[field.name] for field in fields(self) if values[field.name] != field.default
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was set, as JSON holds it; {} leaves everything to ORT."""
+        return {name: BY_FIELD[name].to_json(value) for name, value in self.changed().items()}
 
     @property
     def arithmetic(self) -> Precision | None:

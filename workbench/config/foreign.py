@@ -15,7 +15,6 @@ from workbench.config.engines import FACTORY
 from workbench.config.fields import ConfigFields
 from workbench.config.option import ELSEWHERE
 from workbench.config.provider import full_name
-from workbench.config.wire import to_dict
 from workbench.errors import ConfigError
 from workbench.text import quoted
 
@@ -79,7 +78,7 @@ def check_trusted(config: ConfigFields) -> None:
             )
         return value
 
-    _changed({name: value for name, value in to_dict(config).items() if name != RUNTIME}, refuse)
+    _changed({name: value for name, value in config.to_dict().items() if name != RUNTIME}, refuse)
 
 
 def _changed(data: Mapping[str, Any], change: Change) -> dict[str, Any]:

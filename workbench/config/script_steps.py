@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.config import defaults
+from workbench.config.defaults import family
 from workbench.config.fields import ConfigFields
 from workbench.config.fusion import TransformerFusion
-from workbench.config.isa import family
 from workbench.config.plan import SessionPlan
 from workbench.config.precision import BFloat16, DynamicInt8, Float16, PreparedModel, StaticInt8, WeightOnly
 from workbench.config.script import options_of, session_of

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from workbench.config import Config, DynamicInt8, Provider, StaticInt8
-from workbench.config.isa import family
+from workbench.config.defaults import family
 from workbench.cpu import usable_cores
 from workbench.home import cache_folder
 

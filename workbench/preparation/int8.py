@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.config import DynamicInt8, StaticInt8, WeightOnly, defaults
-from workbench.config.isa import family
+from workbench.config.defaults import family
 from workbench.errors import PrepareError
 from workbench.models.model import Model
 from workbench.preparation.calibration import RANDOM_NOTE, Spooled

@@ -14,7 +14,7 @@ from workbench._version import __version__
 from workbench.config.foreign import ForeignPath
 from workbench.errors import BundleError
 from workbench.records import container, limits
-from workbench.records.atomic import reason_of, write_atomically
+from workbench.records.atomic import reason_of
 from workbench.records.jsontext import DAMAGED, OURS
 from workbench.records.kinds import COMPARISONS, Kinds, Part, check_parts
 from workbench.records.manifest import Listed, Manifest
@@ -35,23 +35,6 @@ class Bundle:
     version: int
     workbench: str  # the workbench version that wrote the file
     foreign: tuple[ForeignPath, ...] = ()  # paths in its configs; the configs mark them, and no run uses them
-
-
-def write_bundle(
-    record: object,
-    path: str | os.PathLike[str],
-    *,
-    structure: bytes | None = None,
-    about: Origin | None = None,
-    parts: tuple[Part, ...] = (),
-    kinds: Kinds = COMPARISONS,
-) -> Path:
-    """Save `record` at `path` without absolute paths; replace an existing file in one step or keep it.
-
-    `structure` is the model's graph without the data of its initializers.
-    """
-    blob = pack_record(record, structure, private=False, about=about, parts=parts, kinds=kinds)
-    return write_atomically(path, blob)
 
 
 def read_bundle(path: str | os.PathLike[str], kinds: Kinds = COMPARISONS) -> Bundle:
@@ -76,7 +59,10 @@ def pack_record(
     parts: tuple[Part, ...] = (),
     kinds: Kinds = COMPARISONS,
 ) -> bytes:
-    """Return the bytes of a bundle, the same bytes for the same records. `private` keeps absolute paths."""
+    """Return the bytes of a bundle, the same bytes for the same records. `private` keeps absolute paths.
+
+    `structure` is the model's graph without the data of its initializers.
+    """
     kind = kinds.of(record, "Save what the workbench returned.")
     kind.check(record, OURS)
     whose = kinds.about(record, about)

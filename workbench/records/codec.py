@@ -18,8 +18,7 @@ from typing import Any, Literal, TypeVar, Union
 from workbench.records import limits
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.compound import Blob, Column, Custom, Fields, FloatTuple, Maybe, Sequence, Tuple
-from workbench.records.scalars import Choice, Flag, Integer, Number, Text, Timestamp
-from workbench.records.shape import Shape
+from workbench.records.scalars import Choice, Flag, Integer, Number, Shape, Text, Timestamp
 from workbench.records.tables import (
     ColumnCodec,
     Fixed,

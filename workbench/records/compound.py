@@ -14,8 +14,7 @@ from workbench.errors import BundleError, WorkbenchError
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, OURS
 from workbench.records.npy import REAL, TYPES, WHOLE
-from workbench.records.scalars import Integer, Number, Schema, Text, mismatch
-from workbench.records.shape import Shape
+from workbench.records.scalars import Integer, Number, Schema, Shape, Text, mismatch
 from workbench.text import quoted
 
 

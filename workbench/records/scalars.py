@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from workbench.errors import BundleError
 from workbench.records import limits
@@ -14,6 +15,19 @@ from workbench.text import quoted
 
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 Schema = dict[str, object]
+
+
+class Shape(Protocol):
+    """The codec of one type: writes, reads and describes its values."""
+
+    def encode(self, value: object, place: str, columns: ColumnWriter, /) -> object:
+        """Return the JSON form of `value`."""
+
+    def decode(self, data: object, place: str, columns: ColumnReader, /) -> object:
+        """Return the value of its JSON form; a BundleError names the `place` of a mismatch."""
+
+    def schema(self, defs: dict[str, Schema], /) -> Schema:
+        """Return the JSON schema of the type; add named parts to `defs`."""
 
 
 def mismatch(place: str, expected: str, value: object, fix: str) -> BundleError:
