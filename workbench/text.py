@@ -120,6 +120,11 @@ def in_time(seconds: float, digits: int = 3, *, signed: bool = False) -> str:
     return f"{sign}{in_digits(abs(seconds) * per_s, digits)} {unit}"
 
 
+def in_brackets(low: float | None, high: float | None, form: str, what: str = "") -> str:
+    """Return an interval as it follows its value: " (95 % CI 1.2 to 1.4)"; empty if an end is unknown."""
+    return "" if low is None or high is None else f" ({what}{low:{form}} to {high:{form}})"
+
+
 def in_mib(size_bytes: int | None) -> str | None:
     """Return an amount of memory as people read it."""
     return None if size_bytes is None else f"{size_bytes / (1 << 20):,.1f} MiB"

@@ -9,6 +9,7 @@ from workbench.errors import ConfigError
 from workbench.records.display import config_in_words
 from workbench.records.machine import Machine, Versions
 from workbench.records.run import Run, runs_to_html
+from workbench.text import in_brackets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +96,7 @@ class Verdict:
     def __repr__(self) -> str:
         text = "provisional, " if self.provisional else ""
         if self.ratio is not None and self.kind in ("faster", "slower", "tie"):
-            ends = "" if self.low is None or self.high is None else f" ({self.low:.3f} to {self.high:.3f})"
+            ends = in_brackets(self.low, self.high, ".3f")
             text += f"A's time over {self.label}'s is {self.ratio:.3f}{ends}, "
         return f"<Verdict on {self.label}: {self.kind}; {text}{self.reason}>"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.config.config import Config
 from workbench.records.comparison import OutputAgreement
+from workbench.records.display import frame_of
 from workbench.records.kinds import check_seconds
 from workbench.text import counted, in_digits, in_mib, in_ms
 
@@ -122,10 +123,7 @@ class DeploymentRecord:
         import pandas as pd
 
         if self.check is None:
-            return pd.DataFrame(
-                [(file.path, file.size_bytes, file.sha256) for file in self.files],
-                columns=["file", "size_bytes", "sha256"],
-            )
+            return frame_of(self.files, ("path", "size_bytes", "sha256"), names={"path": "file"})
         columns = ["callers", "median_s", "p99_s", "requests_per_s", "low_per_s", "high_per_s", "samples"]
         bare = [s for part in self.check.rounds for s in part.bare_s]
         rows: list[tuple[object, ...]] = [

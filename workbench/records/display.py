@@ -1,15 +1,19 @@
-"""Small HTML tables of records. Every text may come from an untrusted file, so every text is escaped."""
+"""Tables of records: HTML, whose texts are escaped since they may be untrusted, and data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from html import escape
+from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from workbench.text import one_line
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from workbench.config import Config
 
 _LONGEST = 200  # characters in a cell: a name can be a megabyte
@@ -40,6 +44,25 @@ def to_table(
     )
 
 
+def frame_of(
+    rows: Iterable[object],
+    attributes: Iterable[str],
+    floats: Iterable[str] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> pd.DataFrame:
+    """Return a data frame with one row per object and one column per attribute, such as "gain.saved".
+
+    A column is called like the last part of its attribute, unless `names` says otherwise. Tuples of texts are
+    joined; the columns in `floats` hold numbers even if every value is absent.
+    """
+    import pandas as pd
+
+    paths = tuple(attributes)
+    columns = [names.get(path, path.rpartition(".")[2]) for path in paths]
+    cells = [[_joined(attrgetter(path)(row)) for path in paths] for row in rows]
+    return pd.DataFrame(cells, columns=columns).astype(dict.fromkeys(floats, "float64"))
+
+
 @lru_cache(maxsize=4096)  # a search asks for the same configs again and again
 def config_in_words(config: Config) -> str:
     """Return the settings of a config as a short text."""
@@ -47,6 +70,10 @@ def config_in_words(config: Config) -> str:
     texts = ((change.what, str(change.after)) for change in changes)
     words = (after if after.startswith((what, FILE)) else f"{what} {after}" for what, after in texts)
     return ", ".join(words) or "ORT defaults"
+
+
+def _joined(value: object) -> object:
+    return "; ".join(value) if isinstance(value, tuple) else value
 
 
 def _breakable(title: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.errors import BundleError
+from workbench.text import in_brackets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +25,8 @@ class Mean:
 
     def text(self, scale: float = 1.0, unit: str = "") -> str:
         """Return the mean, times `scale`, in words."""
-        shown = f"{self.value * scale:.4g}{unit}"
-        if self.low is None or self.high is None:
-            return shown
-        return f"{shown} ({self.low * scale:.4g} to {self.high * scale:.4g})"
+        low, high = (None if end is None else end * scale for end in (self.low, self.high))
+        return f"{self.value * scale:.4g}{unit}{in_brackets(low, high, '.4g')}"
 
 
 @dataclass(frozen=True, slots=True)

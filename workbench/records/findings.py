@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.config import Config
 from workbench.errors import BundleError
-from workbench.records.display import to_table
+from workbench.records.display import frame_of, to_table
 from workbench.text import counted, shorten
 
 if TYPE_CHECKING:
@@ -188,31 +188,13 @@ class FindingsRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per finding: id, title, confidence, subject, saved, low, high, share, fix, nodes."""
-        import pandas as pd
-
-        rows = [
-            (
-                finding.id, finding.title, finding.confidence, finding.gain.subject, finding.gain.saved,
-                finding.gain.low, finding.gain.high, finding.gain.share, finding.fix.kind, finding.fix.text,
-                "; ".join(finding.nodes),
-            )
-            for finding in self.findings
-        ]  # fmt: skip
-        columns = [
-            "id",
-            "title",
-            "confidence",
-            "subject",
-            "saved",
-            "low",
-            "high",
-            "share",
-            "fix_kind",
-            "fix",
-            "nodes",
-        ]
-        frame = pd.DataFrame(rows, columns=columns)
-        return frame.astype(dict.fromkeys(("saved", "low", "high", "share"), "float64"))
+        attributes = (
+            *("id", "title", "confidence", "gain.subject"),
+            *("gain.saved", "gain.low", "gain.high", "gain.share"),
+            *("fix.kind", "fix.text", "nodes"),
+        )
+        names = {"fix.kind": "fix_kind", "fix.text": "fix"}
+        return frame_of(self.findings, attributes, ("saved", "low", "high", "share"), names)
 
     def __str__(self) -> str:
         parts = [self.headline, *(str(finding) for finding in self.large)]

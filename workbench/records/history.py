@@ -12,7 +12,7 @@ from workbench import home
 from workbench.errors import BundleError, HistoryError, StorageError
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
-from workbench.records.display import to_table
+from workbench.records.display import frame_of, to_table
 from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed
 from workbench.records.kinds import COMPARISONS, Kinds, Part
 from workbench.records.origin import Origin
@@ -128,11 +128,7 @@ class History:
         text: str | None = None,
     ) -> pd.DataFrame:
         """Return one row per record, newest first, filtered like `entries`."""
-        import pandas as pd
-
-        entries = self.entries(model, kind, since, text)
-        frame = pd.DataFrame({name: [getattr(entry, name) for entry in entries] for name in COLUMNS})
-        return frame.astype({"ratio": "float64", "low": "float64", "high": "float64"})
+        return frame_of(self.entries(model, kind, since, text), COLUMNS, ("ratio", "low", "high"))
 
     def open(self, id_or_prefix: str) -> object:
         """Return the record with this id, or with the only id that has this prefix."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import frame_of
 from workbench.records.findings import FindingRecord
+from workbench.text import in_brackets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,26 +53,18 @@ class ImprovementRecord:
         verdict = self.comparison.verdict
         if verdict.ratio is None:
             return f"{self.model_name}: {verdict.kind} ({tried})"
-        interval = ""
-        if verdict.low and verdict.high:
-            interval = f" ({verdict.confidence_text} CI {verdict.low:.3g} to {verdict.high:.3g})"
+        interval = in_brackets(verdict.low, verdict.high, ".3g", f"{verdict.confidence_text} CI ")
         speed_up = f"{verdict.ratio:.3g} times{interval} as fast as before"
         return f"{self.model_name}: {verdict.kind}, {speed_up} ({tried})"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step: finding, title, kept, predicted, measured, low, high, reason."""
-        import pandas as pd
-
-        rows = [
-            (
-                step.finding.id, step.finding.title, step.kept, step.finding.gain.speed_up, step.ratio,
-                step.low, step.high, step.reason,
-            )
-            for step in self.steps
-        ]  # fmt: skip
-        columns = ["finding", "title", "kept", "predicted", "measured", "low", "high", "reason"]
-        numbers = dict.fromkeys(("predicted", "measured", "low", "high"), "float64")
-        return pd.DataFrame(rows, columns=columns).astype(numbers)
+        attributes = (
+            *("finding.id", "finding.title", "kept", "finding.gain.speed_up"),
+            *("ratio", "low", "high", "reason"),
+        )
+        names = {"finding.id": "finding", "finding.gain.speed_up": "predicted", "ratio": "measured"}
+        return frame_of(self.steps, attributes, ("predicted", "measured", "low", "high"), names)
 
     def __str__(self) -> str:
         lines = [self.headline]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
 from typing import TYPE_CHECKING
 
-from workbench.records.display import to_table
+from workbench.records.display import frame_of, to_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,29 +80,16 @@ class LayerErrorsRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per layer, the worst first."""
-        import pandas as pd
-
-        columns = ["node", "op_type", "weakest_db", "weight_db", "input_db", "output_db", "outlier_ratio"]
-        rows = [[getattr(layer, name) for name in columns] for layer in self.worst]
-        return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], "float64"))
+        decibels = ("weakest_db", "weight_db", "input_db", "output_db", "outlier_ratio")
+        return frame_of(self.worst, ("node", "op_type", *decibels), decibels)
 
     def tensors_frame(self) -> pd.DataFrame:
         """Return one row per activation, in the order of the graph."""
-        import pandas as pd
-
-        columns = list(TensorError.__dataclass_fields__)
-        return pd.DataFrame(
-            [[getattr(tensor, name) for name in columns] for tensor in self.tensors], columns=columns
-        )
+        return frame_of(self.tensors, [field.name for field in fields(TensorError)])
 
     def weights_frame(self) -> pd.DataFrame:
         """Return one row per weight."""
-        import pandas as pd
-
-        columns = list(WeightError.__dataclass_fields__)
-        return pd.DataFrame(
-            [[getattr(weight, name) for name in columns] for weight in self.weights], columns=columns
-        )
+        return frame_of(self.weights, [field.name for field in fields(WeightError)])
 
     def __str__(self) -> str:
         worst = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from workbench.records.display import to_table
+from workbench.records.display import frame_of, to_table
 from workbench.text import in_mib
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ class StepRecord:
     after_bytes: int
     notes: tuple[str, ...]
 
+    @property
+    def statistics_text(self) -> str:
+        return ", ".join(f"{name} {count}" for name, count in self.statistics)
+
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
@@ -53,32 +57,9 @@ class Preparation:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per step."""
-        import pandas as pd
-
-        columns = [
-            "step",
-            "did",
-            "duration_s",
-            "cached",
-            "before_bytes",
-            "after_bytes",
-            "statistics",
-            "notes",
-        ]
-        rows = [
-            (
-                step.name,
-                step.did,
-                step.duration_s,
-                step.cached,
-                step.before_bytes,
-                step.after_bytes,
-                ", ".join(f"{name} {count}" for name, count in step.statistics),
-                "; ".join(step.notes),
-            )
-            for step in self.steps
-        ]
-        return pd.DataFrame(rows, columns=columns)
+        sizes = ("before_bytes", "after_bytes")
+        attributes = ("name", "did", "duration_s", "cached", *sizes, "statistics_text", "notes")
+        return frame_of(self.steps, attributes, names={"name": "step", "statistics_text": "statistics"})
 
     def __str__(self) -> str:
         if not self.steps:
@@ -102,7 +83,7 @@ class Preparation:
                 "yes" if step.cached else "no",
                 in_mib(step.before_bytes),
                 in_mib(step.after_bytes),
-                ", ".join(f"{name} {count}" for name, count in step.statistics),
+                step.statistics_text,
                 "; ".join(step.notes),
             )
             for step in self.steps

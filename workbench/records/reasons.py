@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from workbench.errors import BundleError
-from workbench.records.display import to_table
+from workbench.records.display import frame_of, to_table
 from workbench.text import in_ms
 
 if TYPE_CHECKING:
@@ -74,17 +74,10 @@ class WhySlowerRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per reason: kind, sentence, cost_ms, share, node_count, nodes, fix."""
-        import pandas as pd
-
-        rows = [
-            (
-                reason.kind, reason.sentence, None if reason.cost_s is None else reason.cost_s * 1e3,
-                reason.share, reason.node_count, "; ".join(reason.nodes), reason.fix,
-            )
-            for reason in self.reasons
-        ]  # fmt: skip
-        columns = ["kind", "sentence", "cost_ms", "share", "node_count", "nodes", "fix"]
-        return pd.DataFrame(rows, columns=columns).astype({"cost_ms": "float64", "share": "float64"})
+        attributes = ("kind", "sentence", "cost_s", "share", "node_count", "nodes", "fix")
+        frame = frame_of(self.reasons, attributes, ("cost_ms", "share"), {"cost_s": "cost_ms"})
+        frame["cost_ms"] *= 1e3
+        return frame
 
     @property
     def headline(self) -> str:

@@ -17,7 +17,7 @@ from workbench.records.load_test import LoadTestRecord, check_load_test
 from workbench.records.origin import Origin, check_id
 from workbench.records.run import Run
 from workbench.records.space import Space
-from workbench.text import counted, quoted
+from workbench.text import counted, in_brackets, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,9 +154,7 @@ class StudyRecord:
         config = config_in_words(self.best_config)
         if verdict is None or verdict.ratio is None:
             return f"{name}: {config} is best ({tried}); {self.ended}"
-        interval = ""
-        if verdict.low is not None and verdict.high is not None:
-            interval = f" ({verdict.confidence * 100:.0f} % CI {verdict.low:.2f} to {verdict.high:.2f})"
+        interval = in_brackets(verdict.low, verdict.high, ".2f", f"{verdict.confidence_text} CI ")
         if self.objective == "latency":
             return f"{name}: {config} is {verdict.ratio:.2f}× faster{interval}; {tried}; {self.ended}"
         goal = f"{self._gain} in {self.objective_in_words}, at {verdict.ratio:.2f}×{interval} the speed"
@@ -173,12 +171,8 @@ class StudyRecord:
         proof = self.proof
         if proof is None or proof.ratio is None:
             return "best"
-        if proof.low is None or proof.high is None:
-            return f"{proof.ratio:.2f}× better"
-        return (
-            f"{proof.ratio:.2f}× better "
-            f"({proof.confidence * 100:.0f} % CI {proof.low:.2f} to {proof.high:.2f})"
-        )
+        interval = in_brackets(proof.low, proof.high, ".2f", f"{proof.confidence_text} CI ")
+        return f"{proof.ratio:.2f}× better{interval}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate, the best first."""
