@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from workbench.panels.style import STYLE
+from workbench.panels.layout import STYLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

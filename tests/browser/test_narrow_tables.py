@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
 from workbench.figures.numbers import numbers_table
-from workbench.panels.style import STYLE
+from workbench.panels.layout import STYLE
 from workbench.report.banner import numbers_html
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -23,7 +23,7 @@ from workbench.figures.palette import (
     style_of_provider,
     style_of_run,
 )
-from workbench.panels.style import PANELS
+from workbench.panels.layout import PANELS
 from workbench.report.banner import STYLE as VERDICT
 from workbench.views.flame.payload import GAIN, LOSS
 from workbench.views.graph.payload import FATES

@@ -13,13 +13,12 @@ from tests.panels.conftest import settle
 from workbench.config import KNOBS, pass_help, shipped_passes
 from workbench.panels.configure import Configure
 from workbench.panels.presets import PRESETS
-from workbench.panels.sections.generic import GraphSection
 from workbench.panels.sections.inputs import Inputs
 from workbench.panels.sections.measuring import Measuring
 from workbench.panels.sections.passes import Passes
 from workbench.panels.sections.precision import Precision
 from workbench.panels.sections.providers import Providers
-from workbench.panels.sections.section import Section
+from workbench.panels.sections.section import GraphSection, Section
 
 OWN = {"disabled_passes", "providers", "free_dimensions", "session_entries", "run_entries"}
 

@@ -37,7 +37,7 @@ def action_of(kind: str) -> Action:
     if kind not in offered:
         raise ConfigError(f"{kind!r} is no kind of result", f"choose from: {', '.join(offered)}")
     made = KINDS.named(kind)
-    store = partial(show_parts, kind)
+    store = partial(BenchState.show_parts, kind=kind)
     return Action(made.button, partial(make_parts, made), store, partial(check, made))
 
 
@@ -59,11 +59,6 @@ def compare(request: Request, job: Job) -> Comparison:
 def show_comparison(state: BenchState, request: Request, comparison: Comparison) -> None:
     """Put a comparison into the results, with the code that makes it."""
     state.show_comparison(comparison, request.subject, compare_code(request))
-
-
-def show_parts(kind: str, state: BenchState, request: Request, parts: Mapping[str, Any]) -> None:
-    """Put further results of a kind into the results."""
-    state.show_parts(request, parts, kind)
 
 
 COMPARE = Action("Compare", compare, show_comparison)

@@ -14,8 +14,7 @@ from workbench.panels import code
 from workbench.panels.actions import COMPARE, Action, action_of, more_action
 from workbench.panels.fixes import fix_action, fix_code
 from workbench.panels.jobs import Done, Failed, Job, Jobs, wait_for
-from workbench.panels.opening import open_model
-from workbench.panels.recent import recent, with_recent
+from workbench.panels.recent import open_model, recent, with_recent
 from workbench.panels.request import InputsPreview, Request
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState

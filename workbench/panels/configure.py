@@ -9,13 +9,12 @@ from workbench.panels.knobs.table import KnobTable
 from workbench.panels.markup import note_html, text
 from workbench.panels.presets import PRESETS
 from workbench.panels.sections.advanced import Advanced
-from workbench.panels.sections.generic import GraphSection, MemorySection, ThreadsSection
 from workbench.panels.sections.inputs import Inputs
 from workbench.panels.sections.measuring import Measuring
 from workbench.panels.sections.passes import Passes
 from workbench.panels.sections.precision import Precision
 from workbench.panels.sections.providers import Providers
-from workbench.panels.sections.section import Section
+from workbench.panels.sections.section import GraphSection, MemorySection, Section, ThreadsSection
 from workbench.panels.state import BenchState
 from workbench.text import one_line
 

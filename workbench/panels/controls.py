@@ -71,9 +71,7 @@ def _switch(knob: Knob, changed: Changed, _: Any) -> Control:
 
 def _typed(knob: Knob, changed: Changed, _: Any = None) -> Control:
     """Return a line of text; the knob reads it, and refuses what it cannot read."""
-    widget = W.Text(
-        value="", description=knob.label, tooltip=hint(knob), placeholder=knob.unset, continuous_update=False
-    )
+    widget = W.Text(value="", description=knob.label, tooltip=hint(knob), placeholder=knob.unset)
     on_change(widget, lambda text: changed(partial(knob.parse, text.strip()) if text.strip() else None))
 
     def show(value: Any) -> None:

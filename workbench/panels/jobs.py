@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.errors import Cancelled, WorkbenchError
-from workbench.measurement.limits import Progress, Samples
+from workbench.measurement.limits import Progress
 from workbench.panels.task_thread import TaskThread
 
 Failed = Callable[[Exception], None]
@@ -18,17 +18,12 @@ Done = Callable[[Any], None]
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """The state of a running job, as the panels show it; None where it is not known."""
+    """The state of a running job, as the panels show it."""
 
     name: str
     doing: str
     elapsed_s: float
-    fraction: float | None = None
-    remaining_s: float | None = None
-    ratio: float | None = None  # of the first candidate, provisional, with its interval
-    low: float | None = None
-    high: float | None = None
-    samples: Samples = ()
+    progress: Progress | None = None  # None while the end of the step is not known
     cancelling: bool = False
     partial: Any = None  # the result so far, of jobs that have one
 
@@ -64,29 +59,10 @@ class Job:
 
     def view(self) -> JobView:
         """Return the state of the job now."""
-        progress, elapsed_s = self.progress, time.monotonic() - self.began
-        if progress is None:
-            return JobView(
-                self.name,
-                self.doing,
-                elapsed_s,
-                cancelling=self.cancel.is_set(),
-                partial=self.partial,
-            )
-        first = next((verdict for verdict in progress.verdicts if verdict.kind != "outputs differ"), None)
-        return JobView(
-            self.name,
-            f"round {progress.round}: {progress.doing}" if progress.round else progress.doing,
-            elapsed_s,
-            progress.fraction,
-            progress.remaining_s,
-            first.ratio if first else None,
-            first.low if first else None,
-            first.high if first else None,
-            progress.samples,
-            self.cancel.is_set(),
-            self.partial,
-        )
+        progress, doing, elapsed_s = self.progress, self.doing, time.monotonic() - self.began
+        if progress is not None:
+            doing = f"round {progress.round}: {progress.doing}" if progress.round else progress.doing
+        return JobView(self.name, doing, elapsed_s, progress, self.cancel.is_set(), self.partial)
 
 
 class Jobs:

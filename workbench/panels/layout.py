@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import resources
+
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.configure import Configure
@@ -10,9 +12,13 @@ from workbench.panels.markup import bug_html
 from workbench.panels.model_row import ModelRow
 from workbench.panels.run_row import RunRow
 from workbench.panels.stale import Stale
-from workbench.panels.style import STYLE
 from workbench.panels.suggestion import Suggestion
 from workbench.panels.tabs.results import Results
+from workbench.report.banner import STYLE as VERDICT
+
+# JupyterLab's own colours, readable in its light and dark themes
+PANELS = resources.files(__package__).joinpath("static", "panels.css").read_text("utf-8")
+STYLE = f"<style>{PANELS}\n{VERDICT}</style>"
 
 
 class Layout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.figures.palette import style_of_run
+from workbench.measurement.limits import Progress, Samples
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.handlers import button, follow
@@ -34,24 +35,28 @@ class Live:
 
 def progress_html(view: JobView) -> str:
     """Return a bar and a sentence; a bar without an end if nobody knows it."""
-    share = "" if view.fraction is None else f'value="{view.fraction:.3f}"'
+    share = left = ratio = strip = ""
+    if (progress := view.progress) is not None:
+        share = "" if progress.fraction is None else f'value="{progress.fraction:.3f}"'
+        left = "" if progress.remaining_s is None else f", at most {progress.remaining_s:.0f} s left"
+        ratio, strip = ratio_text(progress), strip_svg(progress.samples)
     doing = "cancelling" if view.cancelling else view.doing
-    left = "" if view.remaining_s is None else f", at most {view.remaining_s:.0f} s left"
-    sentence = text(f"{view.name}: {doing} · {view.elapsed_s:.0f} s{left}{ratio_text(view)}")
+    sentence = text(f"{view.name}: {doing} · {view.elapsed_s:.0f} s{left}{ratio}")
     bar = f'<progress class="wbp-progress" max="1" {share} aria-label="progress"></progress>'
-    return f'{bar}<div class="wbp-doing">{sentence}</div>{strip_svg(view.samples)}'
+    return f'{bar}<div class="wbp-doing">{sentence}</div>{strip}'
 
 
-def ratio_text(view: JobView) -> str:
-    """Return the ratio so far with its interval, as far as there is one."""
-    if view.ratio is None:
+def ratio_text(progress: Progress) -> str:
+    """Return the provisional ratio of the first candidate with its interval, as far as there is one."""
+    first = next((verdict for verdict in progress.verdicts if verdict.kind != "outputs differ"), None)
+    if first is None or first.ratio is None:
         return ""
-    known = view.low is not None and view.high is not None
-    interval = f" ({view.low:.2f} to {view.high:.2f})" if known else ""
-    return f", so far {view.ratio:.2f}×{interval}"
+    known = first.low is not None and first.high is not None
+    interval = f" ({first.low:.2f} to {first.high:.2f})" if known else ""
+    return f", so far {first.ratio:.2f}×{interval}"
 
 
-def strip_svg(samples: tuple[tuple[str, tuple[float, ...]], ...]) -> str:
+def strip_svg(samples: Samples) -> str:
     """Draw the latest samples of each config on one axis from 0, a row for each."""
     most = max((max(values) for _, values in samples if values), default=0.0)
     if most <= 0:

@@ -113,9 +113,7 @@ def described(option: Option) -> str:
 
 def _control(name: str, option: Option | None, value: str | None) -> W.Widget:
     if option is None:
-        return W.Text(
-            value=value or "", description=name, tooltip="not in the catalogue", continuous_update=False
-        )
+        return W.Text(value=value or "", description=name, tooltip="not in the catalogue")
     default = "ORT decides" if option.default is None else option.default or "empty"
     hint = f"{described(option)} Default: {default}. Known from: {option.source}."
     if option.choices and (value is None or value in option.choices):
@@ -125,6 +123,4 @@ def _control(name: str, option: Option | None, value: str | None) -> W.Widget:
             else option.choices
         )
         return W.Dropdown(options=words, value=value, description=name, tooltip=hint)
-    return W.Text(
-        value=value or "", description=name, tooltip=hint, placeholder=option.allowed, continuous_update=False
-    )
+    return W.Text(value=value or "", description=name, tooltip=hint, placeholder=option.allowed)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from workbench.errors import BundleError, StorageError
 from workbench.home import data_folder
+from workbench.panels.jobs import Job
 from workbench.records.atomic import write_atomically
 
 MOST = 12
@@ -26,6 +27,21 @@ def recent(name: str = FILE) -> tuple[str, ...]:
     except (OSError, StorageError, ValueError, RecursionError):  # the last for brackets in brackets
         return ()
     return tuple(text for text in names if isinstance(text, str))[:MOST] if isinstance(names, list) else ()
+
+
+def open_model(source: Any, job: Job) -> Any:
+    """Open, describe and remember a model, so that no panel waits for its description."""
+    from workbench.models import load  # and onnx with it
+
+    def progress(done: int, total: int | None) -> None:
+        share = f" of {total / 1e6:,.0f}" if total else ""
+        job.step(f"getting it ready: {done / 1e6:,.0f}{share} MB")
+
+    job.step("opening")
+    model = load(source, progress=progress)
+    model.describe()
+    remember(source)
+    return model
 
 
 def with_recent(before: tuple[str, ...], source: Any) -> tuple[str, ...]:

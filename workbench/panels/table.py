@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -79,17 +79,22 @@ class Table(anywidget.AnyWidget):
 
     @classmethod
     def of_rows(
-        cls, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str, **traits: Any
+        cls,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        caption: str,
+        numbers: Container[str] = (),
+        **traits: Any,
     ) -> Table:
-        """Return the table of these rows."""
-        cells = [[cell(value) for value in row] for row in rows]
-        return cls(
-            columns=[{"name": name, "number": False} for name in columns],
-            rows=cells,
-            total=len(cells),
-            caption=caption,
-            **traits,
-        )
+        """Return the table of these rows; `numbers` are the columns of numbers."""
+        heads = [{"name": name, "number": name in numbers} for name in columns]
+        table = cls(columns=heads, caption=caption, **traits)
+        table.fill(rows)
+        return table
+
+    def fill(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Show these rows."""
+        self.rows, self.total = [[cell(value) for value in row] for row in rows], len(rows)
 
 
 UNITS = (  # by the end of a column's name: the unit on the screen, and the factor to it

@@ -12,6 +12,7 @@ import ipywidgets as W
 from ipywidgets import Layout as Layout
 from ipywidgets import Output as Output
 from ipywidgets import Widget as Widget
+from traitlets import Bool
 
 _common: dict[type, Any] = {}
 
@@ -110,7 +111,9 @@ class SelectMultiple(Plain, W.SelectMultiple):  # type: ignore[misc]
 
 
 class Text(Plain, W.Text):  # type: ignore[misc]
-    pass
+    """Tells its value when it was entered, not after each letter."""
+
+    continuous_update = Bool(False).tag(sync=True)
 
 
 class Combobox(Plain, W.Combobox):  # type: ignore[misc]

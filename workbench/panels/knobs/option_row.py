@@ -42,12 +42,6 @@ class OptionRow(SettingRow):
         )
         return config.replace(providers=tuple(changed))
 
-    def words(self, value: Any) -> str:
-        return str(value)
-
-    def parse(self, text: str) -> Any:
-        return text if self.typed else SettingRow.parse(self, text)
-
     def _with(self, options: dict[str, str], value: str | None) -> dict[str, str]:
         others = {name: text for name, text in options.items() if name != self.name}
         return others if value is None else {**others, self.name: value}

@@ -40,13 +40,11 @@ class SettingRow:
 
     def words(self, value: Any) -> str:
         """Return a value that is none of the settings in words."""
-        raise NotImplementedError
+        return str(value)
 
     def parse(self, text: str) -> Any:
         """Return the value that a typed text means."""
-        raise ConfigError(
-            f"{self.label} cannot be {text[:40]!r}.", f"Choose one of {', '.join(self.settings)}."
-        )
+        return text
 
     def shown(self, config: Config) -> str:
         """Return what a cell shows: the words of a setting, else of the value itself."""
@@ -55,8 +53,13 @@ class SettingRow:
 
     def changed(self, config: Config, text: str) -> Config:
         """Return the config with the setting, or the typed value, of this text."""
-        value = self.settings[text] if text in self.settings else self.parse(text)
-        return self.with_value(config, value)
+        if text in self.settings:
+            return self.with_value(config, self.settings[text])
+        if not self.typed:
+            raise ConfigError(
+                f"{self.label} cannot be {text[:40]!r}.", f"Choose one of {', '.join(self.settings)}."
+            )
+        return self.with_value(config, self.parse(text))
 
     def is_default(self, config: Config) -> bool:
         """Return whether the config leaves the choice to ORT."""
@@ -77,7 +80,7 @@ class KnobRow(SettingRow):
         return self.knob.words(value)
 
     def parse(self, text: str) -> Any:
-        return self.knob.parse(text) if self.typed else SettingRow.parse(self, text)
+        return self.knob.parse(text)
 
     @property
     def knob(self) -> Knob:
@@ -111,9 +114,6 @@ class FileRow(SettingRow):
         if isinstance(config.precision, PreparedModel):
             return config.replace(precision=replace(config.precision, model=value))
         return config.replace(precision=PreparedModel(value, precision=config.precision))
-
-    def words(self, value: Any) -> str:
-        return str(value)
 
     def parse(self, text: str) -> Any:
         if "://" not in text and text not in sample_names() and not Path(text).expanduser().is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,7 @@ class Inputs(Section):
             min=0, max=2**31 - 1, description="seed", tooltip="Of random inputs. Default 0."
         )
         self.data = W.Text(
-            description="data", placeholder="path of an .npz; empty: random inputs", continuous_update=False,
+            description="data", placeholder="path of an .npz; empty: random inputs",
             tooltip="A file that numpy.savez wrote, with an array for every input",
         )  # fmt: skip
         on_change(self.seed, partial(setattr, self.state, "seed"))
@@ -45,7 +46,13 @@ class Inputs(Section):
         super().show(config)
         names = dimensions(self.state.model)
         if list(self.sizes) != names:
-            self.sizes = {name: (self._size(name), self._fixed(name)) for name in names}
+            self.sizes = {
+                name: (
+                    self._size("chosen", f"Size of {name} in the inputs of A and B", self._set_size, name),
+                    self._size("left free", f"Tell ORT that {name} always has this size", self._fix, name),
+                )
+                for name in names
+            }
             head = W.HTML(
                 '<div class="wbp-note">free dimension: its size in the inputs, and the size that ORT gets'
                 "</div>"
@@ -60,20 +67,9 @@ class Inputs(Section):
     def _row(self, name: str) -> W.Widget:
         return W.HBox([W.Label(value=name), *self.sizes[name]], classes="wbp-dimension")
 
-    def _size(self, name: str) -> W.Text:
-        box = W.Text(
-            placeholder="chosen", continuous_update=False, tooltip=f"Size of {name} in the inputs of A and B"
-        )
-        on_change(box, partial(self._set_size, name), status=self.status)
-        return box
-
-    def _fixed(self, name: str) -> W.Text:
-        box = W.Text(
-            placeholder="left free",
-            continuous_update=False,
-            tooltip=f"Tell ORT that {name} always has this size",
-        )
-        on_change(box, partial(self._fix, name), status=self.status)
+    def _size(self, unset: str, hint: str, set_size: Callable[[str, str], None], name: str) -> W.Text:
+        box = W.Text(placeholder=unset, tooltip=hint)
+        on_change(box, partial(set_size, name), status=self.status)
         return box
 
     def _set_size(self, name: str, typed: str) -> None:

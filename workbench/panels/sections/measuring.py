@@ -32,12 +32,7 @@ class Measuring(Section):
     def build(self) -> list[W.Widget]:
         self.boxes: dict[str, W.Text] = {}
         for trait, label, unit, scale, placeholder, help in FIELDS:
-            box = W.Text(
-                description=f"{label} ({unit})",
-                placeholder=placeholder,
-                tooltip=help,
-                continuous_update=False,
-            )
+            box = W.Text(description=f"{label} ({unit})", placeholder=placeholder, tooltip=help)
             on_change(box, partial(self._set, trait, label, scale), status=self.status)
             self.boxes[trait] = box
         self.clock = W.Dropdown(

@@ -13,6 +13,7 @@ from workbench.panels.sections.section import Section
 from workbench.panels.state import BenchState
 from workbench.panels.table import Table
 
+COLUMNS = ("pass", "fired", "level", "what it does")
 CAPTION = "Uncheck a pass to disable it."
 NOT_KNOWN = "Explain A and B says which of them fire on this model."
 LEVELS = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
@@ -25,17 +26,14 @@ class Passes(Section):
     hint = "Each graph pass by its name: what it does, how often it fired, and a check to disable it"
 
     def build(self) -> list[W.Widget]:
-        self.passes = Table(mark="off", mark_name="on", key=0, under=3)
+        self.passes = Table.of_rows(COLUMNS, (), "", mark="off", mark_name="on", key=0, under=3)
         on_change(self.passes, self._disable, "picked", status=self.status)
         self.state.observe(lambda _: self.refresh(), names=["result", "parts", "parts_made"])
         return [self.passes]
 
     def show(self, config: Config) -> None:
         fired = fired_in(self.state)
-        rows = pass_rows(fired)
-        columns = ("pass", "fired", "level", "what it does")
-        self.passes.columns = [{"name": name, "number": False} for name in columns]
-        self.passes.rows, self.passes.total = rows, len(rows)
+        self.passes.fill(pass_rows(fired))
         self.passes.picked = list(config.disabled_passes)
         self.passes.caption = caption(config.level, known=bool(fired))
         self.passes.muted = above(config.level)

@@ -19,7 +19,6 @@ class Precision(Section):
             description="calibration", placeholder="the sample's own data, else random",
             tooltip="Static int8 measures its ranges on these data: an .npz file, or a folder of images or "
             ".npy files. Default: the data of a trained sample, else random data, with a warning.",
-            continuous_update=False,
         )  # fmt: skip
         on_change(self.calibration, lambda path: setattr(self.state, "calibration", path.strip()))
         return [*super().build(), self.calibration]

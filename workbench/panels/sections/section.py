@@ -27,8 +27,7 @@ class Section:
         self.bench, self.state = bench, bench.state
         self.controls: dict[str, Control] = {}
         self.parts: dict[str, PartControl] = {}
-        hint = self.hint or f"Open or close: {self.group}"
-        self.header = W.Button(description=f"▸ {self.group}", tooltip=hint, classes="wbp-section-button")
+        self.header = W.Button(description=f"▸ {self.group}", tooltip=self.hint, classes="wbp-section-button")
         self.open = False  # whether the body is on the screen
         self.widget = W.VBox([self.header], classes="wbp-section")
         self.header.on_click(lambda _: self.toggle())
@@ -99,3 +98,24 @@ class Section:
             control.show(getattr(config, field))
         for field, part in self.parts.items():
             part.show(getattr(config, field))
+
+
+class ThreadsSection(Section):
+    """The number of threads, and how they wait."""
+
+    group = "threads"
+    hint = "How many threads ORT uses, where they run and how they wait"
+
+
+class MemorySection(Section):
+    """Patterns, reuse and the arena."""
+
+    group = "memory"
+    hint = "How ORT plans and keeps memory"
+
+
+class GraphSection(Section):
+    """The level, rewrites and a saved graph."""
+
+    group = "graph"
+    hint = "How far the graph is rewritten, before and while ORT loads it"

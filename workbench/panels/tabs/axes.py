@@ -39,9 +39,7 @@ class AxesField(W.HBox):
             tooltip=field.hint,
             continuous_update=False,
         )
-        values = W.Text(
-            placeholder="" if place else SIZES, tooltip="Values with commas", continuous_update=False
-        )
+        values = W.Text(placeholder="" if place else SIZES, tooltip="Values with commas")
         for widget in (name, values):
             on_change(widget, lambda _: self._typed())
         return name, values

@@ -36,8 +36,7 @@ class Elsewhere(W.VBox):
         frame = predictions.to_frame()
         known = frame.astype(object).where(frame.notna(), None)
         rows = [table_row(row) for row in known.itertuples(index=False)]
-        self.table = Table.of_rows(COLUMNS, rows, CAPTION, key=0, under=COLUMNS.index(LEFT))
-        self.table.columns = [{"name": name, "number": name not in ("provider", LEFT)} for name in COLUMNS]
+        self.table = Table.of_rows(COLUMNS, rows, CAPTION, COLUMNS[1:-1], key=0, under=COLUMNS.index(LEFT))
         self.detail, self.status = W.VBox([]), W.HTML()
         unknown = [W.HTML(note_html(SIZES))] if frame["bytes_crossing"].isna().any() else []
         super().__init__([self.table, *unknown, self.status, self.detail])

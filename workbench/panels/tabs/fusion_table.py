@@ -33,9 +33,8 @@ class FusionTable(W.VBox):
         ]
         if not any(remedies for *_, remedies in cells):  # an empty column would only take room
             columns, cells = columns[:-1], [row[:-1] for row in cells]
-        self.table = Table.of_rows(columns, cells, "Pick a fusion to see it before and after.", key=0)
-        counts = ("could", *fusions.explained)
-        self.table.columns = [{"name": name, "number": name in counts} for name in columns]
+        caption, counts = "Pick a fusion to see it before and after.", ("could", *fusions.explained)
+        self.table = Table.of_rows(columns, cells, caption, counts, key=0)
         self.detail, self.status = W.VBox([]), W.HTML()
         rows = self.table if self.rows else W.HTML(note_html(NONE))
         super().__init__([rows, self.status, self.detail])

@@ -9,12 +9,12 @@ from workbench.api.comparing import Comparison, history
 from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.handlers import button, buttons_of, error_to, on_change, own_changes, shown_in
+from workbench.panels.handlers import button, buttons_of, error_to, follow, on_change, own_changes, shown_in
 from workbench.panels.markup import note_html
 from workbench.panels.request import LABELS
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.stale import clock_text
-from workbench.panels.table import Table, cell
+from workbench.panels.table import Table
 from workbench.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
 from workbench.records.entries import Entry
 from workbench.text import counted
@@ -45,9 +45,7 @@ class HistoryPage:
         )
         self.sure = button("Yes, delete", "This cannot be undone", self._delete, self.status)
         W.set_shown(self.sure, False)
-        self.note = W.Text(
-            placeholder="note", tooltip="A note of the picked entry, kept with it", continuous_update=False
-        )
+        self.note = W.Text(placeholder="note", tooltip="A note of the picked entry, kept with it")
         on_change(self.note, self._annotate, status=self.status)
         row = W.HBox([*self.buttons.values(), self.sure, self.note], classes="wbp-tools")
         self.widget = W.VBox([row, self.status, self.list, self.beside], classes="wbp-page")
@@ -57,13 +55,11 @@ class HistoryPage:
         """Read the history and list it; what was compared is read in the background."""
         with shown_in(self.status):
             self.entries = history().entries()
-            self.table = Table(key=COLUMNS.index("id"), hidden=COLUMNS.index("id"), under=1, action="Open")
+            heads, at = [HEADS.get(name, name) for name in COLUMNS], COLUMNS.index("id")
+            self.table = Table.of_rows(heads, (), CAPTION, key=at, hidden=at, under=1, action="Open")
             self.table.on_act = self._open_one
-            self.table.columns = [{"name": HEADS.get(name, name), "number": False} for name in COLUMNS]
-            self.table.caption = CAPTION
-            self.table.observe(lambda _: self._enable(), names="picked")
             self._fill()
-            self._enable()
+            follow(self.table, self._enable, "picked")
             self.list.children = [self.table] if self.entries else [W.HTML(EMPTY)]
             unread = [entry.id for entry in self.entries[:MOST_READ]
                       if entry.kind == "comparison" and entry.id not in self.words]  # fmt: skip
@@ -72,8 +68,7 @@ class HistoryPage:
 
     def _fill(self) -> None:
         assert self.table is not None
-        rows = rows_of(self.entries, self.words)
-        self.table.rows, self.table.total = [[cell(value) for value in row] for row in rows], len(rows)
+        self.table.fill(rows_of(self.entries, self.words))
 
     def _read(self, words: dict[str, str]) -> None:
         self.words |= words
@@ -92,9 +87,6 @@ class HistoryPage:
     def hide(self) -> None:
         """Take the tables out of the page."""
         self.list.children = self.beside.children = ()
-
-    def forget(self) -> None:
-        """Do nothing: the history is read anew whenever it is shown."""
 
     @property
     def picked(self) -> list[str]:

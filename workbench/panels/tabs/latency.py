@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
-from workbench.panels.tabs.limits import Limits
 from workbench.panels.tabs.tab import Tab
 from workbench.report.banner import numbers_html
 
@@ -50,5 +49,5 @@ def numbers(record: ComparisonRecord) -> str:
 
 
 LATENCY = Tab(
-    "latency", "Press Compare: the latency distribution of A and B stands here.", cards, below=Limits
+    "latency", "Press Compare: the latency distribution of A and B stands here.", cards, has_limits=True
 )

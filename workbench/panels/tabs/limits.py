@@ -63,7 +63,7 @@ class LimitsLine:
 
     def _field(self, name: str, unit: str) -> W.Text:
         hint = f"Which config keeps this limit: {name}, {unit}"
-        field = W.Text(description=name, placeholder=unit, tooltip=hint, continuous_update=False)
+        field = W.Text(description=name, placeholder=unit, tooltip=hint)
         on_change(field, lambda _: self._ask(), status=self.status)
         return field
 

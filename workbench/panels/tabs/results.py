@@ -35,7 +35,6 @@ class Page(Protocol):
 
     def show(self) -> None: ...
     def hide(self) -> None: ...
-    def forget(self) -> None: ...
 
 
 class Pages:
@@ -132,5 +131,6 @@ class Results:
     def _changed(self, _: object) -> None:
         with self._turning:
             for page in self.pages.made.values():
-                page.forget()
+                if isinstance(page, TabPage):
+                    page.forget()
             self.pages[self.tabs.selected_index or 0].show()

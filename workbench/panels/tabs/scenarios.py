@@ -9,7 +9,6 @@ from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.code import kind_code
 from workbench.panels.handlers import button, follow, on_change, own_changes
-from workbench.panels.tabs.limits import Limits
 from workbench.panels.tabs.tab import Tab
 from workbench.results.form import Field
 from workbench.results.registry import KINDS, ResultKind
@@ -75,9 +74,7 @@ class FormLine:
             from workbench.panels.tabs.axes import AxesField
 
             return AxesField(self.state, field, set_text)
-        box = W.Text(
-            description=field.label, placeholder=field.example, tooltip=field.hint, continuous_update=False
-        )
+        box = W.Text(description=field.label, placeholder=field.example, tooltip=field.hint)
         letters = len(field.text or field.example)
         if not NARROW < letters < WIDE:
             box.add_class("wbp-narrow" if letters <= NARROW else "wbp-wide")
@@ -99,5 +96,5 @@ SCENARIOS = Tab(
     "Matrix adds further models, and Versions other versions of ONNX Runtime. Load test lets several callers "
     "run the configs at once. Decode runs a language model token by token.",
     tools=Scenarios,
-    below=Limits,
+    has_limits=True,
 )

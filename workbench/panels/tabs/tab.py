@@ -14,6 +14,7 @@ from workbench.panels.markup import text
 from workbench.panels.shared_modules import import_shared
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card, CardWidget
+from workbench.panels.tabs.limits import Limits
 from workbench.results.offers import Offer
 from workbench.results.registry import KINDS
 
@@ -24,14 +25,6 @@ class Tools(Protocol):
     widget: W.Widget
 
     def refresh(self) -> None: ...
-
-
-class Below(Protocol):
-    """A widget below the cards of a tab, which follows the part of the result that they show."""
-
-    widget: W.Widget
-
-    def show(self, part: str | None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +39,7 @@ class Tab:
     cards: Callable[[BenchState], Sequence[Card]] | None = None
     own: tuple[str, ...] = ()
     tools: Callable[[Bench], Tools] | None = None
-    below: Callable[[Bench], Below] | None = None
+    has_limits: bool = False  # below the cards, of the part of the result that they show
 
     def all_cards(self, state: BenchState) -> list[Card]:
         """Return the cards of the tab itself, then those of the other kinds whose first tab it is."""
@@ -112,7 +105,7 @@ class TabPage:
         self.bar = W.HBox([], classes="wbp-bar")
         self.tools = tab.tools(bench) if tab.tools is not None else None
         tools = [self.tools.widget] if self.tools else []
-        self.below = tab.below(bench) if tab.below is not None else None
+        self.below = Limits(bench) if tab.has_limits else None
         below = [self.below.widget] if self.below else []
         self.widget = W.VBox(
             [self.bar, self.status, self.apart, *tools, self.content, *below], classes="wbp-page"

@@ -156,9 +156,6 @@ class TunePage:
             self.state.change(b=study.config(label))
             self.status.value = note_html(f"B is {label}. Press Compare to measure it.")
 
-    def forget(self) -> None:
-        """Do nothing: the study does not follow the comparison."""
-
     @property
     def choice(self) -> TuneChoice:
         """What the widgets ask for."""
