@@ -16,7 +16,7 @@ from tests.factories import records
 from tests.factories.comparisons import comparison, ordinary
 from tests.models import tiny
 from workbench.cli import main
-from workbench.cli.comparing import percent
+from workbench.cli.commands import percent
 from workbench.cli.showing import table
 from workbench.cli.subject import read_dims
 from workbench.cli.text import columns, in_full

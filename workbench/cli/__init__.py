@@ -28,7 +28,6 @@ from workbench.cli import (
     matrix,
     measuring,
     preparing,
-    reporting,
     showing,
     sweeping,
     tuning,
@@ -85,7 +84,6 @@ def parser() -> argparse.ArgumentParser:
     tuning.add_to(commands)
     showing.add_to(commands)
     choosing.add_to(commands)
-    reporting.add_to(commands)
     exporting.add_to(commands)
     cleaning.add_to(commands)
     lab.add_to(commands)

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
-from workbench.cli.comparing import percent
-from workbench.cli.subject import add_calibration, add_data, add_subject, save, shows_progress, subject_of
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.subject import common, save, subject_of
 
 
 def add_to(commands: Commands) -> None:
     """Add both commands and their options."""
     findings = commands.add_parser("findings", help="say what costs time or memory, and what would fix it")
     add_subject(findings)
-    add_data(findings)
-    add_calibration(findings)
+    add(findings, "--data", "--calibration")
     findings.set_defaults(run=run_findings)
     improve = commands.add_parser("improve", help="try the fixes one after the other and keep what helps")
     add_subject(improve)
-    improve.add_argument("--budget", type=float, default=180.0, metavar="S", help="seconds that it may take")
-    improve.add_argument(
-        "--max-accuracy-drop", type=percent, metavar="SHARE", help="try int8 too, with at most this loss"
-    )
-    add_data(improve)
-    add_calibration(improve)
-    improve.add_argument("--quiet", action="store_true", help="no progress bar")
+    add(improve, "--budget", default=180.0)
+    add(improve, "--max-accuracy-drop", "--data", "--calibration", "--quiet")
     improve.set_defaults(run=run_improve)
 
 
@@ -50,13 +40,11 @@ def run_improve(arguments: argparse.Namespace) -> int:
     result = improve(
         model,
         config,
-        arguments.budget,
         max_accuracy_drop=arguments.max_accuracy_drop,
         data=arguments.data,
         inputs=inputs,
         seed=arguments.seed,
-        calibration=arguments.calibration,
-        progress=shows_progress(arguments),
+        **common(arguments),
         on_step=lambda step: print(step, file=sys.stderr),
     )
     print(result)

@@ -6,14 +6,13 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.comparing import percent
+from workbench.cli.commands import Commands, add, percent
 from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, was_measured
-from workbench.cli.subject import add_calibration, read_inputs, shows_progress
-from workbench.cli.summaries import RESULTS, add_options, finish
+from workbench.cli.subject import common, read_inputs
+from workbench.cli.summaries import RESULTS, finish
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
     from workbench.config import Config
     from workbench.records.comparison import ComparisonRecord, OutputAgreement
     from workbench.records.run import Run
@@ -30,9 +29,7 @@ def add_to(commands: Commands) -> None:
         help="end with an exit code other than 0 if a new model file is slower or computes something else",
         epilog=f"Example: {EXAMPLE}",
     )
-    check.add_argument(
-        "model", help="the new model: a path, a sample's name, a URL or hf://org/repo/file.onnx"
-    )
+    add(check, "model", help="the new model: a path, a sample's name, a URL or hf://org/repo/file.onnx")
     check.add_argument(
         "--against", required=True, metavar="MODEL|BUNDLE", help="the old model, or a bundle of this machine"
     )
@@ -43,15 +40,10 @@ def add_to(commands: Commands) -> None:
         metavar="SHARE",
         help="of each output, over its largest magnitude; default: what the arithmetic of the files allows",
     )
-    check.add_argument("--a", action="append", metavar="KEY=VALUE", help="a setting of both; may be repeated")
-    check.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis")
-    check.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
-    add_calibration(check)
-    check.add_argument("--seed", type=int, default=0, help="seed of the inputs")
-    check.add_argument("--budget", type=float, default=BUDGET_S, metavar="S", help="default 60")
-    check.add_argument("-o", "--output", metavar="FILE", help="save the measurement as a bundle (.ortbench)")
-    add_options(check)
-    check.add_argument("--quiet", action="store_true", help="no progress bar")
+    add(check, "--a", help="a setting of both; may be repeated")
+    add(check, "--budget", default=BUDGET_S, help="default 60")
+    add(check, "--output", help="save the measurement as a bundle (.ortbench)")
+    add(check, "--dim", "--npz", "--calibration", "--seed", "--markdown", "--junit", "--quiet")
     check.set_defaults(run=run)
 
 
@@ -77,8 +69,10 @@ def _against_model(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:
         (new, config),
         inputs=read_inputs(arguments, old),
         smallest_effect=arguments.max_slower / 2,  # a tie is a difference of less than twice that
+        seed=arguments.seed,
+        keep=False,
         **tolerance,
-        **_measuring(arguments),
+        **common(arguments),
     )
     record = result.record
     if not all(was_measured(record, run.label) for run in record.runs):
@@ -106,7 +100,8 @@ def _against_bundle(arguments: argparse.Namespace) -> tuple[Any, list[Check]]:
         raise InputError("--a was given with a bundle", "the config is that of the bundle: leave out --a")
     old, config = _run_of(open_bundle(arguments.against).record, arguments.against)
     model = load(arguments.model)
-    result = measure(model, config, inputs=read_inputs(arguments, model), **_measuring(arguments))
+    inputs = read_inputs(arguments, model)
+    result = measure(model, config, inputs=inputs, seed=arguments.seed, keep=False, **common(arguments))
     record = result.record.measured
     check_same_machine(old.machine, record.machine)
     check_same_software(old.versions, record.versions)
@@ -128,16 +123,6 @@ def _run_of(record: Any, name: str) -> tuple[ComparisonRecord, Config]:
     if measured is None or not runs:
         raise InputError(f"{name} holds no measurement", "name what `measure -o` or `compare -o` wrote")
     return measured, runs[0].config
-
-
-def _measuring(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "calibration": arguments.calibration,
-        "budget_s": arguments.budget,
-        "seed": arguments.seed,
-        "progress": shows_progress(arguments),
-        "keep": False,
-    }
 
 
 def speed_check(low: float | None, high: float | None, max_slower: float, reason: str) -> Check:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbench.cli.exit_codes import FINE, KINDS, OPEN, REASONS, WORSE, Check, checks_of, was_measured
+from workbench.cli.exit_codes import FINE, KINDS, OPEN, REASONS, WORSE, Check, was_measured
 from workbench.text import in_ms, one_line
 
 if TYPE_CHECKING:
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 ANSWERS = {True: FINE, False: WORSE, None: OPEN}
 
 
-def of_comparison(record: ComparisonRecord, fail_if: Collection[str]) -> tuple[Check, ...]:
-    """Return a check for each candidate."""
+def of_comparison(record: ComparisonRecord, fail_if: Collection[str]) -> Iterator[Check]:
+    """Yield a check for each candidate: what was not measured never passes."""
     from workbench.judge.wording import sentence
 
-    return checks_of(record, fail_if, [sentence(record, verdict) for verdict in record.verdicts])
+    for verdict in record.verdicts:
+        is_known = was_measured(record, "A") and was_measured(record, verdict.label)
+        code = _code(verdict.kind, fail_if) if is_known else OPEN
+        yield Check(f"{verdict.label} against A", code, sentence(record, verdict))
 
 
 def of_measurement(record: MeasurementRecord) -> Iterator[Check]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.cli.checks import of_best
-from workbench.cli.comparing import percent
-from workbench.cli.showing import SOURCE, opened
-from workbench.cli.summaries import add_options, finish
+from workbench.cli.commands import Commands, add
+from workbench.cli.showing import opened
+from workbench.cli.summaries import finish
 from workbench.errors import InputError
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
 
 
 def add_to(commands: Commands) -> None:
@@ -22,15 +19,12 @@ def add_to(commands: Commands) -> None:
         help="say which config of a saved comparison, sweep or matrix keeps limits",
         epilog="Example: workbench best mobilenetv2.ortbench --max-p99 10 --max-accuracy-drop 1%%",
     )
-    best.add_argument("source", help=SOURCE)
+    add(best, "source")
     best.add_argument("--max-p50", type=float, metavar="MS", help="median of the latency")
-    best.add_argument("--max-p99", type=float, metavar="MS", help="99th percentile of the latency")
+    add(best, "--max-p99")
     best.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory")
-    best.add_argument(
-        "--max-accuracy-drop", type=percent, metavar="SHARE", help="of a result that holds its accuracy"
-    )
-    best.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    add_options(best)
+    add(best, "--max-accuracy-drop", help="of a result that holds its accuracy")
+    add(best, "--csv", "--markdown", "--junit")
     best.set_defaults(run=run)
 
 

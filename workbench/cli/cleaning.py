@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands
 
 ALL = "all"
 

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_comparison
-from workbench.cli.subject import add_calibration, read_inputs, shows_progress
-from workbench.cli.summaries import add_options, finish
+from workbench.cli.commands import SEED_AND_ORDER, Commands, add, percent
+from workbench.cli.subject import common, read_inputs, shows_progress
+from workbench.cli.summaries import finish
 from workbench.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
     from workbench.config import Config
     from workbench.records.comparison import ComparisonRecord
     from workbench.results.comparison import Comparison
@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
         help="measure configs of a model side by side",
         epilog=f"Example: {EXAMPLE}",
     )
-    compare.add_argument("model", nargs="?", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
+    add(compare, "model", nargs="?")
     compare.add_argument(
         "others", nargs="*", metavar="file", help="further model files: B, C…, each with its own settings"
     )
@@ -55,24 +55,13 @@ def add_to(commands: Commands) -> None:
             metavar="KEY=VALUE",
             help=f"a setting of {label.upper()}, {role.get(label, 'a further candidate')}; may be repeated",
         )
-    compare.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis"
-    )
-    compare.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
-    add_calibration(compare)
-    compare.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
-    compare.add_argument(
-        "--budget",
-        type=float,
-        metavar="S",
-        help="seconds that it may take; default: about 10, up to 4 times that while open on a busy machine",
-    )
+    add(compare, "--dim", "--npz", "--calibration", "--pacing", "--output", "--no-history")
+    add(compare, "--seed", help=SEED_AND_ORDER)
+    more = "seconds that it may take; default: about 10, up to 4 times that while open on a busy machine"
+    add(compare, "--budget", help=more)
     compare.add_argument(
         "--smallest-effect", type=percent, default=0.01, metavar="SHARE", help="what counts; default 1%%"
     )
-    compare.add_argument("--pacing", type=float, metavar="S", help="pause before each run; default: none")
-    compare.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
-    compare.add_argument("--no-history", action="store_true", help="do not keep it in the history")
     compare.add_argument(
         "--clock",
         choices=("wall", "cpu"),
@@ -82,9 +71,7 @@ def add_to(commands: Commands) -> None:
     compare.add_argument(
         "--race", action="store_true", help="drop configs that are beaten, confirm the winner on fresh rounds"
     )
-    add_options(compare, judges=True)
-    compare.add_argument("--json", action="store_true", help="print JSON, with every sample, instead of text")
-    compare.add_argument("--quiet", action="store_true", help="no progress bar")
+    add(compare, "--fail-if", "--markdown", "--junit", "--json", "--quiet")
     compare.set_defaults(run=run, usage_error=compare.error)
 
 
@@ -108,15 +95,11 @@ def run(arguments: argparse.Namespace) -> int:
         *subjects,
         outputs=read_outputs(arguments),
         inputs=inputs,
-        budget_s=arguments.budget,
         smallest_effect=arguments.smallest_effect,
-        pacing_s=arguments.pacing,
-        calibration=arguments.calibration,
         clock=arguments.clock,
         race=arguments.race,
-        progress=shows_progress(arguments),
         seed=arguments.seed,
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     return report(arguments, result)
 
@@ -206,7 +189,7 @@ def read_outputs(arguments: argparse.Namespace) -> Any:
 def add_configs(command: argparse.ArgumentParser) -> None:
     """Add the options of the configs, as `read_candidates` reads them."""
     baseline = "a setting of A, the baseline, by default ORT's defaults; may be repeated"
-    command.add_argument("--a", action="append", metavar="KEY=VALUE", help=baseline)
+    add(command, "--a", help=baseline)
     add_candidates(command)
 
 
@@ -230,12 +213,6 @@ def read_candidates(arguments: argparse.Namespace) -> list[Config]:
                 f"name the candidates in order: --{left_out} in place of --{label}",
             )
     return [Config.from_assignments(texts[label] or []) for label in ("a", *given)]
-
-
-def percent(text: str) -> float:
-    """Return the share written as `1%` or `0.01`."""
-    number = text.strip()
-    return float(number[:-1]) / 100 if number.endswith("%") else float(number)
 
 
 def record_to_json(record: ComparisonRecord) -> dict[str, Any]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_decoding
+from workbench.cli.commands import Commands, add, add_subject
 from workbench.cli.comparing import add_candidates, read_candidates
 from workbench.cli.showing import print_sentences
-from workbench.cli.subject import add_calibration, add_subject, read_inputs, shows_progress
-from workbench.cli.summaries import add_options, finish
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.subject import common, read_inputs
+from workbench.cli.summaries import finish
 
 EXAMPLE = "workbench decode llama-small --b io_binding=true --prompt 128 --tokens 64"
 
@@ -26,13 +23,9 @@ def add_to(commands: Commands) -> None:
     add_candidates(command)
     command.add_argument("--prompt", type=int, default=128, metavar="N", help="tokens of prompt; default 128")
     command.add_argument("--tokens", type=int, default=64, metavar="N", help="tokens to make; default 64")
-    command.add_argument("--budget", type=float, default=60.0, metavar="S", help="seconds that it may take")
-    command.add_argument("--npz", metavar="FILE", help="your own inputs beside the tokens")
-    add_calibration(command)
-    command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
-    command.add_argument("--quiet", action="store_true", help="no progress bar")
-    add_options(command, judges=True)
+    add(command, "--budget", default=60.0)
+    add(command, "--npz", help="your own inputs beside the tokens")
+    add(command, "--calibration", "--csv", "--no-history", "--quiet", "--fail-if", "--markdown", "--junit")
     command.set_defaults(run=run)
 
 
@@ -47,12 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
         *read_candidates(arguments),
         prompt=arguments.prompt,
         tokens=arguments.tokens,
-        budget_s=arguments.budget,
         inputs=read_inputs(arguments, model) if arguments.npz or arguments.dim else None,
-        calibration=arguments.calibration,
         seed=arguments.seed,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     print_sentences(result, result.to_frame(), as_csv=arguments.csv)
     return finish(arguments, result, of_decoding(result.record, arguments.fail_if))

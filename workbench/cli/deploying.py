@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from workbench.cli.subject import add_calibration, add_subject, save, shows_progress, subject_of
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.subject import save, shows_progress, subject_of
 
 DIFFERS = 1  # the exit code when the server's outputs are not those measured
 
@@ -22,7 +19,7 @@ def add_to(commands: Commands) -> None:
     )
     add_subject(deploy)
     deploy.add_argument("folder", help="the folder to write, which does not exist yet")
-    add_calibration(deploy)
+    add(deploy, "--calibration", "--quiet")
     deploy.add_argument("--kind", choices=("python", "triton"), default="python")
     deploy.add_argument("--name", help="of the model in the server's addresses; default: that of the model")
     deploy.add_argument("--fallback", action="store_true", help="start without a provider that is missing")
@@ -30,7 +27,6 @@ def add_to(commands: Commands) -> None:
     deploy.add_argument("--max-batch", type=int, default=8, metavar="N", help="most rows of one run")
     deploy.add_argument("--max-wait", type=float, default=0.0, metavar="S", help="wait for other requests")
     deploy.add_argument("--check", action="store_true", help="start it, compare outputs and latency")
-    deploy.add_argument("--quiet", action="store_true", help="no progress bar")
     deploy.set_defaults(run=run)
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_accuracy
-from workbench.cli.comparing import add_configs, percent, read_candidates
+from workbench.cli.commands import Commands, add
+from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_result
-from workbench.cli.subject import add_calibration, shows_progress
-from workbench.cli.summaries import add_options, finish
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.subject import common
+from workbench.cli.summaries import finish
 
 EXAMPLE = "workbench accuracy digits-conv --b precision=static_int8"
 
@@ -24,28 +21,20 @@ def add_to(commands: Commands) -> None:
         help="evaluate configs on the same examples: accuracy, and the error of every output",
         epilog=f"Example: {EXAMPLE}",
     )
-    accuracy.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
+    add(accuracy, "model")
     add_configs(accuracy)
-    accuracy.add_argument(
-        "--data",
-        metavar="FILE",
+    add(
+        accuracy, "--data",
         help="examples (.npz): an array for each input, and one called labels; default: a trained sample's "
         "own evaluation set, else random inputs",
-    )
+    )  # fmt: skip
     accuracy.add_argument("--metric", choices=("top1", "top5", "f1"), help="default: what fits the labels")
     accuracy.add_argument("--metric-output", metavar="NAME", help="the output that the metric reads")
     accuracy.add_argument("--items", type=int, metavar="N", help="take the first N examples")
     accuracy.add_argument("--batch", type=int, metavar="N", help="examples in one run")
-    add_calibration(accuracy)
-    accuracy.add_argument("--seed", type=int, default=0, help="seed of random inputs")
-    accuracy.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
-    accuracy.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    accuracy.add_argument("--quiet", action="store_true", help="no progress bar")
-    accuracy.add_argument(
-        "--max-accuracy-drop", type=percent, metavar="SHARE", help="end with exit code 1 if one loses more"
-    )
-    accuracy.add_argument("--no-history", action="store_true", help="do not keep it in the history")
-    add_options(accuracy)
+    add(accuracy, "--seed", help="seed of random inputs")
+    add(accuracy, "--max-accuracy-drop", help="end with exit code 1 if one loses more")
+    add(accuracy, "--calibration", "--output", "--csv", "--quiet", "--no-history", "--markdown", "--junit")
     accuracy.set_defaults(run=run)
 
 
@@ -61,12 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
         data=arguments.data,
         metric=arguments.metric,
         output=arguments.metric_output,
-        calibration=arguments.calibration,
         items=arguments.items,
         batch=arguments.batch,
         seed=arguments.seed,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     print_result(result, result.to_frame(), as_csv=arguments.csv)
     return finish(arguments, result, of_accuracy(result.record, arguments.max_accuracy_drop))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.records.comparison import ComparisonRecord, Verdict
+    from workbench.records.comparison import ComparisonRecord
 
 FINE = 0
 WORSE = 1
@@ -29,16 +29,6 @@ class Check:
     text: str
 
 
-def checks_of(
-    record: ComparisonRecord, fail_if: Collection[str], sentences: Iterable[str]
-) -> tuple[Check, ...]:
-    """Return a check for each candidate: what was not measured never passes."""
-    return tuple(
-        Check(f"{verdict.label} against A", _code(record, verdict, fail_if), sentence)
-        for verdict, sentence in zip(record.verdicts, sentences, strict=True)
-    )
-
-
 def exit_code(checks: Iterable[Check]) -> int:
     """Return the code of all checks: worse comes before open."""
     codes = {check.code for check in checks}
@@ -50,9 +40,3 @@ def was_measured(record: ComparisonRecord, label: str) -> bool:
     run = next(run for run in record.runs if run.label == label)
     fell_back = any(doubt.kind == "fallback" and doubt.label == label for doubt in record.doubts)
     return run.failure is None and bool(run.processes) and not fell_back
-
-
-def _code(record: ComparisonRecord, verdict: Verdict, fail_if: Collection[str]) -> int:
-    if not was_measured(record, "A") or not was_measured(record, verdict.label):
-        return OPEN
-    return next((REASONS[reason] for reason in fail_if if KINDS[reason] == verdict.kind), FINE)

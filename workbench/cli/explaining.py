@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_levels, of_threads
+from workbench.cli.commands import Commands, add, add_subject
 from workbench.cli.showing import print_result
-from workbench.cli.subject import (
-    add_calibration,
-    add_subject,
-    model_and_config,
-    save,
-    shows_progress,
-    subject_of,
-)
-from workbench.cli.summaries import add_options, finish
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.subject import common, model_and_config, save, subject_of
+from workbench.cli.summaries import finish
 
 
 def add_to(commands: Commands) -> None:
@@ -36,7 +26,7 @@ def add_to(commands: Commands) -> None:
     explain.set_defaults(run=run_explain)
 
     levels = commands.add_parser("levels", help="measure a model at each optimization level")
-    levels.add_argument("--budget", type=float, metavar="S", help="seconds that it may take")
+    add(levels, "--budget", "--quiet", "--fail-if")
     levels.set_defaults(run=run_levels)
 
     profile = commands.add_parser(
@@ -44,7 +34,7 @@ def add_to(commands: Commands) -> None:
         help="say where the time of a run goes, with the profiler of ONNX Runtime",
         epilog="Example: workbench profile bert-base --by node --keep-trace trace.json",
     )
-    profile.add_argument("--budget", type=float, default=1.0, metavar="S", help="seconds of runs; default 1")
+    add(profile, "--budget", default=1.0, help="seconds of runs; default 1")
     profile.add_argument(
         "--by",
         choices=("op_type", "node", "scope", "provider", "thread"),
@@ -56,20 +46,15 @@ def add_to(commands: Commands) -> None:
 
     threads = commands.add_parser("threads", help="measure 1, 2, 4… threads, spinning and not")
     threads.add_argument("--most-threads", type=int, metavar="N", help="default: the cores of this machine")
-    threads.add_argument("--budget", type=float, metavar="S", help="seconds that it may take; default 30")
+    add(threads, "--budget", default=30.0, help="seconds that it may take; default 30")
+    add(threads, "--quiet")
     threads.set_defaults(run=run_threads)
 
     for command in (explain, levels, profile, threads):
         add_subject(command)
-        command.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
-        add_calibration(command)
-        command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    add_options(levels, judges=True)
-    add_options(threads)
-    for command in (explain, levels, profile, threads):
-        command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
+        add(command, "--npz", "--calibration", "--csv", "--no-history")
     for command in (levels, threads):
-        command.add_argument("--quiet", action="store_true", help="no progress bar")
+        add(command, "--markdown", "--junit")
 
 
 def run_explain(arguments: argparse.Namespace) -> int:
@@ -84,8 +69,7 @@ def run_explain(arguments: argparse.Namespace) -> int:
         profile=arguments.profile,
         inputs=inputs,
         passes={"on": True, "off": False}.get(arguments.passes, "auto"),
-        calibration=arguments.calibration,
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     print_result(result, result.to_frame(), as_csv=arguments.csv)
     return save(result, arguments)
@@ -96,15 +80,7 @@ def run_levels(arguments: argparse.Namespace) -> int:
     from workbench.api.explaining import levels
 
     model, config, inputs = subject_of(arguments)
-    result = levels(
-        model,
-        config,
-        inputs=inputs,
-        budget_s=arguments.budget,
-        calibration=arguments.calibration,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
-    )
+    result = levels(model, config, inputs=inputs, **common(arguments))
     print_result(result, result.to_frame(), as_csv=arguments.csv)
     return finish(arguments, result, of_levels(result.record, arguments.fail_if))
 
@@ -114,15 +90,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
     from workbench.api.profiling import profile
 
     model, config, inputs = subject_of(arguments)
-    result = profile(
-        model,
-        config,
-        inputs=inputs,
-        budget_s=arguments.budget,
-        keep_trace=arguments.keep_trace,
-        calibration=arguments.calibration,
-        keep=not arguments.no_history,
-    )
+    result = profile(model, config, inputs=inputs, keep_trace=arguments.keep_trace, **common(arguments))
     frame = result.to_frame() if arguments.by == "node" else result.by(arguments.by)
     print_result(result, frame, as_csv=arguments.csv)
     return save(result, arguments)
@@ -130,19 +98,16 @@ def run_profile(arguments: argparse.Namespace) -> int:
 
 def run_threads(arguments: argparse.Namespace) -> int:
     """Print a row for each count of threads; one that could not be measured leaves it open."""
-    from workbench.api.profiling import THREADS_BUDGET_S, threads
+    from workbench.api.profiling import threads
 
     model, config, inputs = subject_of(arguments)
     result = threads(
         model,
         config,
         most_threads=arguments.most_threads,
-        budget_s=THREADS_BUDGET_S if arguments.budget is None else arguments.budget,
         inputs=inputs,
         seed=arguments.seed,
-        calibration=arguments.calibration,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     print_result(result, result.to_frame(), as_csv=arguments.csv)
     return finish(arguments, result, of_threads(result.record))

@@ -1,30 +1,44 @@
-"""`workbench export`: a saved result as a folder of tables, configs, scripts and a picture."""
+"""`workbench export` and `report`: a saved result as a folder of plain files, or as one HTML page."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import webbrowser
+from pathlib import Path
 
-from workbench.cli.showing import SOURCE, opened
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands, add
+from workbench.cli.showing import opened
 
 
 def add_to(commands: Commands) -> None:
-    """Add the command and its options."""
+    """Add both commands and their options."""
+    report = commands.add_parser("report", help="write a saved result as an HTML page that opens offline")
+    add(report, "source")
+    report.add_argument("-o", "--output", required=True, type=Path, help="the .html file to write")
+    report.add_argument("--open", action="store_true", help="show it in the browser")
+    report.set_defaults(run=run_report)
+
     export = commands.add_parser("export", help="write a saved result as tables, configs, scripts, a picture")
-    export.add_argument("source", help=SOURCE)
+    add(export, "source")
     export.add_argument("folder", help="a new or empty folder")
     formats = export.add_mutually_exclusive_group()
     titles = {"csv": "CSV, the default", "json": "JSON", "parquet": "Parquet, which needs pyarrow"}
     for name, title in titles.items():
         text = f"tables as {title}"
         formats.add_argument(f"--{name}", dest="tables", action="store_const", const=name, help=text)
-    export.set_defaults(run=run, tables="csv")
+    export.set_defaults(run=run_export, tables="csv")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_report(arguments: argparse.Namespace) -> int:
+    """Write the page and print its path."""
+    path = opened(arguments.source).export_html(arguments.output)
+    print(path)
+    if arguments.open:
+        webbrowser.open(path.as_uri())
+    return 0
+
+
+def run_export(arguments: argparse.Namespace) -> int:
     """Write the folder and print its path."""
     print(opened(arguments.source).export(arguments.folder, arguments.tables))
     return 0

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from workbench.cli.commands import Commands
 from workbench.cli.notebooks import shipped_folder, writable_copy
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-    from workbench.cli.commands import Commands
 
 HERE = Path(__file__).resolve().parent
 TOUR = "00_tour.ipynb"

@@ -6,16 +6,13 @@ import argparse
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.cli import lab
+from workbench.cli.commands import Commands
 from workbench.cli.notebooks import set_aside, shipped_folder, writable_copy
 from workbench.errors import ConfigError
 from workbench.records.atomic import write_atomically
 from workbench.text import counted, listed, path_text
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
 
 FOLDER = "course"  # below the notebooks
 EXPORT = "export"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_load_test
+from workbench.cli.commands import Commands, add, add_subject
 from workbench.cli.comparing import add_candidates, read_candidates
 from workbench.cli.showing import print_sentences
-from workbench.cli.subject import add_calibration, add_subject, shows_progress, subject_of
-from workbench.cli.summaries import add_options, finish
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.subject import common, subject_of
+from workbench.cli.summaries import finish
 
 EXAMPLE = (
     "workbench load-test bert-base --a intra_op_threads=4 --b intra_op_threads=1 --sessions 1 --sessions 4"
@@ -39,12 +36,8 @@ def add_to(commands: Commands) -> None:
         "--rate", type=rates, metavar="HZ,HZ", help="requests that arrive a second; default: back to back"
     )
     command.add_argument("--duration", type=float, default=2.0, metavar="S", help="of each point; default 2")
-    command.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
-    add_calibration(command)
-    command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
-    command.add_argument("--quiet", action="store_true", help="no progress bar")
-    add_options(command, judges=True)
+    add(command, "--npz", "--calibration", "--csv", "--no-history", "--quiet")
+    add(command, "--fail-if", "--markdown", "--junit")
     command.set_defaults(run=run)
 
 
@@ -62,10 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         rate_hz=arguments.rate,
         duration_s=arguments.duration,
         inputs=inputs,
-        calibration=arguments.calibration,
         seed=arguments.seed,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     print_sentences(result, result.to_frame(), as_csv=arguments.csv)
     assert isinstance(result, LoadTest)  # the command takes no deployment

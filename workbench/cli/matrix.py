@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_matrix
+from workbench.cli.commands import SEED_AND_ORDER, Commands, add
 from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_sentences, table
-from workbench.cli.subject import add_accuracy, add_calibration, shows_progress
-from workbench.cli.summaries import add_options, finish
+from workbench.cli.subject import common, shows_progress
+from workbench.cli.summaries import finish
 from workbench.errors import ConfigError
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
 
 EXAMPLE = "workbench matrix bert-base mobilenetv2 --b level=basic --c intra_op_threads=1 -o all.ortbench"
 
@@ -26,22 +23,13 @@ def add_to(commands: Commands) -> None:
     )
     matrix.add_argument("models", nargs="+", metavar="model", help="samples' names, paths or URLs")
     add_configs(matrix)
-    matrix.add_argument("--npz", metavar="FILE", help="inputs of every model, an array for each input's name")
-    add_calibration(matrix)
-    matrix.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
-    matrix.add_argument("--budget", type=float, metavar="S", help="seconds that all models may take")
-    matrix.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="the bundle, written after each model; called again, it goes on",
-    )
+    add(matrix, "--npz", help="inputs of every model, an array for each input's name")
+    add(matrix, "--seed", help=SEED_AND_ORDER)
+    add(matrix, "--budget", help="seconds that all models may take")
+    add(matrix, "--output", help="the bundle, written after each model; called again, it goes on")
     matrix.add_argument("--sort", metavar="LABEL", help="order the models by the speed-up of this config")
-    matrix.add_argument("--no-history", action="store_true", help="do not keep it in the history")
-    matrix.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    matrix.add_argument("--quiet", action="store_true", help="no progress bar")
-    add_accuracy(matrix)
-    add_options(matrix, judges=True)
+    add(matrix, "--calibration", "--no-history", "--csv", "--quiet", "--accuracy")
+    add(matrix, "--fail-if", "--markdown", "--junit")
     matrix.set_defaults(run=run)
 
 
@@ -61,12 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.models,
         configs,
         file=arguments.output,
-        budget_s=arguments.budget,
         seed=arguments.seed,
         inputs=arguments.npz,
-        calibration=arguments.calibration,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     if arguments.accuracy:
         for accuracy in result.accuracy(progress=shows_progress(arguments)).values():

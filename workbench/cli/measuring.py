@@ -7,11 +7,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.checks import of_measurement
-from workbench.cli.subject import add_calibration, add_subject, shows_progress, subject_of
-from workbench.cli.summaries import add_options, finish
+from workbench.cli.commands import Commands, add, add_subject
+from workbench.cli.subject import common, subject_of
+from workbench.cli.summaries import finish
 
 if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
     from workbench.results.measurement import Measurement
 
 
@@ -23,8 +23,6 @@ def add_to(commands: Commands) -> None:
         epilog="Example: workbench measure bert-base --a level=all --percentile 99 --until settled",
     )
     add_subject(measure)
-    measure.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
-    add_calibration(measure)
     measure.add_argument(
         "--percentile",
         action="append",
@@ -35,12 +33,8 @@ def add_to(commands: Commands) -> None:
     measure.add_argument(
         "--until", choices=["settled"], help="go on until the percentiles are known, within the budget"
     )
-    measure.add_argument("--budget", type=float, metavar="S", help="seconds that it may take")
-    measure.add_argument("--pacing", type=float, metavar="S", help="pause before each run; default: none")
-    measure.add_argument("--no-history", action="store_true", help="do not keep it in the history")
-    measure.add_argument("--json", action="store_true", help="print JSON, with every sample, instead of text")
-    measure.add_argument("--quiet", action="store_true", help="no progress bar")
-    add_options(measure)
+    add(measure, "--npz", "--calibration", "--budget", "--pacing", "--no-history", "--json", "--quiet")
+    add(measure, "--markdown", "--junit")
     measure.set_defaults(run=run)
 
 
@@ -57,12 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         percentiles=arguments.percentile or PERCENTILES,
         until=arguments.until,
         inputs=inputs,
-        calibration=arguments.calibration,
-        budget_s=arguments.budget,
-        pacing_s=arguments.pacing,
         seed=arguments.seed,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     if arguments.json:
         print(json.dumps(to_json(result)))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
-from workbench.cli.subject import add_calibration, model_and_config
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands, add
+from workbench.cli.subject import model_and_config
 
 
 def add_to(commands: Commands) -> None:
@@ -19,17 +16,10 @@ def add_to(commands: Commands) -> None:
         help="quantize, fuse or convert a model file, as a config asks for",
         epilog="Example: workbench prepare bert-base --a precision=dynamic_int8",
     )
-    prepare.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
-    prepare.add_argument("--a", action="append", metavar="KEY=VALUE", help="a setting; may be repeated")
-    add_calibration(prepare)
-    prepare.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        help="a new folder for the model, its script, its calibration data",
-    )
-    prepare.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    prepare.add_argument("--quiet", action="store_true", help="do not name the steps while they run")
+    add(prepare, "model", "--a", "--calibration", "--csv")
+    folder = "a new folder for the model, its script, its calibration data"
+    add(prepare, "--output", metavar="FOLDER", help=folder)
+    add(prepare, "--quiet", help="do not name the steps while they run")
     prepare.set_defaults(run=run)
 
 

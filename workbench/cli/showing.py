@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from workbench.cli.commands import Commands
+from workbench.cli.commands import Commands, add
 
 MOST_CHARACTERS = 120  # characters of a text in the history: a model's name may be a megabyte
 MOST_SHOWN = 60  # rows of a table
-SOURCE = "a bundle (.ortbench), or the start of an id from `workbench history`"
 HISTORY_COLUMNS = ["id", "created_utc", "kind", "model", "verdict", "ratio", "low", "high", "note"]
 
 
 def add_to(commands: Commands) -> None:
     """Add the commands and their options."""
     show = commands.add_parser("show", help="print a saved result")
-    show.add_argument("source", help=SOURCE)
+    add(show, "source")
     show.set_defaults(run=run_show)
 
     history = commands.add_parser("history", help="list the results made on this machine")

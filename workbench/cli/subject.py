@@ -1,4 +1,4 @@
-"""The model, the config and the inputs that a command names, and the file that it writes."""
+"""What the common options of a command mean: model, config, inputs, how to measure, the file to write."""
 
 from __future__ import annotations
 
@@ -11,40 +11,6 @@ from workbench.errors import InputError
 if TYPE_CHECKING:
     from workbench.config import Config
     from workbench.models import Model
-
-
-def add_subject(command: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a model, one config, its inputs and the output file."""
-    command.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
-    command.add_argument("--a", action="append", metavar="KEY=VALUE", help="a setting; may be repeated")
-    command.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=N", help="size of a symbolic axis"
-    )
-    command.add_argument("--seed", type=int, default=0, help="seed of the inputs")
-    command.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
-
-
-def add_calibration(command: argparse.ArgumentParser) -> None:
-    """Add the option that names the calibration data of static int8."""
-    command.add_argument(
-        "--calibration",
-        metavar="DATA",
-        help="data on which static int8 measures its ranges: an .npz file, a folder of images, or random",
-    )
-
-
-def add_data(command: argparse.ArgumentParser) -> None:
-    """Add the option that names labelled examples."""
-    command.add_argument("--data", metavar="FILE", help="labelled examples (.npz) for the accuracy")
-
-
-def add_accuracy(command: argparse.ArgumentParser) -> None:
-    """Add the option that measures the accuracy of the configs too."""
-    command.add_argument(
-        "--accuracy",
-        action="store_true",
-        help="keep the accuracy of each config with it, for `best --max-accuracy-drop`",
-    )
 
 
 def subject_of(arguments: argparse.Namespace) -> tuple[Model, Config, Any]:
@@ -67,6 +33,18 @@ def model_and_config(arguments: argparse.Namespace) -> tuple[Model, Config]:
 def shows_progress(arguments: argparse.Namespace) -> bool:
     """Return whether a progress bar is wanted: only on a terminal."""
     return sys.stderr.isatty() and not arguments.quiet
+
+
+def common(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of a public function that the common options of a command give."""
+    given = vars(arguments)
+    keywords = {"calibration": "calibration", "budget": "budget_s", "pacing": "pacing_s"}
+    options = {keyword: given[name] for name, keyword in keywords.items() if name in given}
+    if "quiet" in given:
+        options["progress"] = shows_progress(arguments)
+    if "no_history" in given:
+        options["keep"] = not arguments.no_history
+    return options
 
 
 def read_inputs(arguments: argparse.Namespace, model: Model) -> Any:

@@ -6,11 +6,10 @@ import argparse
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from workbench.cli.exit_codes import FINE, OPEN, REASONS, WORSE, Check, exit_code
+from workbench.cli.exit_codes import FINE, OPEN, WORSE, Check, exit_code
 from workbench.cli.subject import save
 from workbench.records.comparison import ComparisonRecord
 from workbench.text import in_mib, in_ms, one_line
@@ -36,28 +35,6 @@ class Summary:
     created_utc: str
     elapsed_s: float | None = None
     doubts: tuple[Doubt, ...] = ()
-
-
-def add_options(command: argparse.ArgumentParser, *, judges: bool = False) -> None:
-    """Add the options that write summaries; `judges`: also the one that lets verdicts fail."""
-    if judges:
-        command.add_argument(
-            "--fail-if",
-            type=reasons,
-            default=(),
-            metavar="REASONS",
-            help="end with exit code 1 or 3 if a candidate is one of these: slower,differs,unknown",
-        )
-    command.add_argument("--markdown", metavar="FILE", type=Path, help="write a summary in Markdown")
-    command.add_argument("--junit", metavar="FILE", type=Path, help="write the checks as JUnit XML")
-
-
-def reasons(text: str) -> tuple[str, ...]:
-    """Return the reasons of `slower,differs`."""
-    names = tuple(name.strip() for name in text.split(","))
-    if unknown := set(names) - set(REASONS):
-        raise argparse.ArgumentTypeError(f"{min(unknown)!r} is none of {', '.join(REASONS)}")
-    return names
 
 
 def finish(arguments: argparse.Namespace, result: Any, checks: Iterable[Check]) -> int:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.cli.checks import of_sweep
+from workbench.cli.commands import SEED_AND_ORDER, Commands, add
 from workbench.cli.comparing import add_configs, read_candidates
 from workbench.cli.showing import print_sentences, table
-from workbench.cli.subject import add_accuracy, add_calibration, shows_progress
-from workbench.cli.summaries import add_options, finish
+from workbench.cli.subject import common, shows_progress
+from workbench.cli.summaries import finish
 from workbench.errors import InputError
 from workbench.results.form import axis_values
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
 
 EXAMPLE = "workbench sweep bert-base --over batch=1,8,32 --over threads=1,2"
 
@@ -25,7 +23,7 @@ def add_to(commands: Commands) -> None:
     sweep = commands.add_parser(
         "sweep", help="measure configs at several sizes or values of a knob", epilog=f"Example: {EXAMPLE}"
     )
-    sweep.add_argument("model", help="a sample's name, a path, a URL or hf://org/repo/file.onnx")
+    add(sweep, "model")
     sweep.add_argument(
         "--over",
         action="append",
@@ -34,15 +32,10 @@ def add_to(commands: Commands) -> None:
         help="a free dimension or a setting, and its values; may be repeated; by default the batch",
     )
     add_configs(sweep)
-    add_calibration(sweep)
-    sweep.add_argument("--seed", type=int, default=0, help="seed of the inputs and the order of measuring")
-    sweep.add_argument("--budget", type=float, metavar="S", help="seconds that all points may take")
-    sweep.add_argument("-o", "--output", metavar="FILE", help="save it as a bundle (.ortbench)")
-    sweep.add_argument("--no-history", action="store_true", help="do not keep it in the history")
-    sweep.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    sweep.add_argument("--quiet", action="store_true", help="no progress bar")
-    add_accuracy(sweep)
-    add_options(sweep, judges=True)
+    add(sweep, "--seed", help=SEED_AND_ORDER)
+    add(sweep, "--budget", help="seconds that all points may take")
+    add(sweep, "--calibration", "--output", "--no-history", "--csv", "--quiet", "--accuracy")
+    add(sweep, "--fail-if", "--markdown", "--junit")
     sweep.set_defaults(run=run)
 
 
@@ -55,11 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.model,
         *read_candidates(arguments),
         sizes=read_axes(arguments.over),
-        budget_s=arguments.budget,
-        calibration=arguments.calibration,
         seed=arguments.seed,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
+        **common(arguments),
     )
     if arguments.accuracy:
         print(printable(str(result.accuracy(progress=shows_progress(arguments))), keep="\n"), file=sys.stderr)

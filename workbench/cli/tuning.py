@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli.comparing import percent
-from workbench.cli.subject import add_calibration, add_data, add_subject, save, shows_progress, subject_of
+from workbench.cli.commands import Commands, add, add_subject, percent
+from workbench.cli.subject import common, save, subject_of
 from workbench.records.goal import OBJECTIVES
 from workbench.text import path_text
 
 if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
     from workbench.results.study import Study
 
 
@@ -22,7 +21,7 @@ def add_to(commands: Commands) -> None:
     """Add the command and its options."""
     tune = commands.add_parser("tune", help="search the best config for a goal, and prove it")
     add_subject(tune)
-    tune.add_argument("--budget", type=float, default=300.0, metavar="S", help="seconds that it may take")
+    add(tune, "--budget", default=300.0)
     tune.add_argument(
         "--objective",
         choices=OBJECTIVES,
@@ -31,21 +30,16 @@ def add_to(commands: Commands) -> None:
         help="what to improve; several: a front",
     )
     tune.add_argument("--callers", type=int, default=4, metavar="N", help="at once, for throughput")
-    tune.add_argument(
-        "--max-accuracy-drop", type=percent, metavar="SHARE", help="try int8 too, with at most this loss"
-    )
+    add(tune, "--max-accuracy-drop", "--max-p99", "--data", "--calibration", "--quiet")
     tune.add_argument(
         "--max-error", type=percent, metavar="SHARE", help="try int8 too, with at most this error"
     )
     tune.add_argument("--max-memory", type=float, metavar="MIB", help="peak memory that it may take")
     tune.add_argument("--max-load", type=float, metavar="S", help="seconds that loading may take")
-    tune.add_argument("--max-p99", type=float, metavar="MS", help="99th percentile of the latency")
     tune.add_argument("--max-file", type=float, metavar="MIB", help="size that its model file may have")
     tune.add_argument(
         "--min-speedup", type=float, metavar="TIMES", help="say what keeps it from this speed-up"
     )
-    add_data(tune)
-    add_calibration(tune)
     tune.add_argument("--without", action="append", default=[], metavar="SETTING", help="do not vary it")
     tune.add_argument("--cluster", metavar="ADDRESS", help="search on a machine of this Dask scheduler")
     tune.add_argument(
@@ -54,7 +48,6 @@ def add_to(commands: Commands) -> None:
     tune.add_argument("--tls-ca", metavar="PEM", help="authority that the certificates of the cluster are of")
     tune.add_argument("--tls-cert", metavar="PEM", help="certificate of yours for the cluster")
     tune.add_argument("--tls-key", metavar="PEM", help="its key, if it is in a file of its own")
-    tune.add_argument("--quiet", action="store_true", help="no progress bar")
     tune.set_defaults(run=run)
 
 
@@ -91,13 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
         "objective": objectives,
         "callers": arguments.callers,
         "limits": goal,
-        "budget_s": arguments.budget,
         "base": config,
         "inputs": inputs,
-        "calibration": arguments.calibration,
         "data": arguments.data,
         "seed": arguments.seed,
-        "progress": shows_progress(arguments),
+        **common(arguments),
     }
     if arguments.cluster is None:
         return _printed(tune(model, **asked), arguments)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from workbench.cli.checks import of_comparison
+from workbench.cli.commands import Commands, add, add_subject
 from workbench.cli.showing import print_sentences
-from workbench.cli.subject import add_calibration, add_subject, shows_progress, subject_of
-from workbench.cli.summaries import add_options, finish
-
-if TYPE_CHECKING:
-    from workbench.cli.commands import Commands
+from workbench.cli.subject import common, subject_of
+from workbench.cli.summaries import finish
 
 
 def add_to(commands: Commands) -> None:
@@ -26,13 +23,8 @@ def add_to(commands: Commands) -> None:
         "--environment", action="append", required=True, metavar="PATH",
         help="an interpreter or a virtual environment, may be repeated; one alone is compared with this one",
     )  # fmt: skip
-    command.add_argument("--npz", metavar="FILE", help="your own inputs, an array for each input's name")
-    add_calibration(command)
-    command.add_argument("--budget", type=float, metavar="S", help="seconds that it may take")
-    command.add_argument("--csv", action="store_true", help="print the table as CSV instead of text")
-    command.add_argument("--no-history", action="store_true", help="do not keep it in the history")
-    command.add_argument("--quiet", action="store_true", help="no progress bar")
-    add_options(command, judges=True)
+    add(command, "--npz", "--calibration", "--budget", "--csv", "--no-history", "--quiet")
+    add(command, "--fail-if", "--markdown", "--junit")
     command.set_defaults(run=run)
 
 
@@ -41,15 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
     from workbench.api.versions import compare_versions
 
     model, config, inputs = subject_of(arguments)
-    result = compare_versions(
-        model,
-        arguments.environment,
-        config,
-        inputs=inputs,
-        calibration=arguments.calibration,
-        budget_s=arguments.budget,
-        progress=shows_progress(arguments),
-        keep=not arguments.no_history,
-    )
+    result = compare_versions(model, arguments.environment, config, inputs=inputs, **common(arguments))
     print_sentences(result, result.to_frame(), as_csv=arguments.csv)
     return finish(arguments, result, of_comparison(result.record.comparison, arguments.fail_if))
