@@ -4,8 +4,8 @@ from math import pi, sqrt
 
 import onnx
 
-from workbench.rewrites.scopes import DEFAULT_DOMAINS, FLOAT_TYPES, opset_of
-from workbench.rewrites.wiring import Wiring, remove_stale_types, remove_unread_nodes, wirings_of
+from workbench.rewrites.scopes import FLOAT_TYPES, is_standard, opset_of
+from workbench.rewrites.wiring import Wiring, remove_unread_nodes, wirings_of
 
 GELU_OPSET = 20  # since then, Gelu is an operator of ONNX
 ORT_DOMAIN = "com.microsoft"  # where ORT has it for older files
@@ -17,8 +17,8 @@ def fuse_gelus(model: onnx.ModelProto) -> int:
     is_new = opset_of(model) >= GELU_OPSET
     count = 0
     for wiring in wirings_of(model):
-        for anchor in [node for node in wiring.graph.node if node.op_type in ("Erf", "Tanh")]:
-            source = _argument(wiring, anchor) if anchor.domain in DEFAULT_DOMAINS else None
+        for anchor in [node for node in wiring.graph.node if is_standard(node, "Erf", "Tanh")]:
+            source = _argument(wiring, anchor)
             known = None if source is None else wiring.scope.types.get(source)
             last = None if source is None else _last_product(wiring, anchor, source)
             if source is None or last is None or known is None or known.element not in FLOAT_TYPES:
@@ -34,9 +34,7 @@ def fuse_gelus(model: onnx.ModelProto) -> int:
     if count:
         if not is_new and all(entry.domain != ORT_DOMAIN for entry in model.opset_import):
             model.opset_import.append(onnx.helper.make_opsetid(ORT_DOMAIN, 1))
-        parts = ("Erf", "Tanh", "Add", "Mul", "Div", "Pow")
-        remove_unread_nodes(model, [node for node in model.graph.node if node.op_type in parts])
-        remove_stale_types(model)
+        remove_unread_nodes(model, "Erf", "Tanh", "Add", "Mul", "Div", "Pow")
     return count
 
 

@@ -2,7 +2,8 @@
 
 import onnx
 
-from workbench.rewrites.scopes import FLOAT_TYPES, Scope, is_standard, names_read, scopes_of
+from workbench.rewrites.scopes import FLOAT_TYPES, Scope, is_standard, names_read, scopes_of, with_subgraphs
+from workbench.rewrites.wiring import attribute_of
 
 CAST_TYPES = (*FLOAT_TYPES, onnx.TensorProto.BFLOAT16)
 
@@ -33,13 +34,13 @@ def _goes_back(first: onnx.NodeProto, second: onnx.NodeProto, scope: Scope) -> b
 
 
 def _cast_target(node: onnx.NodeProto) -> int | None:
-    return next((attribute.i for attribute in node.attribute if attribute.name == "to"), None)
+    target = attribute_of(node, "to")
+    return None if target is None else target.i
 
 
 def _remove_dead_casts(model: onnx.ModelProto) -> None:
     read = names_read(model)
-    for scope in scopes_of(model):
-        nodes = scope.graph.node
-        for place in reversed(range(len(nodes))):
-            if is_standard(nodes[place], "Cast") and nodes[place].output[0] not in read:
-                del nodes[place]
+    for graph in with_subgraphs(model.graph):
+        for place in reversed(range(len(graph.node))):
+            if is_standard(graph.node[place], "Cast") and graph.node[place].output[0] not in read:
+                del graph.node[place]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import onnx
 
 SHARED = ("scopes", "wiring")  # the modules that the others import from
 
@@ -18,6 +23,12 @@ class Rewrite:
     module: str
     function: str
     help: str
+
+    def load(self) -> Callable[[onnx.ModelProto], int]:
+        """Import the function; the catalogue itself needs no onnx."""
+        function: Callable[[onnx.ModelProto], int]
+        function = getattr(import_module(f"workbench.rewrites.{self.module}"), self.function)
+        return function
 
 
 REWRITES = (

@@ -2,10 +2,16 @@
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
-from workbench.rewrites.scopes import is_standard, names_in, new_name
-from workbench.rewrites.wiring import Wiring, attribute_of, remove_stale_types, wirings_of
+from workbench.rewrites.scopes import is_standard
+from workbench.rewrites.wiring import (
+    Additions,
+    Wiring,
+    attribute_of,
+    remove_named,
+    remove_stale_types,
+    wirings_of,
+)
 
 CHANNEL_MULTIPLE = 4  # ORT's condition for input channels
 LEAST_CHANNELS = 8  # fewer are read in the plain layout anyway
@@ -21,7 +27,7 @@ def pad_channels(model: onnx.ModelProto) -> int:
 
     New channels of a convolution have weights of 0, and its readers multiply them by 0.
     """
-    taken, count = names_in(model), 0
+    new, count = Additions(model), 0
     main = wirings_of(model)[0]
     for tensors in _groups(main):
         channels = _channels_of(main, tensors)
@@ -30,12 +36,13 @@ def pad_channels(model: onnx.ModelProto) -> int:
             continue
         touched = {id(node): node for name in tensors for node in _around(main, name)}
         for node in touched.values():
-            _grow(model, main, node, tensors, missing, taken)
+            _grow(main, node, tensors, missing, new)
         main = wirings_of(model)[0]  # with the new weights
         count += len(tensors)
     if count:
-        remove_stale_types(model)
-        _remove_unread_weights(model)
+        remove_stale_types(model.graph)
+        read = {name for wiring in wirings_of(model) for name in (*wiring.readers, *wiring.bound)}
+        remove_named(model.graph.initializer, {tensor.name for tensor in model.graph.initializer} - read)
     return count
 
 
@@ -49,9 +56,9 @@ def _groups(main: Wiring) -> list[set[str]]:
             group_of[name] = merged
 
     for node in main.graph.node:
-        if any(is_standard(node, kind) for kind in CHANNEL_WISE):
+        if is_standard(node, *CHANNEL_WISE):
             join([node.input[0], node.output[0]])
-        elif any(is_standard(node, kind) for kind in SUMS):
+        elif is_standard(node, *SUMS):
             join([*node.input, node.output[0]])
         elif is_standard(node, "Conv"):
             join([node.output[0]])
@@ -87,10 +94,10 @@ def _can_grow(main: Wiring, tensors: set[str]) -> bool:
             elif is_standard(node, "BatchNormalization"):
                 if len(node.output) != 1 or any(main.array(part) is None for part in node.input[1:5]):
                     return False
-            elif any(is_standard(node, kind) for kind in CHANNEL_WISE):
+            elif is_standard(node, *CHANNEL_WISE):
                 if name in node.input[1:] or len(node.output) != 1:
                     return False
-            elif not any(is_standard(node, kind) for kind in SUMS) or not {*node.input} <= tensors:
+            elif not is_standard(node, *SUMS) or not {*node.input} <= tensors:
                 return False
     return True
 
@@ -105,42 +112,26 @@ def _is_plain(main: Wiring, conv: onnx.NodeProto) -> bool:
     )
 
 
-def _grow(
-    model: onnx.ModelProto,
-    main: Wiring,
-    node: onnx.NodeProto,
-    tensors: set[str],
-    missing: int,
-    taken: set[str],
-) -> None:
+def _grow(main: Wiring, node: onnx.NodeProto, tensors: set[str], missing: int, new: Additions) -> None:
     """Pad the parameters of a node that makes or reads the group."""
     if is_standard(node, "BatchNormalization"):
         for place, value in ((1, 0.0), (2, 0.0), (3, 0.0), (4, 1.0)):
-            _pad_input(model, main, node, place, [(0, missing)], taken, value)
+            _pad_input(main, node, place, [(0, missing)], new, value)
     elif is_standard(node, "Conv"):
         weight = main.array(node.input[1])
         assert weight is not None
         made = missing if node.output[0] in tensors else 0
         read = missing if node.input[0] in tensors else 0
-        _pad_input(model, main, node, 1, [(0, made), (0, read), *[(0, 0)] * (weight.ndim - 2)], taken)
+        _pad_input(main, node, 1, [(0, made), (0, read), *[(0, 0)] * (weight.ndim - 2)], new)
         if made and len(node.input) > 2 and node.input[2]:
-            _pad_input(model, main, node, 2, [(0, made)], taken)
+            _pad_input(main, node, 2, [(0, made)], new)
 
 
 def _pad_input(
-    model: onnx.ModelProto, main: Wiring, node: onnx.NodeProto, place: int, pads: list[tuple[int, int]],
-    taken: set[str], value: float = 0.0,
+    main: Wiring, node: onnx.NodeProto, place: int, pads: list[tuple[int, int]], new: Additions,
+    value: float = 0.0,
 ) -> None:  # fmt: skip
     array = main.array(node.input[place])
     assert array is not None
-    name = new_name(f"{node.input[place]}_padded", taken)
     padded = np.pad(array, pads, constant_values=value)
-    model.graph.initializer.append(numpy_helper.from_array(padded.astype(array.dtype), name))
-    node.input[place] = name
-
-
-def _remove_unread_weights(model: onnx.ModelProto) -> None:
-    read = {name for wiring in wirings_of(model) for name in (*wiring.readers, *wiring.bound)}
-    for place in reversed(range(len(model.graph.initializer))):
-        if model.graph.initializer[place].name not in read:
-            del model.graph.initializer[place]
+    node.input[place] = new.constant(f"{node.input[place]}_padded", padded.astype(array.dtype))

@@ -1,6 +1,7 @@
 """One-dimensional convolutions written as two-dimensional ones of height 1."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import onnx
 from onnx import numpy_helper
@@ -8,14 +9,13 @@ from onnx import numpy_helper
 from workbench.rewrites.scopes import (
     Scope,
     captured_names,
-    graphs_of,
     is_standard,
-    names_in,
-    new_name,
     opset_of,
+    reads_of,
     scopes_of,
     with_subgraphs,
 )
+from workbench.rewrites.wiring import Additions, Wiring, remove_named, remove_stale_types
 
 HEIGHT_AXIS = 2
 AXES_INPUT_OPSET = 13  # since then, Squeeze and Unsqueeze take their axes as an input
@@ -32,7 +32,7 @@ def widen_convolutions(model: onnx.ModelProto) -> int:
 
     Between two such convolutions with elementwise operators alone, the pair of both is left out.
     """
-    taken = names_in(model)
+    new = Additions(model)
     chosen = [
         (scope, node) for scope in scopes_of(model) for node in scope.graph.node if _is_narrow(node, scope)
     ]
@@ -41,14 +41,14 @@ def widen_convolutions(model: onnx.ModelProto) -> int:
     model.ir_version = max(model.ir_version, CONSTANTS_IR_VERSION)
     axes = []
     if opset_of(model) >= AXES_INPUT_OPSET:
-        axes = [new_name("height_axis", taken)]
+        axes = [new.name("height_axis")]
         model.graph.initializer.append(onnx.helper.make_tensor(axes[0], onnx.TensorProto.INT64, [1], [2]))
-    _widen_weights(model, chosen, taken)
+    _widen_weights(model, chosen, new)
     for scope, node in chosen:
-        _widen(scope.graph, node, axes, taken)
+        _widen(scope.graph, node, axes, new)
     captured = captured_names(model)
-    for graph in {id(scope.graph): scope.graph for scope, _ in chosen}.values():
-        _Pairs(graph, axes, captured, taken).merge()
+    for scope in {id(scope.graph): scope for scope, _ in chosen}.values():
+        _Pairs(Wiring(scope, captured), axes, new).merge()
     return len(chosen)
 
 
@@ -62,35 +62,30 @@ def _is_narrow(node: onnx.NodeProto, scope: Scope) -> bool:
 
 
 def _widen_weights(
-    model: onnx.ModelProto, chosen: list[tuple[Scope, onnx.NodeProto]], taken: set[str]
+    model: onnx.ModelProto, chosen: list[tuple[Scope, onnx.NodeProto]], new: Additions
 ) -> None:
     """Give each weight a height of 1: in its place where only these convolutions read it, else in a copy."""
-    readers = Counter(name for graph in graphs_of(model) for node in graph.node for name in node.input)
-    readers.update(value.name for graph in with_subgraphs(model.graph) for value in graph.output)
+    reads = reads_of(model)
     converted = Counter(node.input[1] for _, node in chosen)
     copies: dict[int, str] = {}
     widened: set[int] = set()
     for scope, node in chosen:
         name = node.input[1]
         weight = scope.constants[name]
-        if readers[name] == converted[name]:
+        if reads[name] == converted[name]:
             if id(weight) not in widened:
                 weight.dims.insert(HEIGHT_AXIS, 1)
                 widened.add(id(weight))
             continue
         if id(weight) not in copies:
-            copies[id(weight)] = new_name(f"{name}_2d", taken)
             array = numpy_helper.to_array(weight)
-            copy = numpy_helper.from_array(array.reshape(*array.shape[:2], 1, -1), copies[id(weight)])
-            model.graph.initializer.append(copy)
+            copies[id(weight)] = new.constant(f"{name}_2d", array.reshape(*array.shape[:2], 1, -1))
         node.input[1] = copies[id(weight)]
     for graph in with_subgraphs(model.graph):
-        for place in reversed(range(len(graph.value_info))):
-            if graph.value_info[place].name in converted:
-                del graph.value_info[place]  # it declares the rank
+        remove_named(graph.value_info, set(converted))  # a declared type has the rank
 
 
-def _widen(graph: onnx.GraphProto, node: onnx.NodeProto, axes: list[str], taken: set[str]) -> None:
+def _widen(graph: onnx.GraphProto, node: onnx.NodeProto, axes: list[str], new: Additions) -> None:
     """Put Unsqueeze before a convolution and Squeeze after it."""
     for attribute in node.attribute:
         if attribute.name == "pads":
@@ -99,35 +94,34 @@ def _widen(graph: onnx.GraphProto, node: onnx.NodeProto, axes: list[str], taken:
             attribute.ints.extend([0, begin, 0, end])
         elif attribute.name in WIDENED_ATTRIBUTES:
             attribute.ints.insert(0, 1)
-    place = next(place for place, other in enumerate(graph.node) if other is node)
+    place = _place(graph.node, node)
     source, result = node.input[0], node.output[0]
-    wide_source, wide_result = new_name(f"{result}_in_2d", taken), new_name(f"{result}_2d", taken)
-    node.input[0], node.output[0] = wide_source, wide_result
-    graph.node.insert(place + 1, _axis_node("Squeeze", wide_result, result, axes, node.name, taken))
-    graph.node.insert(place, _axis_node("Unsqueeze", source, wide_source, axes, node.name, taken))
+    node.input[0], node.output[0] = new.name(f"{result}_in_2d"), new.name(f"{result}_2d")
+    graph.node.insert(place + 1, _axis_node("Squeeze", node.output[0], result, axes, node, new))
+    graph.node.insert(place, _axis_node("Unsqueeze", source, node.input[0], axes, node, new))
 
 
 def _axis_node(
-    operator: str, source: str, target: str, axes: list[str], stem: str, taken: set[str]
+    operator: str, source: str, target: str, axes: list[str], beside: onnx.NodeProto, new: Additions
 ) -> onnx.NodeProto:
-    name = new_name(f"{stem}_{operator.lower()}", taken) if stem else ""
+    name = new.node_name(beside, operator.lower())
     node = onnx.helper.make_node(operator, [source, *axes], [target], name)
     if not axes:
         node.attribute.append(onnx.helper.make_attribute("axes", [HEIGHT_AXIS]))
     return node
 
 
+def _place(nodes: Iterable[onnx.NodeProto], node: onnx.NodeProto) -> int:
+    return next(place for place, other in enumerate(nodes) if other is node)
+
+
 class _Pairs:
     """Move each Squeeze behind elementwise operators, and leave it out before an Unsqueeze."""
 
-    def __init__(self, graph: onnx.GraphProto, axes: list[str], captured: set[str], taken: set[str]) -> None:
-        self.graph, self.axes, self.taken = graph, axes, taken
-        self.bound = captured | {value.name for value in graph.output}  # names that must stay
-        self.nodes = list(graph.node)
-        self.readers: dict[str, list[onnx.NodeProto]] = {}
-        for node in self.nodes:
-            for name in dict.fromkeys(node.input):
-                self.readers.setdefault(name, []).append(node)
+    def __init__(self, wiring: Wiring, axes: list[str], new: Additions) -> None:
+        self.graph, self.bound, self.readers = wiring.graph, wiring.bound, wiring.readers
+        self.axes, self.new = axes, new
+        self.nodes = list(self.graph.node)
 
     def merge(self) -> None:
         for squeeze in [node for node in self.nodes if self._drops_height(node, "Squeeze")]:
@@ -137,10 +131,7 @@ class _Pairs:
         nodes = self.nodes
         del self.graph.node[:]
         self.graph.node.extend(nodes)
-        made = {name for node in nodes for name in node.output}
-        for place in reversed(range(len(self.graph.value_info))):
-            if self.graph.value_info[place].name not in made:
-                del self.graph.value_info[place]
+        remove_stale_types(self.graph)
 
     def _drops_height(self, node: onnx.NodeProto, operator: str) -> bool:
         """Return whether a node is this operator on the height alone."""
@@ -158,14 +149,14 @@ class _Pairs:
             return False
         reader = readers[0]
         target = reader.output[0]
-        wide = new_name(f"{target}_2d", self.taken)
+        wide = self.new.name(f"{target}_2d")
         reader.input[0], reader.output[0] = source, wide
         squeeze.input[0], squeeze.output[0] = wide, target
         del self.readers[result]
         self.readers[source] = [reader if node is squeeze else node for node in self.readers[source]]
         self.readers[wide] = [squeeze]
-        del self.nodes[self._place(squeeze)]
-        self.nodes.insert(self._place(reader) + 1, squeeze)
+        del self.nodes[_place(self.nodes, squeeze)]
+        self.nodes.insert(_place(self.nodes, reader) + 1, squeeze)
         return True
 
     def _join(self, squeeze: onnx.NodeProto) -> None:
@@ -181,16 +172,13 @@ class _Pairs:
                     reader.input[place] = source if name == widened else name
             self.readers[source] += readers
             self.readers[result] = [node for node in self.readers[result] if node is not unsqueeze]
-            del self.nodes[self._place(unsqueeze)]
+            del self.nodes[_place(self.nodes, unsqueeze)]
         if not self.readers.get(result) and result not in self.bound:
-            del self.nodes[self._place(squeeze)]
-
-    def _place(self, node: onnx.NodeProto) -> int:
-        return next(place for place, other in enumerate(self.nodes) if other is node)
+            del self.nodes[_place(self.nodes, squeeze)]
 
 
 def _is_elementwise(node: onnx.NodeProto, name: str) -> bool:
     """Return whether a node computes each element of this input by itself, whatever the rank."""
-    elementwise = any(is_standard(node, operator) for operator in ELEMENTWISE)
+    elementwise = is_standard(node, *ELEMENTWISE)
     whole = any(attribute.name == "spatial" for attribute in node.attribute)  # of an old BatchNormalization
     return elementwise and not whole and len(node.output) == 1 and node.input[0] == name

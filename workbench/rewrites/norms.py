@@ -2,16 +2,9 @@
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
-from workbench.rewrites.scopes import DEFAULT_DOMAINS, is_standard, names_in, new_name, opset_of
-from workbench.rewrites.wiring import (
-    Wiring,
-    attribute_of,
-    remove_stale_types,
-    remove_unread_nodes,
-    wirings_of,
-)
+from workbench.rewrites.scopes import is_standard, opset_of
+from workbench.rewrites.wiring import Additions, Wiring, attribute_of, remove_unread_nodes, wirings_of
 
 LAYER_NORM_OPSET = 17
 
@@ -20,20 +13,16 @@ def fuse_layer_norms(model: onnx.ModelProto) -> int:
     """Replace the nodes of each LayerNormalization of float32 over the last axis; return how many."""
     if opset_of(model) < LAYER_NORM_OPSET:
         return 0
-    taken, count = names_in(model), 0
+    new, count = Additions(model), 0
     for wiring in wirings_of(model):
         for node in [node for node in wiring.graph.node if is_standard(node, "Div")]:
-            count += _fuse_layer_norm(model, wiring, node, taken)
+            count += _fuse_layer_norm(wiring, node, new)
     if count:
-        parts = ("ReduceMean", "Sub", "Pow", "Mul", "Add", "Sqrt", "Div")
-        remove_unread_nodes(model, [node for node in model.graph.node if node.op_type in parts])
-        remove_stale_types(model)
+        remove_unread_nodes(model, "ReduceMean", "Sub", "Pow", "Mul", "Add", "Sqrt", "Div")
     return count
 
 
-def _fuse_layer_norm(
-    model: onnx.ModelProto, wiring: Wiring, divided: onnx.NodeProto, taken: set[str]
-) -> bool:
+def _fuse_layer_norm(wiring: Wiring, divided: onnx.NodeProto, new: Additions) -> bool:
     match = _normalized(wiring, divided)
     if match is None:
         return False
@@ -49,8 +38,7 @@ def _fuse_layer_norm(
     if bias is not None:
         last = wiring.readers[last.output[0]][0]
     if scale is None:
-        scale = new_name(f"{last.output[0]}_scale", taken)
-        model.graph.initializer.append(numpy_helper.from_array(np.ones(width, np.float32), scale))
+        scale = new.constant(f"{last.output[0]}_scale", np.ones(width, np.float32))
     last.op_type = "LayerNormalization"
     del last.input[:]
     last.input.extend([source, scale, *([bias] if bias else [])])
@@ -124,17 +112,14 @@ def _vector(wiring: Wiring, node: onnx.NodeProto, op_type: str, width: int) -> s
 
 def fold_batch_norms(model: onnx.ModelProto) -> int:
     """Fold each batch normalization into the only Conv before it, or the only one behind without pads."""
-    taken, count = names_in(model), 0
+    new, count = Additions(model), 0
     for wiring in wirings_of(model):
         for node in [node for node in wiring.graph.node if is_standard(node, "BatchNormalization")]:
-            parameters = _parameters(wiring, node)
-            if parameters is not None:
-                count += _fold_backward(model, wiring, node, *parameters, taken) or _fold_forward(
-                    model, wiring, node, *parameters, taken
-                )
+            known = _parameters(wiring, node)
+            if known is not None:
+                count += _fold_backward(wiring, node, *known, new) or _fold_forward(wiring, node, *known, new)
     if count:
-        remove_unread_nodes(model, [n for n in model.graph.node if n.op_type == "BatchNormalization"])
-        remove_stale_types(model)
+        remove_unread_nodes(model, "BatchNormalization")
     return count
 
 
@@ -142,7 +127,7 @@ def _parameters(wiring: Wiring, node: onnx.NodeProto) -> tuple[np.ndarray, np.nd
     """Return the factor and the summand of each channel; None while training, or if they are computed."""
     training = attribute_of(node, "training_mode")
     arrays = [wiring.array(name) for name in node.input[1:5]]
-    if len(node.output) != 1 or (training is not None and training.i) or node.domain not in DEFAULT_DOMAINS:
+    if len(node.output) != 1 or (training is not None and training.i):
         return None
     if len(arrays) != 4 or any(array is None for array in arrays):
         return None
@@ -153,9 +138,8 @@ def _parameters(wiring: Wiring, node: onnx.NodeProto) -> tuple[np.ndarray, np.nd
 
 
 def _fold_backward(
-    model: onnx.ModelProto, wiring: Wiring, node: onnx.NodeProto, factor: np.ndarray, shift: np.ndarray,
-    taken: set[str],
-) -> bool:  # fmt: skip
+    wiring: Wiring, node: onnx.NodeProto, factor: np.ndarray, shift: np.ndarray, new: Additions
+) -> bool:
     conv = wiring.maker(node.input[0], "Conv")
     if conv is None or wiring.only_reader(conv.output[0], "BatchNormalization") is not node:
         return False
@@ -163,16 +147,13 @@ def _fold_backward(
     if arrays is None:
         return False
     weight, bias = arrays
-    _set_conv(
-        model, conv, weight * factor.reshape(-1, *[1] * (weight.ndim - 1)), bias * factor + shift, taken
-    )
+    _set_conv(conv, weight * factor.reshape(-1, *[1] * (weight.ndim - 1)), bias * factor + shift, new)
     return _bypass(node, conv.output[0])
 
 
 def _fold_forward(
-    model: onnx.ModelProto, wiring: Wiring, node: onnx.NodeProto, factor: np.ndarray, shift: np.ndarray,
-    taken: set[str],
-) -> bool:  # fmt: skip
+    wiring: Wiring, node: onnx.NodeProto, factor: np.ndarray, shift: np.ndarray, new: Additions
+) -> bool:
     conv = wiring.only_reader(node.output[0], "Conv")
     arrays = None if conv is None else _conv_arrays(wiring, conv)
     if conv is None or arrays is None or conv.input[0] != node.output[0]:
@@ -188,7 +169,7 @@ def _fold_forward(
     weight, bias = arrays
     summed = weight.reshape(*weight.shape[:2], -1).sum(axis=2)
     wide = factor.reshape(1, -1, *[1] * (weight.ndim - 2))
-    _set_conv(model, conv, weight * wide, bias + summed @ shift, taken)
+    _set_conv(conv, weight * wide, bias + summed @ shift, new)
     return _bypass(node, node.input[0])
 
 
@@ -203,16 +184,11 @@ def _conv_arrays(wiring: Wiring, conv: onnx.NodeProto) -> tuple[np.ndarray, np.n
     return None if bias is None else (weight.astype(np.float64), bias.astype(np.float64))
 
 
-def _set_conv(
-    model: onnx.ModelProto, conv: onnx.NodeProto, weight: np.ndarray, bias: np.ndarray, taken: set[str]
-) -> None:
-    names = []
-    for word, array in (("weight", weight), ("bias", bias)):
-        names.append(new_name(f"{conv.output[0]}_folded_{word}", taken))
-        model.graph.initializer.append(numpy_helper.from_array(array.astype(np.float32), names[-1]))
-    source = conv.input[0]
-    del conv.input[:]
-    conv.input.extend([source, *names])
+def _set_conv(conv: onnx.NodeProto, weight: np.ndarray, bias: np.ndarray, new: Additions) -> None:
+    stem = f"{conv.output[0]}_folded"
+    del conv.input[1:]
+    conv.input.append(new.constant(f"{stem}_weight", weight.astype(np.float32)))
+    conv.input.append(new.constant(f"{stem}_bias", bias.astype(np.float32)))
 
 
 def _bypass(node: onnx.NodeProto, source: str) -> bool:

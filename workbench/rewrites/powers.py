@@ -5,7 +5,8 @@ from math import prod
 import onnx
 from onnx import numpy_helper
 
-from workbench.rewrites.scopes import FLOAT_TYPES, Scope, is_standard, names_in, new_name, opset_of, scopes_of
+from workbench.rewrites.scopes import FLOAT_TYPES, Scope, opset_of
+from workbench.rewrites.wiring import Additions, Wiring, replace_nodes
 
 LEAST_POWER_OPSET = 7  # before it, Pow broadcast by an attribute
 SPELLED_POWERS: dict[float, tuple[str, ...]] = {
@@ -19,23 +20,12 @@ SPELLED_POWERS: dict[float, tuple[str, ...]] = {
 
 def spell_powers_out(model: onnx.ModelProto) -> int:
     """Replace each Pow of floats whose exponent is one of the simple ones; return how many."""
-    if opset_of(model) < LEAST_POWER_OPSET:
-        return 0
-    taken = names_in(model)
-    count = 0
-    for scope in scopes_of(model):
-        for place in reversed(range(len(scope.graph.node))):
-            power = scope.graph.node[place]
-            operators = _operators_of(power, scope)
-            if operators:
-                _replace_power(scope.graph, place, operators, taken)
-                count += 1
-    return count
+    return 0 if opset_of(model) < LEAST_POWER_OPSET else replace_nodes(model, "Pow", _spelled_power)
 
 
 def _operators_of(node: onnx.NodeProto, scope: Scope) -> tuple[str, ...]:
     """Return the operators that compute the same as a Pow; none where it must stay."""
-    if not is_standard(node, "Pow") or len(node.input) != 2:
+    if len(node.input) != 2:
         return ()
     exponent, base = scope.constants.get(node.input[1]), scope.types.get(node.input[0])
     if exponent is None or base is None or base.element not in FLOAT_TYPES or prod(exponent.dims) != 1:
@@ -45,17 +35,19 @@ def _operators_of(node: onnx.NodeProto, scope: Scope) -> tuple[str, ...]:
     return SPELLED_POWERS.get(float(numpy_helper.to_array(exponent).reshape(-1)[0]), ())
 
 
-def _replace_power(graph: onnx.GraphProto, place: int, operators: tuple[str, ...], taken: set[str]) -> None:
-    """Put the operators in the place of a Pow; the last one keeps its name and output."""
-    power = graph.node[place]
-    value = power.input[0]
+def _spelled_power(power: onnx.NodeProto, wiring: Wiring, new: Additions) -> list[onnx.NodeProto]:
+    """Return the operators that compute the same as a Pow; the last one keeps its name and output."""
+    operators = _operators_of(power, wiring.scope)
+    if not operators:
+        return []
+    value, made = power.input[0], list[onnx.NodeProto]()
     for operator in operators[:-1]:
-        made = new_name(f"{power.output[0]}_{operator.lower()}", taken)
-        name = new_name(f"{power.name}_{operator.lower()}", taken) if power.name else ""
+        result = new.name(f"{power.output[0]}_{operator.lower()}")
+        name = new.node_name(power, operator.lower())
         inputs = [value, value] if operator == "Mul" else [value]
-        graph.node.insert(place, onnx.helper.make_node(operator, inputs, [made], name))
-        place, value = place + 1, made
-    power = graph.node[place]
+        made.append(onnx.helper.make_node(operator, inputs, [result], name))
+        value = result
     power.op_type = operators[-1]
     del power.input[:]
     power.input.extend([value, value] if operators[-1] == "Mul" else [value])
+    return [*made, power]

@@ -2,10 +2,16 @@
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
-from workbench.rewrites.scopes import is_standard, names_in, new_name, opset_of, scopes_of
-from workbench.rewrites.wiring import attribute_of, remove_stale_types, wirings_of
+from workbench.rewrites.scopes import is_standard, opset_of
+from workbench.rewrites.wiring import (
+    Additions,
+    Wiring,
+    attribute_of,
+    remove_stale_types,
+    replace_nodes,
+    wirings_of,
+)
 
 SLICE_INPUTS_OPSET = 10
 VOCABULARY = 1_000  # columns; a product with fewer makes no logits
@@ -13,15 +19,7 @@ VOCABULARY = 1_000  # columns; a product with fewer makes no logits
 
 def spell_einsums_out(model: onnx.ModelProto) -> int:
     """Replace each Einsum of two tensors that is one product by Transpose and MatMul; return how many."""
-    taken, count = names_in(model), 0
-    for scope in scopes_of(model):
-        for place in reversed(range(len(scope.graph.node))):
-            node = scope.graph.node[place]
-            plan = product_of(node) if is_standard(node, "Einsum") else None
-            if plan is not None:
-                _replace_einsum(scope.graph, place, plan, taken)
-                count += 1
-    return count
+    return replace_nodes(model, "Einsum", _spelled_einsum)
 
 
 def product_of(node: onnx.NodeProto) -> tuple[list[int], list[int], list[int]] | None:
@@ -47,29 +45,27 @@ def product_of(node: onnx.NodeProto) -> tuple[list[int], list[int], list[int]] |
     return left, right, back
 
 
-def _replace_einsum(
-    graph: onnx.GraphProto, place: int, plan: tuple[list[int], list[int], list[int]], taken: set[str]
-) -> None:
-    """Put MatMul in the place of an Einsum, between the transposes that it needs."""
-    node = graph.node[place]
-    result, stem = node.output[0], node.name
-    left, right, back = plan
-    before: list[onnx.NodeProto] = []
-    for side, order in enumerate((left, right)):
+def _spelled_einsum(node: onnx.NodeProto, _: Wiring, new: Additions) -> list[onnx.NodeProto]:
+    """Return MatMul for an Einsum, between the transposes that it needs."""
+    plan = product_of(node)
+    if plan is None:
+        return []
+    result, made = node.output[0], [node]
+    *operands, back = plan
+    for side, order in enumerate(operands):
         if order != sorted(order):
-            ordered = new_name(f"{result}_operand{side}", taken)
-            name = new_name(f"{stem}_transpose{side}", taken) if stem else ""
-            before.append(onnx.helper.make_node("Transpose", [node.input[side]], [ordered], name, perm=order))
+            ordered = new.name(f"{result}_operand{side}")
+            name = new.node_name(node, f"transpose{side}")
+            transpose = onnx.helper.make_node("Transpose", [node.input[side]], [ordered], name, perm=order)
+            made.insert(-1, transpose)
             node.input[side] = ordered
     node.op_type = "MatMul"
     del node.attribute[:]
     if back != sorted(back):
-        node.output[0] = new_name(f"{result}_product", taken)
-        name = new_name(f"{stem}_transpose", taken) if stem else ""
-        last = onnx.helper.make_node("Transpose", [node.output[0]], [result], name, perm=back)
-        graph.node.insert(place + 1, last)
-    for made in reversed(before):
-        graph.node.insert(place, made)
+        node.output[0] = new.name(f"{result}_product")
+        name = new.node_name(node, "transpose")
+        made.append(onnx.helper.make_node("Transpose", [node.output[0]], [result], name, perm=back))
+    return made
 
 
 def keep_last_logits(model: onnx.ModelProto) -> int:
@@ -79,27 +75,20 @@ def keep_last_logits(model: onnx.ModelProto) -> int:
     """
     if opset_of(model) < SLICE_INPUTS_OPSET:
         return 0
-    taken, count, graph = names_in(model), 0, model.graph
+    new, count, graph = Additions(model), 0, model.graph
     outputs = {value.name: value for value in graph.output}
     main = wirings_of(model)[0]
     for node in [node for node in graph.node if is_standard(node, "MatMul") and node.output[0] in outputs]:
         table, known = main.scope.constants.get(node.input[1]), main.scope.types.get(node.input[0])
-        if (
-            table is None
-            or len(table.dims) != 2
-            or table.dims[1] < VOCABULARY
-            or node.output[0] in main.readers
-        ):
+        is_table = table is not None and len(table.dims) == 2 and table.dims[1] >= VOCABULARY
+        if not is_table or node.output[0] in main.readers or known is None or known.rank != 3:
             continue
-        if known is None or known.rank != 3:
-            continue
-        bounds = []
-        for word, value in (("start", -1), ("end", np.iinfo(np.int64).max), ("axis", 1)):
-            bounds.append(new_name(f"last_{word}", taken))
-            graph.initializer.append(numpy_helper.from_array(np.array([value], np.int64), bounds[-1]))
-        last = new_name(f"{node.input[0]}_last", taken)
-        name = new_name(f"{node.name}_last", taken) if node.name else ""
-        cut = onnx.helper.make_node("Slice", [node.input[0], *bounds], [last], name)
+        bounds = [
+            new.constant(f"last_{word}", np.array([value], np.int64))
+            for word, value in (("start", -1), ("end", np.iinfo(np.int64).max), ("axis", 1))
+        ]
+        last = new.name(f"{node.input[0]}_last")
+        cut = onnx.helper.make_node("Slice", [node.input[0], *bounds], [last], new.node_name(node, "last"))
         graph.node.insert(list(graph.node).index(node), cut)
         node.input[0] = last
         dims = outputs[node.output[0]].type.tensor_type.shape.dim
@@ -108,5 +97,5 @@ def keep_last_logits(model: onnx.ModelProto) -> int:
             dims[1].dim_value = 1
         count += 1
     if count:
-        remove_stale_types(model)
+        remove_stale_types(graph)
     return count

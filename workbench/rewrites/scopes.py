@@ -1,5 +1,6 @@
 """The graphs of a model with the constants and types that are visible in each."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -93,7 +94,7 @@ def own_constants(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
     replaceable = {value.name for value in graph.input}
     constants = {tensor.name: tensor for tensor in graph.initializer if tensor.name not in replaceable}
     for node in graph.node:
-        if node.op_type == "Constant" and node.domain in DEFAULT_DOMAINS and node.output:
+        if is_standard(node, "Constant") and node.output:
             for attribute in node.attribute:
                 if attribute.name == "value":
                     constants[node.output[0]] = attribute.t
@@ -159,9 +160,9 @@ def opset_of(model: onnx.ModelProto) -> int:
     return max(versions, default=0)
 
 
-def is_standard(node: onnx.NodeProto, op_type: str) -> bool:
-    """Return whether a node is this operator of ONNX."""
-    return node.op_type == op_type and node.domain in DEFAULT_DOMAINS
+def is_standard(node: onnx.NodeProto, *op_types: str) -> bool:
+    """Return whether a node is one of these operators of ONNX."""
+    return node.op_type in op_types and node.domain in DEFAULT_DOMAINS
 
 
 def names_in(model: onnx.ModelProto) -> set[str]:
@@ -175,22 +176,22 @@ def names_in(model: onnx.ModelProto) -> set[str]:
     return names
 
 
-def new_name(stem: str, taken: set[str]) -> str:
-    """Return a name that nothing has, and take it."""
-    name, number = stem, 0
-    while name in taken:
-        number += 1
-        name = f"{stem}_{number}"
-    taken.add(name)
-    return name
+def reads_of(model: onnx.ModelProto) -> Counter[str]:
+    """Return how many inputs of nodes, and outputs of graphs, read each tensor."""
+    reads: Counter[str] = Counter()
+    for graph in graphs_of(model):
+        reads.update(name for node in graph.node for name in node.input)
+        if isinstance(graph, onnx.GraphProto):
+            reads.update(value.name for value in graph.output)
+    return reads
 
 
 def names_read(model: onnx.ModelProto) -> set[str]:
     """Return the tensors that any node reads or any graph gives back."""
-    read = {name for graph in graphs_of(model) for node in graph.node for name in node.input}
-    for graph in graphs_of(model):
-        if isinstance(graph, onnx.GraphProto):
-            read |= {value.name for value in graph.output}
-            for annotation in graph.quantization_annotation:
-                read |= {entry.value for entry in annotation.quant_parameter_tensor_names}
-    return read
+    return {*reads_of(model)} | {
+        entry.value
+        for graph in graphs_of(model)
+        if isinstance(graph, onnx.GraphProto)
+        for annotation in graph.quantization_annotation
+        for entry in annotation.quant_parameter_tensor_names
+    }

@@ -8,6 +8,7 @@ import onnx
 from onnx import numpy_helper
 
 from workbench.rewrites.scopes import defined_names, graphs_of, names_read, with_subgraphs
+from workbench.rewrites.wiring import remove_named
 
 LEAST_SHARED_BYTES = 1024  # scalars stay apart: a pattern may want its own
 DENORMAL_TYPES = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
@@ -24,8 +25,8 @@ def set_denormals_to_zero(model: onnx.ModelProto) -> int:
         denormals = int(np.count_nonzero(is_denormal))
         if denormals:
             replaced = numpy_helper.from_array(np.where(is_denormal, values.dtype.type(0), values))
-            for field in ("float_data", "double_data"):
-                tensor.ClearField(field)
+            tensor.ClearField("float_data")
+            tensor.ClearField("double_data")
             tensor.raw_data = replaced.raw_data
             count += denormals
     return count
@@ -81,9 +82,5 @@ def remove_unused_weights(model: onnx.ModelProto) -> int:
 
 
 def _remove_initializers(graph: onnx.GraphProto, names: set[str]) -> None:
-    for place in reversed(range(len(graph.initializer))):
-        if graph.initializer[place].name in names:
-            del graph.initializer[place]
-    for place in reversed(range(len(graph.value_info))):
-        if graph.value_info[place].name in names:
-            del graph.value_info[place]
+    remove_named(graph.initializer, names)
+    remove_named(graph.value_info, names)

@@ -1,12 +1,14 @@
-"""The makers and readers of tensors in one graph: what patterns are matched on."""
+"""The makers and readers of tensors in one graph, on which patterns are matched, and changes of graphs."""
 
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
-from workbench.rewrites.scopes import Scope, captured_names, graphs_of, is_standard, names_read, scopes_of
+from workbench.rewrites.scopes import Scope, captured_names, is_standard, names_in, names_read, scopes_of
 
 
 class Wiring:
@@ -24,14 +26,13 @@ class Wiring:
     def maker(self, name: str, *op_types: str) -> onnx.NodeProto | None:
         """Return the node that makes a tensor, if it is one of these operators of ONNX."""
         node = self.makers.get(name)
-        return node if node is not None and any(is_standard(node, kind) for kind in op_types) else None
+        return node if node is not None and is_standard(node, *op_types) else None
 
     def only_reader(self, name: str, *op_types: str) -> onnx.NodeProto | None:
         """Return the node that alone reads a tensor, if it is one of these operators of ONNX."""
         readers = self.readers.get(name, [])
-        if name in self.bound or len(readers) != 1:
-            return None
-        return readers[0] if any(is_standard(readers[0], kind) for kind in op_types) else None
+        is_private = name not in self.bound and len(readers) == 1
+        return readers[0] if is_private and is_standard(readers[0], *op_types) else None
 
     def array(self, name: str) -> np.ndarray | None:
         """Return the elements of a constant float tensor."""
@@ -68,9 +69,9 @@ class Wiring:
 
     def integers(self, node: onnx.NodeProto, attribute: str, place: int) -> list[int] | None:
         """Return integers that are an attribute, or a constant input since a later opset."""
-        for known in node.attribute:
-            if known.name == attribute:
-                return list(known.ints)
+        known = attribute_of(node, attribute)
+        if known is not None:
+            return list(known.ints)
         tensor = self.scope.constants.get(node.input[place]) if len(node.input) > place else None
         return None if tensor is None else [int(value) for value in numpy_helper.to_array(tensor).reshape(-1)]
 
@@ -81,29 +82,78 @@ def wirings_of(model: onnx.ModelProto) -> list[Wiring]:
     return [Wiring(scope, captured) for scope in scopes_of(model)]
 
 
-def remove_unread_nodes(model: onnx.ModelProto, candidates: list[onnx.NodeProto]) -> None:
-    """Remove those of these nodes whose results nothing reads any more, and what only they read."""
-    chosen = {id(node) for node in candidates}
-    while True:
-        read, removed = names_read(model), False
-        for graph in graphs_of(model):
-            for place in reversed(range(len(graph.node))):
-                node = graph.node[place]
-                if id(node) in chosen and not read & set(node.output):
-                    chosen.discard(id(node))
-                    del graph.node[place]
-                    removed = True
-        if not removed:
-            return
+class Additions:
+    """The names in a model, and the constants that are added to it."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self.model, self.taken = model, names_in(model)
+
+    def name(self, stem: str) -> str:
+        """Return a name that nothing has, and take it."""
+        name, number = stem, 0
+        while name in self.taken:
+            number += 1
+            name = f"{stem}_{number}"
+        self.taken.add(name)
+        return name
+
+    def node_name(self, node: onnx.NodeProto, ending: str) -> str:
+        """Return a name for a node beside this one; none beside a node without a name."""
+        return self.name(f"{node.name}_{ending}") if node.name else ""
+
+    def constant(self, stem: str, array: np.ndarray) -> str:
+        """Add an initializer to the main graph, and return its name."""
+        name = self.name(stem)
+        self.model.graph.initializer.append(numpy_helper.from_array(array, name))
+        return name
 
 
-def remove_stale_types(model: onnx.ModelProto) -> None:
-    """Remove declared types of tensors that no node of the main graph makes any more."""
-    graph = model.graph
+SpellOut = Callable[[onnx.NodeProto, Wiring, Additions], list[onnx.NodeProto]]
+
+
+def replace_nodes(model: onnx.ModelProto, op_type: str, spell_out: SpellOut) -> int:
+    """Replace each operator of this type by the nodes spelled out, none where it stays; return how many."""
+    new, count = Additions(model), 0
+    for wiring in wirings_of(model):
+        for place in reversed(range(len(wiring.graph.node))):
+            node = wiring.graph.node[place]
+            made = spell_out(node, wiring, new) if is_standard(node, op_type) else []
+            if made:
+                put_in_place(wiring.graph, place, made)
+                count += 1
+    return count
+
+
+def put_in_place(graph: onnx.GraphProto, place: int, nodes: list[onnx.NodeProto]) -> None:
+    """Replace the node at a place by others."""
+    del graph.node[place]
+    for node in reversed(nodes):
+        graph.node.insert(place, node)
+
+
+def remove_named(entries: Any, names: set[str]) -> None:
+    """Remove the entries of these names from a repeated field."""
+    for place in reversed(range(len(entries))):
+        if entries[place].name in names:
+            del entries[place]
+
+
+def remove_unread_nodes(model: onnx.ModelProto, *op_types: str) -> None:
+    """Remove nodes of these types from the main graph whose results nothing reads any more."""
+    nodes, is_done = model.graph.node, False
+    while not is_done:
+        read, is_done = names_read(model), True
+        for place in reversed(range(len(nodes))):
+            if nodes[place].op_type in op_types and not read & set(nodes[place].output):
+                del nodes[place]
+                is_done = False
+    remove_stale_types(model.graph)
+
+
+def remove_stale_types(graph: onnx.GraphProto) -> None:
+    """Remove declared types of tensors that no node of a graph makes any more."""
     made = {name for node in graph.node for name in node.output}
-    for place in reversed(range(len(graph.value_info))):
-        if graph.value_info[place].name not in made:
-            del graph.value_info[place]
+    remove_named(graph.value_info, {value.name for value in graph.value_info} - made)
 
 
 def attribute_of(node: onnx.NodeProto, name: str) -> onnx.AttributeProto | None:

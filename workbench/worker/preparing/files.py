@@ -11,6 +11,7 @@ import onnx
 
 from workbench.models.naming import name_nodes, unnamed
 from workbench.models.structure import graphs
+from workbench.rewrites.scopes import with_subgraphs
 
 MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and some tools fail earlier
 DATA = "model.onnx.data"
@@ -99,26 +100,10 @@ def forget(copy: str, source: str) -> None:
         shutil.rmtree(Path(copy).parent)
 
 
-def reads(model: onnx.ModelProto) -> Counter[str]:
-    """Return how many inputs of nodes, in bodies too, and outputs of the graph read each tensor."""
-    counts = Counter(name for graph in graphs(model) for node in graph.node for name in node.input)
-    counts.update(value.name for graph in graphs(model) for value in graph.output)
-    return counts
-
-
 def operators(path: str) -> Counter[str]:
     """Return the number of nodes of each type, bodies included."""
-    counts: Counter[str] = Counter()
-    _count(onnx.load(path, load_external_data=False).graph, counts)
-    return counts
-
-
-def _count(graph: Any, counts: Counter[str]) -> None:
-    for node in graph.node:
-        counts[node.op_type] += 1
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                _count(attribute.g, counts)
+    model = onnx.load(path, load_external_data=False)
+    return Counter(node.op_type for graph in with_subgraphs(model.graph) for node in graph.node)
 
 
 def answer(source: str, target: str, notes: list[str], **more: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import onnx
 from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.registry import QLinearOpsRegistry
 
+from workbench.rewrites.scopes import reads_of
 from workbench.worker.preparing import files
 from workbench.worker.preparing.calibrate import METHODS
 
@@ -74,8 +75,8 @@ def unshared(source: str, target: str) -> str:
     ORT's quantizer to integer operators writes a shared constant once: with the scales of its first reader,
     or as an activation, which no kernel takes as a bias.
     """
-    reads = files.reads(onnx.load(source, load_external_data=False))
     model = files.load(source)
+    reads = reads_of(model)
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
     copies = 0
     for node in model.graph.node:
