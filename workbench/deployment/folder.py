@@ -21,8 +21,8 @@ from workbench.deployment.contract import Contract, contract_of
 from workbench.deployment.serving.protocol import Array, Tensor
 from workbench.deployment.session_file import session_file
 from workbench.errors import DeployError
-from workbench.models.copying import copy_model
 from workbench.models.fingerprint import read_sha256
+from workbench.models.model import copy_model
 from workbench.preparation.preparing import Prepared
 from workbench.records.deployment import DeployedFile, DeploymentRecord
 from workbench.text import path_text

@@ -84,6 +84,11 @@ class Declared:
     name: str
     type: ValueType
 
+    @property
+    def dims(self) -> tuple[Dim, ...]:
+        """Return the dims of a tensor; nothing where the rank is not declared or it is no tensor."""
+        return (self.type.dims or ()) if isinstance(self.type, TensorType) else ()
+
     def __str__(self) -> str:
         return f"{shorten(self.name)}: {self.type}"
 

@@ -50,7 +50,7 @@ def decoding_names(model: ModelProto) -> DecodingNames:
     """Return the names; an InputError says what the model lacks."""
     inputs, outputs = declared_inputs(model), declared_outputs(model)
     tokens = _tokens(inputs)
-    batch, sequence = _dims(tokens)
+    batch, sequence = tokens.dims
     if isinstance(sequence, int):
         raise InputError(
             f"{shorten(tokens.name)!r} takes {sequence} tokens and no other number, so it cannot go on",
@@ -75,7 +75,7 @@ def decoding_names(model: ModelProto) -> DecodingNames:
 def decoding_dims(model: ModelProto, names: DecodingNames, prompt: int) -> dict[str, int]:
     """Return the sizes of example inputs: one prompt of this length."""
     (tokens,) = (value for value in declared_inputs(model) if value.name == names.tokens)
-    sizes = zip((0, 1), (1, prompt), _dims(tokens), strict=True)
+    sizes = zip((0, 1), (1, prompt), tokens.dims, strict=True)
     return {f"{tokens.name}.{axis}": size for axis, size, dim in sizes if not isinstance(dim, int)}
 
 
@@ -105,7 +105,7 @@ def _tokens(inputs: Sequence[Declared]) -> Declared:
         for value in inputs
         if isinstance(value.type, TensorType)
         and value.type.element in _INTEGERS
-        and len(value.type.dims or ()) == 2
+        and len(value.dims) == 2
         and not _NO_TOKENS.search(folded(value.name).replace("decoder_", ""))
     ]
     named = [value for value in rows if _TOKENS.search(folded(value.name))]
@@ -117,11 +117,6 @@ def _tokens(inputs: Sequence[Declared]) -> Declared:
     return (named or rows)[0]
 
 
-def _dims(value: Declared) -> tuple[Dim, ...]:
-    assert isinstance(value.type, TensorType)
-    return value.type.dims or ()
-
-
 def _caches(inputs: Sequence[Declared], outputs: Sequence[Declared], batch: Dim) -> list[Cache]:
     """Pair inputs and outputs whose names differ in "past" and "present" alone."""
     presents = {
@@ -129,10 +124,8 @@ def _caches(inputs: Sequence[Declared], outputs: Sequence[Declared], batch: Dim)
     }
     caches = []
     for value in inputs:
-        if not isinstance(value.type, TensorType) or not _CACHE_WORD.search(folded(value.name)):
-            continue
-        present = presents.get(_bare(value.name))
-        if present is not None and value.type.dims and len(value.type.dims) > 2:
+        present = presents.get(_bare(value.name)) if _CACHE_WORD.search(folded(value.name)) else None
+        if present is not None and len(value.dims) > 2:
             caches.append(Cache(value.name, present, _growing(value, batch)))
     return caches
 
@@ -144,7 +137,7 @@ def _bare(name: str) -> str:
 
 def _growing(value: Declared, batch: Dim) -> int:
     """Return the axis of a cache along which tokens are added."""
-    dims = _dims(value)
+    dims = value.dims
     free = [
         axis for axis, dim in enumerate(dims) if not isinstance(dim, int) and (dim is None or dim != batch)
     ]
@@ -156,11 +149,7 @@ def _growing(value: Declared, batch: Dim) -> int:
 
 
 def _logits(outputs: Sequence[Declared]) -> str:
-    rows = [
-        value
-        for value in outputs
-        if isinstance(value.type, TensorType) and len(value.type.dims or ()) in (0, 3)
-    ]
+    rows = [value for value in outputs if isinstance(value.type, TensorType) and len(value.dims) in (0, 3)]
     named = [value for value in rows if "logits" in folded(value.name)]
     if not rows:
         raise InputError(
@@ -175,11 +164,11 @@ def _named(inputs: Sequence[Declared], pattern: str, tokens: Declared, rank: int
     for value in inputs:
         if value is tokens or not isinstance(value.type, TensorType):
             continue
-        fits = rank is None or len(value.type.dims or ()) == rank
+        fits = rank is None or len(value.dims) == rank
         if fits and re.search(pattern, folded(value.name)) and "encoder_att" not in folded(value.name):
             return value.name
     return None
 
 
 def _rank(inputs: Sequence[Declared], name: str | None) -> int:
-    return next((len(_dims(value)) for value in inputs if value.name == name), 2)
+    return next((len(value.dims) for value in inputs if value.name == name), 2)

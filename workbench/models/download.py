@@ -100,7 +100,7 @@ class _Fetch:
         self._opener = OpenerDirector()
         for handler in (
             ProxyHandler(),
-            *self._sockets.handlers(),
+            self._sockets,
             _SafeRedirects(),
             HTTPDefaultErrorHandler(),
             HTTPErrorProcessor(),

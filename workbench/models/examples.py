@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -97,9 +97,7 @@ def _of_sample(model: Model, name: str, most: int | None, batch: int | None) -> 
     evaluation = evaluation_set(name)
     arrays = {**evaluation.feeds, LABELS: evaluation.labels}
     made = _of_arrays(model, arrays, f"the evaluation set of {name}", most, batch)
-    return Examples(
-        made.feeds, made.items, made.labels, made.made_by, evaluation.metric, real=True, notes=made.notes
-    )
+    return replace(made, metric=evaluation.metric)
 
 
 def _random(model: Model, seed: int, most: int | None) -> Examples:
@@ -118,7 +116,7 @@ def _with_labels(
         made = _of_arrays(model, {**feeds, LABELS: labels}, "feeds and labels (given)", most, batch)
     else:
         made = _of_feeds(model, feeds, labels, "feeds and labels (given)", most)
-    return Examples(made.feeds, made.items, made.labels, made.made_by, metric, made.real, made.notes)
+    return replace(made, metric=metric)
 
 
 def _of_feeds(
@@ -144,8 +142,8 @@ def _of_arrays(
 ) -> Examples:
     """Make examples of arrays that hold all items along their first axis."""
     stacked = dict(arrays)
-    names = {declared.name for declared in declared_inputs(model.structure)}
-    labels = None if LABELS in names else stacked.pop(LABELS, None)
+    inputs = (declared.name for declared in declared_inputs(model.structure))
+    labels = None if LABELS in inputs else stacked.pop(LABELS, None)
     lengths = {name: len(value) for name, value in stacked.items() if np.ndim(value)}
     if not lengths or len(lengths) < len(stacked):
         raise InputError(
@@ -207,16 +205,9 @@ def _part(array: Array, start: int, size: int, rank: int | None) -> Array:
 
 def _run_size(model: Model, batch: int | None) -> int:
     """Return the fixed first dimension of the inputs, else `batch`, else 1."""
-    fixed = {
-        declared.type.dims[0]
-        for declared in declared_inputs(model.structure)
-        if isinstance(declared.type, TensorType)
-        and declared.type.dims
-        and isinstance(declared.type.dims[0], int)
-    }
-    if len(fixed) == 1:
-        return int(fixed.pop())
-    return batch or 1
+    firsts = {dim for declared in declared_inputs(model.structure) for dim in declared.dims[:1]}
+    fixed = [dim for dim in firsts if isinstance(dim, int)]
+    return fixed[0] if len(fixed) == 1 else batch or 1
 
 
 def _lacks_batch(label: Array) -> bool:

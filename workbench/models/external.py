@@ -6,14 +6,13 @@ import os
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
 from onnx import ModelProto, TensorProto
 
 from workbench.errors import ModelError
-from workbench.models.structure import sparse_tensors, tensors
+from workbench.models.structure import tensors
 from workbench.text import nearest, shorten
 
 _INSIDE = "Keep the weights in the model's own folder, and save the model with a plain file name as location"
@@ -33,7 +32,7 @@ class ExternalFile:
 def locations(model: ModelProto, label: str) -> Counter[str]:
     """Count the tensors of each weight file; refuse a file outside the model's folder."""
     counts: Counter[str] = Counter()
-    for tensor in _all_tensors(model):
+    for tensor in tensors(model):
         if is_external(tensor):
             counts[_location(tensor, label)] += 1
     for location in counts:
@@ -67,15 +66,10 @@ def external_files(model: ModelProto, path: Path, label: str) -> tuple[ExternalF
     counts = locations(model, label)
     for location in counts:
         sizes[location] = _size(path, location, label)
-    for tensor in _all_tensors(model):
+    for tensor in tensors(model):
         if is_external(tensor):
             _check_extent(tensor, sizes[_location(tensor, label)], label)
     return tuple(ExternalFile(name, sizes[name], count) for name, count in sorted(counts.items()))
-
-
-def _all_tensors(model: ModelProto) -> Iterator[TensorProto]:
-    yield from tensors(model)
-    yield from (sparse.indices for sparse in sparse_tensors(model))
 
 
 def is_external(tensor: TensorProto) -> bool:

@@ -57,7 +57,7 @@ def _language(
         name.rpartition(".")[2] in ("Softmax", "Attention", "MultiHeadAttention") for name in operators
     ):
         return "other", f"token ids ({ids!r}), but no attention"
-    per_token = [d for d in outputs if isinstance(d.type, TensorType) and len(d.type.dims or ()) == 3]
+    per_token = [d for d in outputs if len(d.dims) == 3]
     if any("logits" in folded(d.name) for d in per_token) or any("GroupQuery" in n for n in operators):
         return "GPT-like", f"token ids ({ids!r}) in, logits for every token out"
     return "BERT-like", f"token ids ({ids!r}) and attention, without a cache or logits for every token"

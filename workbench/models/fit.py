@@ -12,17 +12,9 @@ from workbench.text import did_you_mean, listed, shorten
 if TYPE_CHECKING:
     from workbench.models.model import Model
 
-
-QUANTIZED = frozenset(
-    (
-        "QuantizeLinear",
-        "DynamicQuantizeLinear",
-        "MatMulInteger",
-        "ConvInteger",
-        "QLinearConv",
-        "QLinearMatMul",
-    )
-)
+QUANTIZED = (
+    "QuantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "QLinearConv", "QLinearMatMul",
+)  # fmt: skip
 
 
 def check_fit(model: Model, config: Config) -> None:

@@ -9,9 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.background import check_cancel
 from workbench.errors import ModelError
 from workbench.models.description import Description, describe
-from workbench.models.external import ExternalFile, external_files
+from workbench.models.external import ExternalFile, beside_locations, external_files
 from workbench.models.fingerprint import fingerprint
 from workbench.models.structure import read_structure
 from workbench.records.comparison import ModelRecord
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from workbench.models.inputs import Inputs
+
+_COPY_BYTES = 1 << 20
 
 
 class Model:
@@ -94,6 +97,23 @@ class Model:
 
     def _repr_html_(self) -> str:
         return f"<b>{escape(shorten(self.name))}</b> {escape(self.description.headline)}"
+
+
+def copy_model(model: Model, folder: Path, cancel: threading.Event | None = None) -> Path:
+    """Copy the file and its external weights into a new folder; return the copy, model.onnx or model.ort."""
+    folder.mkdir(parents=True)
+    copy = folder / f"model{model.path.suffix}"
+    names = beside_locations(model.structure, copy.name, shorten(model.name)) if model.external else ()
+    for source, target in (
+        (model.path, copy),
+        *((model.path.parent / name, folder / name) for name in names),
+    ):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with source.open("rb") as reading, target.open("wb") as writing:
+            while chunk := reading.read(_COPY_BYTES):
+                writing.write(chunk)
+                check_cancel(cancel)
+    return copy
 
 
 def _size(path: Path) -> int:

@@ -28,7 +28,11 @@ def sample_names() -> tuple[str, ...]:
 @cache
 def card(name: str) -> Card:
     """Return the card of a sample."""
-    _check(name)
+    if name not in sample_names():
+        raise ModelError(
+            f"There is no sample named {quoted(name)}.",
+            f"{did_you_mean(name, sample_names())}The samples are: {', '.join(sample_names())}.",
+        )
     return read_card(CARDS / f"{name}.json")
 
 
@@ -84,11 +88,3 @@ def evaluation_set(name: str) -> EvaluationSet:
     from sample_models.evaluation import read_evaluation_set
 
     return read_evaluation_set(name)
-
-
-def _check(name: str) -> None:
-    if name not in sample_names():
-        raise ModelError(
-            f"There is no sample named {quoted(name)}.",
-            f"{did_you_mean(name, sample_names())}The samples are: {', '.join(sample_names())}.",
-        )

@@ -6,12 +6,10 @@ shape, axes, index or count input, and the scales of a Resize. The model's metad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from google.protobuf.message import DecodeError, Message  # type: ignore[import-untyped]
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
-from workbench.models.structure import bodies
+from workbench.models.structure import bodies, tensors_of
 
 KEPT_CONSTANTS = "workbench.kept_constants"  # the metadata entry with their names
 NAME_SCOPES = "pkg.torch.onnx.name_scopes"  # module names, by which nodes are grouped
@@ -136,20 +134,10 @@ def _values(node: NodeProto, attribute: AttributeProto, constant: bool) -> tuple
 
 
 def _strip_attribute(attribute: AttributeProto, fields: tuple[str, ...]) -> None:
-    for tensor in _tensors(attribute):
+    for tensor in tensors_of(attribute):
         _strip(tensor)
     for field in fields:
         attribute.ClearField(field)
-
-
-def _tensors(attribute: AttributeProto) -> Iterator[TensorProto]:
-    if attribute.HasField("t"):
-        yield attribute.t
-    if attribute.HasField("sparse_tensor"):
-        yield from (attribute.sparse_tensor.values, attribute.sparse_tensor.indices)
-    yield from attribute.tensors
-    for sparse in attribute.sparse_tensors:
-        yield from (sparse.values, sparse.indices)
 
 
 def _strip(tensor: TensorProto) -> None:

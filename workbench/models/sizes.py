@@ -117,10 +117,7 @@ class Sizes:
             )
             return size
         if dim not in self._symbols:
-            computed = self._computed(dim)
-            size, why = (
-                (computed, "computed") if computed is not None else self._guess(dim, declared, kind, axis)
-            )
+            size, why = self._computed(dim) or self._guess(dim, declared, kind, axis)
             self._symbols[dim] = size
             self.guesses.append(f"{_guess_of(dim)}{size} ({why})")
         return self._symbols[dim]
@@ -178,7 +175,7 @@ class Sizes:
         whole = min(SEQUENCE, self._fit) if self._fit else SEQUENCE
         return max(whole - 1, 1) if self._has_past else 0
 
-    def _computed(self, dim: str) -> int | None:
+    def _computed(self, dim: str) -> tuple[int, str] | None:
         """Return the value of a dim like `past_sequence_length + 1`; None for a plain name."""
         if len(dim) > _MAX_EXPRESSION or not re.search(r"[-+*/]", dim):
             return None
@@ -186,7 +183,7 @@ class Sizes:
             size = self._evaluate(ast.parse(dim, mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # a name with an operator sign
             return None
-        return size if 0 <= size <= _MAX_DIM else None
+        return (size, "computed") if 0 <= size <= _MAX_DIM else None
 
     def _evaluate(self, node: ast.expr) -> int:
         if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -245,14 +242,12 @@ def _checked(inputs: Sequence[Declared], given: Mapping[str, int]) -> dict[str, 
                 f"The free dims are: {listed(names, 20)}; or name an input and an axis, as in 'x.0'",
             )
         try:
-            size = operator.index(value)
-        except TypeError as error:
-            raise InputError(
-                f"The dim {shorten(asked)!r} is {shorten(repr(value))}", "Give a whole number, 0 or more"
-            ) from error
-        if isinstance(value, bool) or size < 0:
-            raise InputError(f"The dim {shorten(asked)!r} is {value!r}", "Give a whole number, 0 or more")
-        checked[asked] = size
+            checked[asked] = -1 if isinstance(value, bool) else operator.index(value)
+        except TypeError:
+            checked[asked] = -1
+        if checked[asked] < 0:
+            problem = f"The dim {shorten(asked)!r} is {shorten(repr(value))}"
+            raise InputError(problem, "Give a whole number, 0 or more")
     return checked
 
 

@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import (
-    AttributeProto,
-    FunctionProto,
-    GraphProto,
-    ModelProto,
-    NodeProto,
-    SparseTensorProto,
-    TensorProto,
-)
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from workbench.errors import ModelError
 from workbench.models.sniff import HEAD_BYTES, not_onnx
@@ -96,24 +88,21 @@ def _bodies(attributes: Iterable[AttributeProto]) -> Iterator[GraphProto]:
 def tensors(model: ModelProto) -> Iterator[TensorProto]:
     """Yield every stored tensor: initializers and values of attributes, in subgraphs and functions too."""
     for graph in graphs(model):
-        if isinstance(graph, GraphProto):
-            yield from graph.initializer
+        yield from getattr(graph, "initializer", ())
+        for sparse in getattr(graph, "sparse_initializer", ()):
+            yield from (sparse.values, sparse.indices)
         for attribute in _attributes(graph):
-            if attribute.HasField("t"):
-                yield attribute.t
-            yield from attribute.tensors
-    yield from (sparse.values for sparse in sparse_tensors(model))
+            yield from tensors_of(attribute)
 
 
-def sparse_tensors(model: ModelProto) -> Iterator[SparseTensorProto]:
-    """Yield every stored sparse tensor."""
-    for graph in graphs(model):
-        if isinstance(graph, GraphProto):
-            yield from graph.sparse_initializer
-        for attribute in _attributes(graph):
-            if attribute.HasField("sparse_tensor"):
-                yield attribute.sparse_tensor
-            yield from attribute.sparse_tensors
+def tensors_of(attribute: AttributeProto) -> Iterator[TensorProto]:
+    """Yield the tensors of one attribute; of a sparse one its values and their indices."""
+    if attribute.HasField("t"):
+        yield attribute.t
+    yield from attribute.tensors
+    own = (attribute.sparse_tensor,) if attribute.HasField("sparse_tensor") else ()
+    for sparse in (*own, *attribute.sparse_tensors):
+        yield from (sparse.values, sparse.indices)
 
 
 def _attributes(graph: GraphProto | FunctionProto) -> Iterator[AttributeProto]:
@@ -144,8 +133,6 @@ def _texts(model: ModelProto) -> Iterator[object]:
         if isinstance(graph, GraphProto):
             for value in (*graph.input, *graph.output, *graph.value_info):
                 yield value.name
-            for sparse in graph.sparse_initializer:
-                yield sparse.values.name
         else:
             yield graph.domain
             yield from (*graph.input, *graph.output, *graph.attribute)

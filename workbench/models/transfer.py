@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeAlias
-from urllib.request import BaseHandler, HTTPHandler, HTTPSHandler, Request
+from urllib.request import HTTPHandler, HTTPSHandler, Request
 
 from workbench.errors import DownloadError
 from workbench.text import bytes_text
@@ -69,16 +69,19 @@ class Watch:
             self.begin()
 
 
-class Sockets:
-    """The connections of one download, so that another thread can end a blocked read."""
+class Sockets(HTTPHandler, HTTPSHandler):
+    """urllib's handler that knows the connections of one download: another thread can end a blocked read."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._open: list[socket.socket] = []
         self._closed = False
 
-    def handlers(self) -> tuple[BaseHandler, BaseHandler]:
-        """Return urllib's http and https handlers, which register their connections here."""
-        return _Http(self), _Https(self)
+    def http_open(self, req: Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_HttpConnection, sockets=self), req)
+
+    def https_open(self, req: Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_HttpsConnection, sockets=self), req)
 
     def add(self, connected: socket.socket) -> None:
         self._open.append(connected)
@@ -102,29 +105,5 @@ class _HttpConnection(http.client.HTTPConnection):
         self._sockets.add(self.sock)
 
 
-class _HttpsConnection(http.client.HTTPSConnection):
-    def __init__(self, *args: Any, sockets: Sockets, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._sockets = sockets
-
-    def connect(self) -> None:
-        super().connect()
-        self._sockets.add(self.sock)
-
-
-class _Http(HTTPHandler):
-    def __init__(self, sockets: Sockets) -> None:
-        super().__init__()
-        self._sockets = sockets
-
-    def http_open(self, req: Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_HttpConnection, sockets=self._sockets), req)
-
-
-class _Https(HTTPSHandler):
-    def __init__(self, sockets: Sockets) -> None:
-        super().__init__()
-        self._sockets = sockets
-
-    def https_open(self, req: Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_HttpsConnection, sockets=self._sockets), req)
+class _HttpsConnection(_HttpConnection, http.client.HTTPSConnection):
+    pass

@@ -11,20 +11,9 @@ from onnx import NodeProto
 from workbench.models.scope import Scope, carried, integer
 
 Role = Literal[
-    "zero",
-    "one",
-    "positive",
-    "count",
-    "far",
-    "axes",
-    "shape",
-    "reshape",
-    "sizes",
-    "true",
-    "false",
-    "length",
+    "zero", "one", "positive", "count", "far", "axes", "shape", "reshape", "sizes", "true", "false", "length",
     "interval",
-]
+]  # fmt: skip
 
 _MAX_VISITS = 20_000  # values followed per input: a bound for hostile graphs, far above real ones
 _FIRST = frozenset(  # operators whose output holds the values of their first input
@@ -52,63 +41,38 @@ _INDEX: dict[
     ("NegativeLogLikelihoodLoss", 1): (0, "", 1),
 }
 _EVERY_AXIS = {("GatherND", 1), ("ScatterND", 1), ("TensorScatter", 2)}
-_ROLES: dict[tuple[str, int], Role] = {
-    ("Reshape", 1): "reshape",
-    ("Expand", 1): "shape",
-    ("ConstantOfShape", 0): "shape",
-    ("AffineGrid", 1): "shape",
-    ("Split", 1): "shape",
-    ("Squeeze", 1): "shape",
-    ("Resize", 3): "sizes",
-    ("Resize", 2): "one",
-    ("Upsample", 1): "one",
-    ("Tile", 1): "one",
-    ("TopK", 1): "one",
-    ("BitShift", 1): "one",
-    ("DFT", 2): "one",
-    ("Attention", 6): "one",
-    ("Range", 0): "zero",
-    ("Range", 1): "count",
-    ("Range", 2): "one",
-    ("Slice", 1): "zero",
-    ("Slice", 2): "far",
-    ("Slice", 3): "axes",
-    ("Slice", 4): "one",
-    ("Pad", 1): "zero",
-    ("Pad", 3): "axes",
-    ("Unsqueeze", 1): "axes",
-    ("CumSum", 1): "zero",
-    ("Trilu", 1): "zero",
-    ("SequenceAt", 1): "zero",
-    ("SequenceInsert", 2): "zero",
-    ("SequenceErase", 1): "zero",
-    ("SplitToSequence", 1): "one",
-    ("OneHot", 1): "count",
-    ("HannWindow", 0): "count",
-    ("HammingWindow", 0): "count",
-    ("BlackmanWindow", 0): "count",
-    ("NonMaxSuppression", 2): "count",
-    ("NonMaxSuppression", 3): "interval",
-    ("NonMaxSuppression", 4): "interval",
-    ("Dropout", 1): "interval",
-    ("Dropout", 2): "false",
-    ("Loop", 0): "count",
-    ("Loop", 1): "true",
-    ("Div", 1): "positive",
-    ("Mod", 1): "positive",
-    ("BatchNormalization", 4): "positive",
-    ("QuantizeLinear", 1): "positive",
-    ("DequantizeLinear", 1): "positive",
-    ("QuantizeLinear", 2): "zero",
-    ("DequantizeLinear", 2): "zero",
-    ("LSTM", 4): "length",
-    ("GRU", 4): "length",
-    ("RNN", 4): "length",
-    ("ReverseSequence", 1): "length",
-    ("Log", 0): "positive",
-    ("Sqrt", 0): "positive",
-    ("Bernoulli", 0): "interval",
-}
+_PARAMETERS: dict[Role, tuple[tuple[str, int], ...]] = {  # role → operators, and which of their inputs
+    "reshape": (("Reshape", 1),),
+    "shape": (
+        ("Expand", 1), ("ConstantOfShape", 0), ("AffineGrid", 1), ("Split", 1), ("Squeeze", 1),
+    ),
+    "sizes": (("Resize", 3),),
+    "one": (
+        ("Resize", 2), ("Upsample", 1), ("Tile", 1), ("TopK", 1), ("BitShift", 1), ("DFT", 2),
+        ("Attention", 6), ("Range", 2), ("Slice", 4), ("SplitToSequence", 1),
+    ),
+    "zero": (
+        ("Range", 0), ("Slice", 1), ("Pad", 1), ("CumSum", 1), ("Trilu", 1), ("SequenceAt", 1),
+        ("SequenceInsert", 2), ("SequenceErase", 1), ("QuantizeLinear", 2), ("DequantizeLinear", 2),
+    ),
+    "count": (
+        ("Range", 1), ("OneHot", 1), ("HannWindow", 0), ("HammingWindow", 0), ("BlackmanWindow", 0),
+        ("NonMaxSuppression", 2), ("Loop", 0),
+    ),
+    "far": (("Slice", 2),),
+    "axes": (("Slice", 3), ("Pad", 3), ("Unsqueeze", 1)),
+    "interval": (
+        ("NonMaxSuppression", 3), ("NonMaxSuppression", 4), ("Dropout", 1), ("Bernoulli", 0),
+    ),
+    "false": (("Dropout", 2),),
+    "true": (("Loop", 1),),
+    "positive": (
+        ("Div", 1), ("Mod", 1), ("BatchNormalization", 4), ("QuantizeLinear", 1), ("DequantizeLinear", 1),
+        ("Log", 0), ("Sqrt", 0),
+    ),
+    "length": (("LSTM", 4), ("GRU", 4), ("RNN", 4), ("ReverseSequence", 1)),
+}  # fmt: skip
+_ROLES = {reader: role for role, readers in _PARAMETERS.items() for reader in readers}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ import numpy as np
 from workbench.config import Precision, StaticInt8
 from workbench.config.script_steps import CALIBRATION
 from workbench.errors import ConfigError, InputError, StorageError
-from workbench.models.copying import copy_model
-from workbench.models.model import Model
+from workbench.models.model import Model, copy_model
 from workbench.preparation.calibration import DEFAULT_SAMPLES, source_of
 from workbench.preparation.example import checked, placed
 

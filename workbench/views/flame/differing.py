@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from math import fsum
+from typing import TypeVar
 
 from workbench.analysis.difference.changes import CHANGE_KINDS, ChangeKind, Difference, NodeChange
 from workbench.text import in_time
@@ -18,6 +19,8 @@ _TITLES: dict[ChangeKind, str] = {
     "only in B": "only in B",
     "gap": "gaps",
 }
+
+Key = TypeVar("Key", bound=str)
 
 
 def differing(difference: Difference) -> Frames:
@@ -45,46 +48,43 @@ def change_by_node(difference: Difference) -> tuple[dict[str, float], dict[str, 
 def _below(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: Kind) -> None:
     """Add boxes by reason, then by operators, then the single groups, the largest first."""
     reasons = {kind: [row for row in rows if row.kind == kind] for kind in CHANGE_KINDS}
-    for reason, of_reason in sorted(reasons.items(), key=lambda pair: -_size(pair[1])):
-        if not of_reason:
-            continue
-        size = _size(of_reason)
-        top = boxes.add(
-            _TITLES[reason], Kind.GAP if reason == "gap" else kind, at_s, size, parent=parent, depth=1,
-            change_s=_net(of_reason), members=_members(of_reason),
-        )  # fmt: skip
-        _groups(boxes, of_reason, top, at_s, Kind.GAP if reason == "gap" else kind)
-        at_s += size
+    for reason, of_reason, start_s in _side_by_side(reasons, at_s):
+        if of_reason:
+            shown = Kind.GAP if reason == "gap" else kind
+            top = boxes.add(
+                _TITLES[reason], shown, start_s, _size(of_reason), parent=parent, depth=1,
+                change_s=_net(of_reason), members=_members(of_reason),
+            )  # fmt: skip
+            _groups(boxes, of_reason, top, start_s, shown)
 
 
 def _groups(boxes: Boxes, rows: list[NodeChange], parent: int, at_s: float, kind: Kind) -> None:
     alike: dict[str, list[NodeChange]] = {}
     for row in rows:
         alike.setdefault(row.label, []).append(row)
-    for label, group in sorted(alike.items(), key=lambda pair: -_size(pair[1])):
-        size = _size(group)
+    for label, group, start_s in _side_by_side(alike, at_s):
         title = label if len(group) == 1 else f"{label}, {len(group):,} times"
         op = (group[0].b_ops or group[0].a_ops or (None,))[0] if kind != Kind.GAP else None
         top = boxes.add(
-            title,
-            kind,
-            at_s,
-            size,
-            parent=parent,
-            depth=2,
-            op=op,
-            change_s=_net(group),
+            title, kind, start_s, _size(group), parent=parent, depth=2, op=op, change_s=_net(group),
             members=_members(group),
-        )
-        below_s = at_s
+        )  # fmt: skip
         for row in sorted(group, key=_magnitude) if kind != Kind.GAP else ():
             name = next(iter(row.b_nodes or row.a_nodes), label)
             boxes.add(
-                name, kind, below_s, abs(row.difference_s), parent=top, depth=3, op=op,
+                name, kind, start_s, abs(row.difference_s), parent=top, depth=3, op=op,
                 change_s=row.difference_s, members=(*row.a_nodes, *row.b_nodes),
             )  # fmt: skip
-            below_s += abs(row.difference_s)
-        at_s += size
+            start_s += abs(row.difference_s)
+
+
+def _side_by_side(
+    groups: Mapping[Key, list[NodeChange]], at_s: float
+) -> Iterator[tuple[Key, list[NodeChange], float]]:
+    """Yield each group with its start, the largest first."""
+    for key, rows in sorted(groups.items(), key=lambda pair: -_size(pair[1])):
+        yield key, rows, at_s
+        at_s += _size(rows)
 
 
 def _magnitude(row: NodeChange) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import floor, log10
 
 import numpy as np
 
+from workbench.figures.chart_scene import ticks
 from workbench.figures.lettering import broken
 from workbench.figures.palette import TEXT, FillStyle, style_of_op_type
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Rect, Shape, Text
+from workbench.figures.shapes import Line, Rect, Shape, Text, column
 from workbench.text import in_ms, in_time
 from workbench.views.flame.frames import Frames, Kind, Pane, Picture
 from workbench.views.flame.payload import GAIN, GAP, LOSS
@@ -20,6 +20,7 @@ LEAST_WIDTH = 1.2  # pixels of a box that is drawn
 NAMED_WIDTH = 34.0
 MOST_ROWS = 9  # of a pane; deeper ones are in the live view
 MOST_PANES = 6
+MOST_TICKS = 10
 STRIP = 5.0
 PLAIN_OPACITY = 0.16
 _PLAIN = (Kind.WHOLE, Kind.MODULE, Kind.RUN, Kind.BODY, Kind.OTHER)
@@ -29,12 +30,9 @@ def flame_scene(picture: Picture, title: str) -> Scene:
     """Draw all panes on one time scale."""
     low, high = _span(picture)
     per_s = (WIDTH - 2 * MARGIN) / ((high - low) or 1.0)
-    marks: list[Shape] = []
-    y = MARGIN
-    for line in broken(title, 14, WIDTH - 2 * MARGIN, bold=True, most=4):
-        y += LINE
-        marks.append(Text(MARGIN, y, line, size=14, bold=True))
-    y += LINE
+    lines = broken(title, 14, WIDTH - 2 * MARGIN, bold=True, most=4)
+    marks: list[Shape] = list(column(lines, MARGIN, MARGIN + LINE, step=LINE, size=14, bold=True))
+    y = MARGIN + LINE * (len(lines) + 1)
     marks.append(Text(MARGIN, y, f"{picture.title}: {picture.note}", size=12, room=WIDTH - 2 * MARGIN))
     for pane in picture.panes[:MOST_PANES]:
         y += LINE + 8
@@ -103,23 +101,9 @@ def _style(frames: Frames, row: int, kind: Kind) -> FillStyle | None:
 
 
 def _axis(low: float, high: float, per_s: float, y: float) -> Iterator[Shape]:
-    step = _step((high - low) or 1.0)
     yield Line(MARGIN, y, WIDTH - MARGIN, y)
-    at = -(-low // step) * step
-    while at <= high + step / 1000:
+    for at in ticks(low, high, MOST_TICKS) if high > low else (low,):
         x = MARGIN + (at - low) * per_s
         yield Line(x, y, x, y + 5)
-        yield Text(
-            min(max(x, MARGIN + 20), WIDTH - MARGIN - 20),
-            y + 18,
-            str(in_ms(at)),
-            11,
-            anchor="middle",
-        )
-        at += step
-
-
-def _step(span: float) -> float:
-    """Return a step of 1, 2 or 5 of a decade that gives six to twelve ticks."""
-    power = 10.0 ** floor(log10(span / 6))
-    return next(power * times for times in (1, 2, 5, 10) if span / (power * times) <= 10)
+        middle = min(max(x, MARGIN + 20), WIDTH - MARGIN - 20)
+        yield Text(middle, y + 18, str(in_ms(at)), 11, anchor="middle")

@@ -10,7 +10,7 @@ from workbench.analysis.graph import Graph, Node
 from workbench.analysis.placement import Prediction
 from workbench.analysis.provenance import Account, account, same_graph
 from workbench.views.graph.pane import GraphRow, Pane, pane_of, shape_text
-from workbench.views.graph.scopes import Path, common_path, paths_of
+from workbench.views.graph.scopes import common_path, paths_of
 
 CPU = "CPUExecutionProvider"
 Links = tuple[tuple[int, int], ...]
@@ -151,6 +151,3 @@ def _links(before: Pane, after: Pane, sources: Mapping[str, Sequence[str]]) -> L
 
 def _positions(pane: Pane, kind: str) -> dict[str, int]:
     return {row.node: index for index, row in enumerate(pane.rows) if row.kind == kind}
-
-
-__all__ = ["Links", "Path", "links_of_one", "links_of_two", "optimized_pane", "predicted_pane", "source_pane"]

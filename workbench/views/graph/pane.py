@@ -62,6 +62,11 @@ class Pane:
     partitions: Tree | None
 
     @property
+    def trees(self) -> dict[str, Tree]:
+        """The trees by the names that the view has for them."""
+        return {"modules": self.modules} | ({"partitions": self.partitions} if self.partitions else {})
+
+    @property
     def nodes(self) -> int:
         return sum(row.kind == "node" for row in self.rows)
 

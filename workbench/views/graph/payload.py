@@ -46,16 +46,15 @@ def payload(
         "link_to": [other for _, other in links],
     }
     panes_data = []
-    opened = {name: open_alike(trees) for name, trees in _trees(panes).items()}
+    names = ("modules", "partitions")
+    opened = {name: open_alike([pane.trees[name] for pane in panes if name in pane.trees]) for name in names}
     for number, pane in enumerate(panes):
         columns |= {f"{number}_{name}": rows for name, rows in _columns(pane, texts).items()}
-        trees = ["modules"] if pane.partitions is None else ["modules", "partitions"]
-        for name in trees:
-            tree = pane.modules if pane.partitions is None or name == "modules" else pane.partitions
+        for name, tree in pane.trees.items():
             tree_columns = _tree(tree, opened[name].pop(0), texts)
             columns |= {f"{number}_{name}_{key}": rows for key, rows in tree_columns.items()}
         note = ". ".join(filter(None, (parts_strip(pane), pane.note)))
-        panes_data.append({"title": pane.title, "note": note, "nodes": pane.nodes, "trees": trees})
+        panes_data.append({"title": pane.title, "note": note, "nodes": pane.nodes, "trees": list(pane.trees)})
     table, block = pack(columns)
     header = {
         "panes": panes_data,
@@ -91,13 +90,6 @@ def _columns(pane: Pane, texts: Texts) -> dict[str, Sequence[int] | Sequence[flo
         "wire_hub": [int(wire.hub) for wire in wires],
         "wire_crosses": [int(wire.crosses) for wire in wires],
         "wire_bytes_f": [wire.size_bytes for wire in wires],
-    }
-
-
-def _trees(panes: Sequence[Pane]) -> dict[str, list[Tree]]:
-    return {
-        "modules": [pane.modules for pane in panes],
-        "partitions": [pane.partitions for pane in panes if pane.partitions is not None],
     }
 
 

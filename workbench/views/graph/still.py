@@ -76,7 +76,7 @@ def outline_of(pane: Pane) -> Outline:
 
 def _outermost(tree: Tree, pane: Pane) -> tuple[list[list[int]], list[str]]:
     children = tree.children()
-    inside = _inside(tree)
+    inside = tree.members()
     frontier = list(children[ROOT])
     depths = _depths(pane)
     while True:
@@ -107,15 +107,6 @@ def _depths(pane: Pane) -> list[int]:
         if makers:
             depths[node] = 1 + max(depths[maker] for maker in makers)
     return depths
-
-
-def _inside(tree: Tree) -> list[list[int]]:
-    members: list[list[int]] = [[] for _ in tree.boxes]
-    for node, number in enumerate(tree.home):
-        members[number].append(node)
-    for number in range(len(tree.boxes) - 1, ROOT, -1):
-        members[tree.boxes[number].parent] += members[number]
-    return members
 
 
 def _style_name(row: GraphRow, by: str) -> str:
@@ -171,19 +162,7 @@ def _drawn(outline: Outline, left: float, top: float) -> Iterator[Shape]:
         x = left + 8
         for name, count in box.shares:
             wide = (WIDTH - 16) * count / max(box.nodes, 1)
-            style = style_named(name, outline.by)
-            yield Rect(
-                x,
-                y + BOX - STRIP - 3,
-                wide,
-                STRIP,
-                style.color,
-                1,
-                TEXT,
-                0.6,
-                hatch=style.pattern,
-                ink=style.ink,
-            )
+            yield _swatch(name, outline.by, (x, y + BOX - STRIP - 3, wide, STRIP))
             x += wide
     last = first + len(outline.boxes) * (BOX + GAP)
     if not outline.boxes:
@@ -219,10 +198,14 @@ def _legend(outlines: Sequence[Outline], y: float) -> Iterator[Shape]:
     x = MARGIN
     shown = ((name, outline.by) for outline in outlines for box in outline.boxes for name, _ in box.shares)
     for name, by in dict.fromkeys(shown):
-        style = style_named(name, by)
-        yield Rect(x, y, 18, 11, style.color, 1, TEXT, 0.6, hatch=style.pattern, ink=style.ink)
+        yield _swatch(name, by, (x, y, 18, 11))
         yield Text(x + 24, y + 10, name, 11, room=110)
         x += 44 + 7 * min(len(name), 16)
+
+
+def _swatch(name: str, by: str, box: tuple[float, float, float, float]) -> Rect:
+    style = style_named(name, by)
+    return Rect(*box, style.color, 1, TEXT, 0.6, hatch=style.pattern, ink=style.ink)
 
 
 def style_named(name: str, by: str) -> FillStyle:

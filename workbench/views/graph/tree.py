@@ -36,33 +36,22 @@ class Tree:
 
     def children(self) -> list[list[tuple[bool, int]]]:
         """Return the children of each box, (is a box, its number), in the order of their first nodes."""
-        first = self.first_nodes()
         entries: list[list[tuple[int, bool, int]]] = [[] for _ in self.boxes]
-        for number, box in enumerate(self.boxes):
+        for number, (box, inside) in enumerate(zip(self.boxes, self.members(), strict=True)):
             if number != ROOT:
-                entries[box.parent].append((first[number], True, number))
+                entries[box.parent].append((min(inside, default=len(self.home)), True, number))
         for node, box_number in enumerate(self.home):
             entries[box_number].append((node, False, node))
         return [[(is_box, number) for _, is_box, number in sorted(rows)] for rows in entries]
 
-    def first_nodes(self) -> list[int]:
-        """Return the first node within each box."""
-        first = [len(self.home)] * len(self.boxes)
+    def members(self) -> list[list[int]]:
+        """Return the nodes within each box, at any depth."""
+        inside: list[list[int]] = [[] for _ in self.boxes]
         for node, number in enumerate(self.home):
-            first[number] = min(first[number], node)
+            inside[number].append(node)
         for number in range(len(self.boxes) - 1, ROOT, -1):
-            parent = self.boxes[number].parent
-            first[parent] = min(first[parent], first[number])
-        return first
-
-    def sizes(self) -> list[int]:
-        """Return the number of nodes within each box, at any depth."""
-        count = [0] * len(self.boxes)
-        for number in self.home:
-            count[number] += 1
-        for number in range(len(self.boxes) - 1, ROOT, -1):
-            count[self.boxes[number].parent] += count[number]
-        return count
+            inside[self.boxes[number].parent] += inside[number]
+        return inside
 
 
 @dataclass(slots=True)
@@ -205,7 +194,7 @@ def open_alike(trees: Sequence[Tree]) -> list[tuple[int, ...]]:
 
 def first_open(tree: Tree) -> tuple[int, ...]:
     """Return the boxes that are open at first: whole depths while they fit, then the largest boxes."""
-    children, sizes = tree.children(), tree.sizes()
+    children, sizes = tree.children(), [len(inside) for inside in tree.members()]
     opened = [ROOT]
     shown = len(children[ROOT])
     ports = {f"/{INPUTS}", f"/{OUTPUTS}"}
