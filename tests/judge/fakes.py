@@ -15,9 +15,10 @@ from tests.factories.runs import machine
 from workbench.config import Config
 from workbench.errors import RunFailed
 from workbench.judge.compare_request import CompareRequest
-from workbench.judge.measuring import Measuring, Surroundings
+from workbench.judge.measuring import Measuring
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.interference import Reading
+from workbench.measurement.surroundings import Surroundings
 from workbench.records.comparison import InputsRecord, ModelRecord
 from workbench.worker.protocol import Message
 from workbench.worker.values import write_values

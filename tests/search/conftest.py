@@ -11,5 +11,4 @@ from tests.judge.fakes import Clock, QuietWatch
 def quiet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the load of the real machine out of fake seconds."""
     if request.node.get_closest_marker("real") is None:
-        for module in ("workbench.search.study", "workbench.judge.compare"):
-            monkeypatch.setattr(f"{module}.Watch", lambda: QuietWatch(Clock()))
+        monkeypatch.setattr("workbench.measurement.surroundings.Watch", lambda: QuietWatch(Clock()))

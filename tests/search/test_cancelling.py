@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.judge.fakes import Clock, QuietWatch
 from tests.search.test_study import PlanWorker, PlanWorld, asked
 from workbench.background import check_cancel
 from workbench.measurement.limits import Progress
@@ -47,11 +46,7 @@ class HearingWorker(PlanWorker):
         pytest.param("confirming", id="while the winner is confirmed"),
     ],
 )
-def test_a_cancelled_study_starts_nothing_more_and_keeps_its_rounds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    for module in ("workbench.search.study", "workbench.judge.compare"):
-        monkeypatch.setattr(f"{module}.Watch", lambda: QuietWatch(Clock()))
+def test_a_cancelled_study_starts_nothing_more_and_keeps_its_rounds(tmp_path: Path, step: str) -> None:
     world, cancel, kept = CancelledWorld(), threading.Event(), list[StudyRecord]()
     at_cancel: list[tuple[int, int, int]] = []
 

@@ -81,7 +81,7 @@ def test_the_workers_of_a_study_are_those_of_one_fork_server(
 ) -> None:
     world = PlanWorld()
     servers = SimpleNamespace(start=world.start)
-    monkeypatch.setattr("workbench.search.study.ForkServers", lambda _: nullcontext(servers))
+    monkeypatch.setattr("workbench.measurement.surroundings.ForkServers", lambda _: nullcontext(servers))
     record = run_study(asked(tmp_path), clock=world.clock)
     assert len(world.plans) > len(record.candidates)
 

@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from tests.factories.runs import machine
 from tests.models import tiny
 from workbench.config import Config
 from workbench.measurement.candidate import Candidate
@@ -22,6 +23,7 @@ from workbench.measurement.interference import Watch
 from workbench.measurement.limits import Limits
 from workbench.measurement.participant import Outcome
 from workbench.measurement.rounds import Round, Setup
+from workbench.measurement.surroundings import Surroundings
 from workbench.worker.launch import Worker
 from workbench.worker.values import write_values
 
@@ -32,6 +34,7 @@ QUICK = Limits(start_s=60, load_s=60, run_s=60)
 class Case:
     """A setup and the candidates to measure in it."""
 
+    folder: Path
     setup: Setup
     candidates: tuple[Candidate, ...]
 
@@ -53,7 +56,8 @@ def case_for(
     write_values(feeds, [feed])
     plans = plans or tuple(config.plan().to_dict() for config in configs)
     return Case(
-        Setup(folder=folder, usable_cores=2, sampling_s=0.05, limits=limits, **changes),
+        folder,
+        Setup(sampling_s=0.05, limits=limits, **changes),
         tuple(
             Candidate(label, Config(), model, plan, feeds, interpreter=python)
             for label, plan in zip("ABCDEF", plans, strict=False)
@@ -67,9 +71,10 @@ def one_round(
     """Measure all candidates of a case once."""
     watch = Watch()
     try:
-        return Round(
-            case.setup, number, rng=random.Random(0), watch=watch, began=time.perf_counter(), cancel=cancel
-        ).run(case.candidates, with_outputs=with_outputs)
+        surroundings = Surroundings(machine(), case.folder, watch, cancel=cancel)
+        return Round(surroundings, case.setup, number, rng=random.Random(0), began=time.perf_counter()).run(
+            case.candidates, with_outputs=with_outputs
+        )
     finally:
         watch.close()
 

@@ -15,20 +15,17 @@ from workbench.judge.continuing import check_same_files, check_same_machine
 from workbench.judge.doubts import doubts_of
 from workbench.judge.evidence import Evidence
 from workbench.judge.load_doubts import Circumstances
-from workbench.judge.measuring import Measuring, Surroundings
+from workbench.judge.measuring import Measuring
 from workbench.judge.processor_time import provisional_answers
 from workbench.judge.verdict import Criteria
 from workbench.measurement.counters import Counters, read_counters
-from workbench.measurement.interference import Watch
 from workbench.measurement.limits import OnProgress, Progress
-from workbench.measurement.machine import read_machine
-from workbench.measurement.rounds import BLOCK_S, StartWorker
-from workbench.records.comparison import ComparisonRecord, Doubt, Protocol
+from workbench.measurement.rounds import BLOCK_S
+from workbench.measurement.surroundings import StartWorker, surroundings_here
+from workbench.records.comparison import ComparisonRecord, Protocol
 from workbench.records.machine import Machine
 from workbench.records.origin import new_id
 from workbench.records.run import Run
-from workbench.worker.forking import ForkServers
-from workbench.worker.launch import WorkerFolder
 
 HUB_VARIABLES = ("JUPYTERHUB_API_URL", "JUPYTERHUB_USER")  # other users work on this machine too
 
@@ -43,21 +40,19 @@ def compare(
 ) -> ComparisonRecord:
     """Measure and judge the configs. Raise RunFailed if no config could run at all."""
     check(request)
-    with WorkerFolder() as folder, ForkServers(cancel) as servers:
+    with surroundings_here(cancel, start_worker, clock) as surroundings:
         began = clock()
 
         def report_step(step: str) -> None:
             elapsed_s = clock() - began
             on_progress(Progress(step, 0, elapsed_s, elapsed_s, None, None))
 
-        candidates = make_candidates(request, folder, on_step=report_step, cancel=cancel)
+        candidates = make_candidates(request, surroundings.folder, on_step=report_step, cancel=cancel)
         prepared_s = clock() - began
         earlier_s = 0.0
         if request.earlier is not None:
             check_same_files(request.earlier, candidates)
             earlier_s = request.earlier.protocol.elapsed_s
-        surroundings = Surroundings(read_machine(), folder, Watch(), clock, start_worker or servers.start)
-        if request.earlier is not None:
             check_same_machine(request.earlier.machine, surroundings.machine)
         counters = read_counters()
         measuring = Measuring(
@@ -66,24 +61,30 @@ def compare(
             surroundings,
             began=request.began + prepared_s - earlier_s,  # the budget excludes preparation
             on_progress=on_progress,
-            cancel=cancel,
         )
-        try:
-            measuring.run()
-        finally:
-            surroundings.watch.close()
-        return _record(request, measuring, surroundings, read_counters().since(counters))
+        measuring.run()
+        return _record(request, measuring, surroundings.machine, read_counters().since(counters))
 
 
 def _record(
-    request: CompareRequest, measuring: Measuring, surroundings: Surroundings, counters: Counters
+    request: CompareRequest, measuring: Measuring, machine: Machine, counters: Counters
 ) -> ComparisonRecord:
-    runs, verdicts = measuring.evidence.runs(), measuring.verdicts
-    now = datetime.now(UTC)
+    evidence, verdicts = measuring.evidence, measuring.verdicts
+    runs, now = evidence.runs(), datetime.now(UTC)
+    earlier_s = 0.0 if request.earlier is None else request.earlier.protocol.elapsed_s
+    circumstances = Circumstances(
+        machine=machine,
+        counters=counters,
+        elapsed_s=measuring.elapsed_s - earlier_s,
+        software=evidence.software(),
+        shared=any(name in os.environ for name in HUB_VARIABLES),
+        default_s=measuring.budget_s if measuring.took_longer else None,
+    )
+    pairs = [evidence.pairs(label) for label in request.labels[1:]]
     return comparison_record(
         request,
-        measuring.evidence,
-        surroundings.machine,
+        evidence,
+        machine,
         id=new_id(now),
         created_utc=now.isoformat(timespec="seconds"),
         budget_s=measuring.budget_s,
@@ -92,7 +93,7 @@ def _record(
         verdicts=verdicts,
         doubts=(
             *provisional_answers(runs, verdicts, Criteria(request.smallest_effect)),
-            *_doubts(request, measuring, surroundings, counters, runs),
+            *doubts_of(runs, verdicts, pairs, evidence.agreement, circumstances),
         ),
     )
 
@@ -128,29 +129,4 @@ def comparison_record(
         runs=runs,
         agreement=evidence.agreement,
         **fields,
-    )
-
-
-def _doubts(
-    request: CompareRequest,
-    measuring: Measuring,
-    surroundings: Surroundings,
-    counters: Counters,
-    runs: tuple[Run, ...],
-) -> tuple[Doubt, ...]:
-    evidence = measuring.evidence
-    earlier_s = 0.0 if request.earlier is None else request.earlier.protocol.elapsed_s
-    return doubts_of(
-        runs,
-        measuring.verdicts,
-        [evidence.pairs(label) for label in request.labels[1:]],
-        evidence.agreement,
-        Circumstances(
-            machine=surroundings.machine,
-            counters=counters,
-            elapsed_s=measuring.elapsed_s - earlier_s,
-            software=evidence.software(),
-            shared=any(name in os.environ for name in HUB_VARIABLES),
-            default_s=measuring.budget_s if measuring.took_longer else None,
-        ),
     )

@@ -15,9 +15,10 @@ from workbench.judge.decoding_points import decode_pairs
 from workbench.judge.task_rounds import TaskRounds
 from workbench.judge.verdict import is_enough
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interleaved import Ask, Process, Task, TaskAnswer
+from workbench.measurement.interleaved import Task, TaskAnswer
 from workbench.measurement.limits import OnProgress
-from workbench.measurement.rounds import StartWorker
+from workbench.measurement.participant import Participant
+from workbench.measurement.surroundings import StartWorker
 from workbench.models.decoding import DecodingNames, cache_feeds
 from workbench.records.decoding import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord, What
 from workbench.worker.launch import Worker
@@ -113,12 +114,12 @@ class _Decoding(TaskRounds[DecodingRecord]):
             notes=(),
         )
 
-    def open(self, process: Process, ask: Ask) -> dict[str, Any]:
+    def open(self, participant: Participant) -> None:
         """Make the loop over tokens and warm it up; the logits are kept once, on the baseline's tokens."""
-        candidate, request = process.candidate, self._request
+        candidate, request = participant.candidate, self._request
         feeds = read_values(candidate.feeds)[0]
         names = {**asdict(request.names), "empty_shapes": cache_feeds(request.names, feeds)}
-        opened: dict[str, Any] = ask(
+        opened = participant.ask(
             "decoder",
             "first run",
             names=names,
@@ -128,10 +129,10 @@ class _Decoding(TaskRounds[DecodingRecord]):
         ).body
         gathered = self.gathered[candidate.label]
         if self._tokens and gathered.outputs is None:
-            path = self.setup.folder / f"{process.worker.name}.logits"
-            ask("decode", "outputs", **self._body(self._tokens), logits=str(path))
+            path = self.surroundings.folder / f"{participant.worker.name}.logits"
+            participant.ask("decode", "outputs", **self._body(self._tokens), logits=str(path))
             gathered.outputs = path
-        return opened
+        participant.outcome.io = opened.get("io")
 
     def take(self, answer: TaskAnswer) -> None:
         """Keep the times of a pass and the tokens that it picked."""

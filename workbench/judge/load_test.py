@@ -6,16 +6,16 @@ import threading
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from workbench.errors import RunFailed
 from workbench.judge.load_points import load_notes, load_pairs
 from workbench.judge.load_request import MOST_REQUESTS, LoadRequest, Sessions
 from workbench.judge.task_rounds import TaskRounds
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interleaved import Ask, Process, Task, TaskAnswer
+from workbench.measurement.interleaved import Task, TaskAnswer
 from workbench.measurement.limits import OnProgress
-from workbench.measurement.rounds import StartWorker
+from workbench.measurement.participant import Participant
+from workbench.measurement.surroundings import StartWorker
 from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.load_test import (
     LoadPoint,
@@ -25,9 +25,6 @@ from workbench.records.load_test import (
     LoadVerdict,
 )
 from workbench.worker.launch import Worker
-
-MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
-MEMORY_SHARE = 0.6
 
 
 def measure_load(
@@ -79,25 +76,20 @@ class _LoadMeasuring(TaskRounds[LoadTestRecord]):
                 for point in self._request.points
                 for run in runs[1:]
             ),
-            notes=load_notes(runs, self.machine.usable_cores),
+            notes=load_notes(runs, self.surroundings.machine.usable_cores),
         )
 
-    def open(self, process: Process, ask: Ask) -> dict[str, Any]:
+    def open(self, participant: Participant) -> None:
         """Run once, write the outputs of the first round, and make the sessions of the callers."""
-        candidate = process.candidate
-        ask("first_run", "first run", feeds=str(candidate.feeds))
-        gathered = self.gathered[candidate.label]
+        label = participant.outcome.label
+        participant.ask("first_run", "first run", feeds=str(participant.candidate.feeds))
+        gathered = self.gathered[label]
         if gathered.outputs is None:
-            path = self.setup.folder / f"{process.worker.name}.outputs"
-            ask("outputs", "outputs", path=str(path))
+            path = self.surroundings.folder / f"{participant.worker.name}.outputs"
+            participant.ask("outputs", "outputs", path=str(path))
             gathered.outputs = path
-        opened: dict[str, Any] = ask(
-            "callers",
-            "load",
-            sessions=self._sessions(candidate.label).count,
-            callers=self._request.most_callers,
-        ).body
-        return opened
+        sessions, callers = self._sessions(label).count, self._request.most_callers
+        participant.ask("callers", "load", sessions=sessions, callers=callers)
 
     def take(self, answer: TaskAnswer) -> None:
         """Keep the answers of a slice of load."""
@@ -130,9 +122,8 @@ class _LoadMeasuring(TaskRounds[LoadTestRecord]):
         """Return all candidates that run in one group, or one by one if memory is short."""
         alive = self.alive()
         sessions = sum(self._sessions(candidate.label).count for candidate in alive)
-        needed = sessions * MEMORY_PER_MODEL_BYTE * self.compared.model_bytes
-        limit = self.machine.memory_limit_bytes or self.machine.memory_bytes
-        return [alive] if needed <= MEMORY_SHARE * limit else [[candidate] for candidate in alive]
+        together = self.surroundings.has_room(sessions * self.compared.model_bytes)
+        return [alive] if together else [[candidate] for candidate in alive]
 
     def _sessions(self, label: str) -> Sessions:
         return self._request.sessions[self.compared.labels.index(label)]

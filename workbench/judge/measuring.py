@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-import threading
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from statistics import median
 
 from workbench.errors import RunFailed
@@ -20,31 +16,16 @@ from workbench.judge.race import SELECTION_SHARE, Race
 from workbench.judge.sequential import CONFIDENCE, MIN_ROUNDS, interval, planned_look
 from workbench.judge.verdict import Criteria, is_enough, judge
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interference import Watch
 from workbench.measurement.limits import OnProgress, Progress
-from workbench.measurement.rounds import Round, Setup, StartWorker
+from workbench.measurement.rounds import Round, Setup
+from workbench.measurement.surroundings import Surroundings
 from workbench.records.comparison import Verdict
-from workbench.records.machine import Machine
 from workbench.records.run import Failure
 from workbench.text import shorten
-from workbench.worker.launch import Worker
 
 SAMPLING_S = 0.65  # per round and config: most of the time that a round takes
 RACE_BUDGET = 2.0  # times the default: rounds to select and rounds to confirm
-MEMORY_SHARE = 0.6  # share of the machine's memory for the workers of a round
-MEMORY_PER_MODEL_BYTE = 3  # weights, their prepacked copies, activations
 BUSY = "the machine is busy, so it takes longer"
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """The machine interface of the measuring loop; tests supply their own clock and workers."""
-
-    machine: Machine
-    folder: Path
-    watch: Watch
-    clock: Callable[[], float] = time.perf_counter
-    start_worker: StartWorker = Worker
 
 
 class Measuring:
@@ -58,7 +39,6 @@ class Measuring:
         *,
         began: float,
         on_progress: OnProgress = lambda _: None,
-        cancel: threading.Event | None = None,
     ) -> None:
         self.evidence = Evidence(request, candidates)
         self.verdicts: tuple[Verdict, ...] = ()
@@ -74,15 +54,12 @@ class Measuring:
         self._surroundings = surroundings
         self._began = began
         self._on_progress = on_progress
-        self._cancel = cancel
         self._rng = random.Random(request.seed)
         self._passes = 0  # over all configs; several rounds per pass if memory is short
         self._settled: set[str] = set()
         self._race = Race() if request.race else None
         self._round_s: float | None = None
         self._setup = Setup(
-            folder=surroundings.folder,
-            usable_cores=surroundings.machine.usable_cores,
             pacing_s=request.pacing_s,
             sampling_s=SAMPLING_S * len(candidates),
             limits=request.limits,
@@ -165,15 +142,12 @@ class Measuring:
         for group in self._groups(self._running()):
             self.rounds += 1
             outcomes = Round(
+                self._surroundings,
                 replace(self._setup, waits_for_clean=self._waits_for_clean(), sampling_s=self._sampling_s()),
                 self.rounds,
                 rng=self._rng,
-                watch=self._surroundings.watch,
                 began=self._began,
-                cancel=self._cancel,
                 on_step=self._report,
-                clock=self._surroundings.clock,
-                start_worker=self._surroundings.start_worker,
             ).run(group, with_outputs=with_outputs)
             self.evidence.add(outcomes)
             if self.evidence.failure("A") is not None:
@@ -183,10 +157,7 @@ class Measuring:
 
     def _groups(self, alive: list[Candidate]) -> list[list[Candidate]]:
         """Return all configs in one group, or each candidate with the baseline if memory is short."""
-        needed = len(alive) * MEMORY_PER_MODEL_BYTE * self._request.model_bytes
-        machine = self._surroundings.machine
-        limit = machine.memory_limit_bytes or machine.memory_bytes
-        if len(alive) > 2 and needed > MEMORY_SHARE * limit:
+        if len(alive) > 2 and not self._surroundings.has_room(len(alive) * self._request.model_bytes):
             return [[alive[0], candidate] for candidate in alive[1:]]
         return [alive]
 

@@ -7,7 +7,6 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -19,22 +18,12 @@ from workbench.judge.pairs import Pair, population_of
 from workbench.judge.tolerance import required_sqnr_db
 from workbench.judge.verdict import Criteria, judge
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.interference import Watch
-from workbench.measurement.interleaved import (
-    Ask,
-    InterleavedRound,
-    InterleavedSetup,
-    Process,
-    Task,
-    TaskAnswer,
-)
+from workbench.measurement.interleaved import InterleavedRound, Task, TaskAnswer
 from workbench.measurement.limits import OnProgress, Progress
-from workbench.measurement.machine import read_machine
-from workbench.measurement.rounds import StartWorker
+from workbench.measurement.participant import Participant
+from workbench.measurement.surroundings import StartWorker, Surroundings, surroundings_here
 from workbench.records.comparison import OutputAgreement, Verdict
-from workbench.records.machine import Machine
 from workbench.records.run import Failure
-from workbench.worker.launch import WorkerFolder
 from workbench.worker.values import read_values
 
 Record = TypeVar("Record")
@@ -56,8 +45,7 @@ class Gathered:
 class TaskRounds(ABC, Generic[Record]):
     """A measurement in progress. Subclasses say what a round does and what its answers mean."""
 
-    machine: Machine
-    setup: InterleavedSetup
+    surroundings: Surroundings
     candidates: tuple[Candidate, ...]
     gathered: dict[str, Gathered]
 
@@ -73,13 +61,10 @@ class TaskRounds(ABC, Generic[Record]):
         def report_step(step: str) -> None:
             self._on_progress(Progress(step, 0, 0.0, self.budget_s, None, None))
 
-        with WorkerFolder() as folder, closing(Watch()) as watch:
+        with surroundings_here(cancel, start_worker) as self.surroundings:
+            folder = self.surroundings.folder
             self.candidates = make_candidates(self.compared, folder, on_step=report_step, cancel=cancel)
             self.gathered = {row.label: Gathered(failure=row.failure) for row in self.candidates}
-            self.machine = read_machine()
-            self.setup = InterleavedSetup(
-                folder, self.machine.usable_cores, self.compared.limits, watch, cancel, start_worker
-            )
             self.began = time.perf_counter()
             self.run()
             return self.record()
@@ -93,7 +78,7 @@ class TaskRounds(ABC, Generic[Record]):
         """Return the record with its verdicts."""
 
     @abstractmethod
-    def open(self, process: Process, ask: Ask) -> dict[str, Any]:
+    def open(self, participant: Participant) -> None:
         """Prepare a process after its session was made."""
 
     @abstractmethod
@@ -117,16 +102,17 @@ class TaskRounds(ABC, Generic[Record]):
             remaining_s = None if not fraction else max(0.0, elapsed_s / fraction - elapsed_s)
             self._on_progress(Progress(step, number, elapsed_s, self.budget_s, fraction, remaining_s))
 
-        round_ = InterleavedRound(self.setup, number, self._rng, self.open, report)
-        for process in round_.run(candidates, tasks):
-            gathered = self.gathered[process.candidate.label]
-            gathered.failure = gathered.failure or process.failure
-            if process.loaded:
-                gathered.providers = tuple(process.loaded["providers"])
-                gathered.threads = process.loaded["threads"]
-            gathered.io = process.opened.get("io", gathered.io)
-            if number and process.usage.get("rss_bytes") is not None:
-                gathered.rss_bytes.append(process.usage["rss_bytes"])
+        round_ = InterleavedRound(
+            self.surroundings, self.compared.limits, number, self._rng, self.open, report
+        )
+        for outcome in round_.run(candidates, tasks):
+            gathered = self.gathered[outcome.label]
+            gathered.failure = gathered.failure or outcome.failure
+            if outcome.providers:
+                gathered.providers, gathered.threads = outcome.providers, outcome.threads
+            gathered.io = outcome.io or gathered.io
+            if number and outcome.rss_bytes is not None:
+                gathered.rss_bytes.append(outcome.rss_bytes)
         for answer in round_.answers:
             self.take(answer)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import threading
 import time
 from dataclasses import dataclass
 
@@ -167,10 +166,6 @@ def threads_of(pid: int) -> frozenset[int]:
         return frozenset(int(thread) for thread in os.listdir(f"/proc/{pid}/task"))  # noqa: PTH208
     except OSError:
         return frozenset()
-
-
-def this_thread() -> int:
-    return threading.get_native_id()
 
 
 def steal_s() -> float | None:

@@ -1,14 +1,28 @@
-"""The worker of one candidate in one round, and its results."""
+"""The worker processes of one round: each is started, asked and frozen, and its failure ends it alone."""
 
 from __future__ import annotations
 
+import random
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from workbench.errors import RunFailed, WorkerError
 from workbench.measurement.candidate import Candidate
-from workbench.records.run import Block, Failure, ProcessRecord
+from workbench.measurement.disturbance import reasons
+from workbench.measurement.interference import Reading, others_cpu_s, threads_of
+from workbench.measurement.limits import Limits
+from workbench.measurement.surroundings import Surroundings
+from workbench.records.run import Block, Failure, ProcessRecord, Stage
+from workbench.worker import log
 from workbench.worker.launch import Worker
+from workbench.worker.protocol import Message
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -25,6 +39,7 @@ class Outcome:
     log_text: str = ""
     was_frozen: bool = True  # whether the process was frozen while others were measured
     outputs: Path | None = None
+    rss_bytes: int | None = None  # at the end
 
 
 @dataclass(slots=True)
@@ -34,6 +49,8 @@ class Participant:
     worker: Worker
     candidate: Candidate
     outcome: Outcome
+    limits: Limits
+    cancel: threading.Event | None
     spawn_s: float = 0.0
     import_s: float = 0.0
     loaded: dict[str, Any] = field(default_factory=dict)
@@ -43,8 +60,44 @@ class Participant:
     steady: bool = False
     blocks: list[Block] = field(default_factory=list)
 
-    def finish(self, number: int, end: dict[str, Any]) -> None:
-        """Put the record of this round into the outcome; `end` is the worker's last answer."""
+    def attempt(self, stage: Stage, work: Callable[[], T]) -> T | None:
+        """Run one step and record a failure; the other configs continue."""
+        try:
+            self.worker.thaw()
+            return work()
+        except (RunFailed, WorkerError) as error:
+            tail = log.tail(self.worker.log_text())
+            self.outcome.failure = Failure(stage, error.problem, error.fix, tail)
+            self.worker.close()
+            return None
+
+    def ask(self, kind: str, stage: str, **body: Any) -> Message:
+        """Send a command to the worker and wait for the answer."""
+        limit_s = self.limits.load_s if kind == "load" else self.limits.run_s
+        return self.worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self.cancel)
+
+    def greet(self) -> None:
+        """Wait until the worker is ready."""
+        hello = self.worker.hello(timeout_s=self.limits.start_s, cancel=self.cancel)
+        self.spawn_s, self.import_s = hello["spawn_s"], hello["import_s"]
+        self.outcome.versions = hello["versions"]
+
+    def load(self) -> None:
+        """Make the session."""
+        model, plan = str(self.candidate.model), dict(self.candidate.plan)
+        self.loaded = self.ask("load", "load", model=model, plan=plan).body
+        self.outcome.providers = tuple(self.loaded["providers"])
+        self.outcome.threads = self.loaded["threads"]
+
+    def finish(self) -> dict[str, Any]:
+        """Return what the worker says of itself at the end."""
+        end: dict[str, Any] = self.ask("usage", "run").body
+        self.outcome.rss_bytes = end.get("rss_bytes")
+        return end
+
+    def finish_record(self, number: int) -> None:
+        """Put the record of this round into the outcome."""
+        end = self.finish()
         self.outcome.providers = tuple(end["providers"])
         self.outcome.record = ProcessRecord(
             round=number,
@@ -61,3 +114,81 @@ class Participant:
             peak_rss_bytes=end["peak_rss_bytes"],
             feeds=self.feeds,
         )
+
+
+class ProcessRound:
+    """A round of fresh processes: their start, their order, and the machine use of others meanwhile."""
+
+    def __init__(
+        self,
+        surroundings: Surroundings,
+        limits: Limits,
+        number: int,
+        rng: random.Random,
+        on_step: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.surroundings = surroundings
+        self.limits = limits
+        self.number = number
+        self.on_step = on_step
+        self.participants: list[Participant] = []
+        self._rng = rng
+
+    def start(self, stack: ExitStack, candidates: Iterable[Candidate]) -> None:
+        """Start a process for each candidate."""
+        for candidate in candidates:
+            start = self.surroundings.start_worker
+            if candidate.engine is not None:
+                start = partial(Worker, engine=candidate.engine)
+            worker = start(
+                self.surroundings.folder,
+                name=f"{candidate.label}-{self.number}-{self._rng.getrandbits(24):06x}",
+                python=candidate.interpreter,
+                memory_bytes=self.limits.memory_bytes,
+            )
+            outcome, cancel = Outcome(candidate.label), self.surroundings.cancel
+            self.participants.append(
+                Participant(stack.enter_context(worker), candidate, outcome, self.limits, cancel)
+            )
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Return the outcome of each candidate."""
+        return [participant.outcome for participant in self.participants]
+
+    def alive(self) -> list[Participant]:
+        """Return those that have not failed."""
+        return [participant for participant in self.participants if participant.outcome.failure is None]
+
+    def shuffled(self, items: Iterable[T]) -> list[T]:
+        """Return the items in a random order."""
+        shuffled = list(items)
+        self._rng.shuffle(shuffled)
+        return shuffled
+
+    def interference(
+        self,
+        before: Reading | None,
+        after: Reading | None,
+        *,
+        wall_s: float,
+        run_delay_s: float | None,
+        threads: int | None,
+    ) -> tuple[float | None, float, tuple[str, ...]]:
+        """Return the CPU time of others between two readings, the time between, and why it disturbs.
+
+        Our own are the workers' threads (frozen ones use no CPU time) and this thread.
+        """
+        workers = (threads_of(participant.worker.pid) for participant in self.participants)
+        ours = frozenset({threading.get_native_id()}).union(*workers)
+        others_s = others_cpu_s(before, after, ours)
+        window_s = wall_s if before is None or after is None else max(after.at - before.at, wall_s)
+        disturbed = reasons(
+            wall_s=wall_s,
+            window_s=window_s,
+            run_delay_s=run_delay_s,
+            others_cpu_s=others_s,
+            threads=threads,
+            usable_cores=self.surroundings.machine.usable_cores,
+        )
+        return others_s, window_s, disturbed

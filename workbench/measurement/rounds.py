@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import random
-import threading
-import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from statistics import median
-from typing import Any, TypeVar
 
-from workbench.errors import RunFailed, WorkerError
-from workbench.measurement import interference
 from workbench.measurement.candidate import Candidate
-from workbench.measurement.disturbance import reasons
 from workbench.measurement.limits import Limits
-from workbench.measurement.participant import Outcome, Participant
-from workbench.records.run import Block, Failure, Stage
-from workbench.worker import log
-from workbench.worker.launch import Worker
+from workbench.measurement.participant import Outcome, Participant, ProcessRound
+from workbench.measurement.surroundings import Surroundings
+from workbench.records.run import Block, Stage
 from workbench.worker.protocol import Message
-
-_T = TypeVar("_T")
 
 BLOCK_S = 0.010  # shorter blocks scatter less, longer ones waste less: see docs/measuring.md
 LEAD_IN_S = 0.010  # a run this soon after thawing is notably slower
@@ -37,137 +27,76 @@ WARM_UP_FLOOR_S = 0.04
 WARM_UP_FLOOR_RUNS = 4
 WARM_UP_BOUND_S = 1.5
 
-StartWorker = Callable[..., Worker]  # the constructor of Worker, or of a fake one in tests
-
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The constants of all rounds of a comparison."""
+    """How the rounds of a comparison sample."""
 
-    folder: Path
-    usable_cores: int
     pacing_s: float | None = None
     sampling_s: float = 0.5  # for all configs together
-    block_s: float = BLOCK_S
     waits_for_clean: bool = True  # sample longer until enough cycles are clean
     limits: Limits = field(default_factory=Limits)
 
 
-class Round:
+class Round(ProcessRound):
     """One round. `began` is the comparison's start, so that blocks of all rounds share one time axis."""
 
     def __init__(
         self,
+        surroundings: Surroundings,
         setup: Setup,
         number: int,
         *,
         rng: random.Random,
-        watch: interference.Watch,
         began: float,
-        cancel: threading.Event | None = None,
         on_step: Callable[[str], None] = lambda _: None,
-        clock: Callable[[], float] = time.perf_counter,
-        start_worker: StartWorker = Worker,
     ) -> None:
+        super().__init__(surroundings, setup.limits, number, rng, on_step)
         self._setup = setup
-        self._number = number
-        self._rng = rng
-        self._watch = watch
         self._began = began
-        self._cancel = cancel
-        self._on_step = on_step
-        self._clock = clock
-        self._start_worker = start_worker
-        self._participants: list[Participant] = []
+        self._clock = surroundings.clock
         self._awake: Participant | None = None  # the one that is not frozen while all sample
         self._continues = False  # whether its block follows one of its own
 
     def run(self, candidates: Sequence[Candidate], *, with_outputs: bool) -> list[Outcome]:
         """Measure these configs together and return their outcomes."""
         with ExitStack() as stack:
-            for candidate in candidates:
-                self._participants.append(self._participant(stack, candidate))
-            for participant in self._participants:
-                self._attempt(participant, "start", self._greet)
+            self.start(stack, candidates)
+            for participant in self.participants:
+                participant.attempt("start", participant.greet)
             steps: tuple[tuple[Stage, Callable[[Participant], None]], ...] = (
-                ("load", self._load),
-                ("first run", lambda participant: self._first_run(participant, with_outputs)),
+                ("load", Participant.load),
+                ("first run", partial(self._first_run, with_outputs)),
                 ("warm-up", self._warm_up),
             )
             for stage, work in steps:
-                for participant in self._shuffled():
-                    self._on_step(f"{participant.outcome.label}: {stage}")
-                    self._attempt(participant, stage, work)
+                for participant in self.shuffled(self.alive()):
+                    self.on_step(f"{participant.outcome.label}: {stage}")
+                    participant.attempt(stage, partial(work, participant))
                     participant.worker.freeze()
-            self._on_step("sampling")
+            self.on_step("sampling")
             self._sample()
             if self._awake is not None:
                 self._awake.worker.freeze()
-            for participant in self._shuffled():
-                self._attempt(participant, "run", self._finish)
-            for participant in self._participants:
+            for participant in self.shuffled(self.alive()):
+                participant.attempt("run", partial(participant.finish_record, self.number))
+            for participant in self.participants:
                 participant.outcome.log_text = participant.worker.log_text()
                 participant.outcome.was_frozen = participant.worker.can_freeze
                 participant.worker.kill()  # all at once: a large model takes a while to leave memory
-        return [participant.outcome for participant in self._participants]
+        return self.outcomes
 
-    def _participant(self, stack: ExitStack, candidate: Candidate) -> Participant:
-        name = f"{candidate.label}-{self._number}-{self._rng.getrandbits(24):06x}"
-        start = self._start_worker if candidate.engine is None else partial(Worker, engine=candidate.engine)
-        worker = start(
-            self._setup.folder,
-            name=name,
-            python=candidate.interpreter,
-            memory_bytes=self._setup.limits.memory_bytes,
-        )
-        return Participant(stack.enter_context(worker), candidate, Outcome(candidate.label))
-
-    def _shuffled(self) -> list[Participant]:
-        alive = [participant for participant in self._participants if participant.outcome.failure is None]
-        self._rng.shuffle(alive)
-        return alive
-
-    def _attempt(
-        self, participant: Participant, stage: Stage, work: Callable[[Participant], _T]
-    ) -> _T | None:
-        """Run one step and record a failure; the other configs continue."""
-        try:
-            participant.worker.thaw()
-            return work(participant)
-        except (RunFailed, WorkerError) as error:
-            tail = log.tail(participant.worker.log_text())
-            participant.outcome.failure = Failure(stage, error.problem, error.fix, tail)
-            participant.worker.close()
-            return None
-
-    def _greet(self, participant: Participant) -> None:
-        hello = participant.worker.hello(timeout_s=self._setup.limits.start_s, cancel=self._cancel)
-        participant.spawn_s, participant.import_s = hello["spawn_s"], hello["import_s"]
-        participant.outcome.versions = hello["versions"]
-
-    def _ask(self, participant: Participant, kind: str, stage: str, **body: Any) -> Message:
-        limit_s = self._setup.limits.load_s if kind == "load" else self._setup.limits.run_s
-        return participant.worker.request(kind, body, stage=stage, timeout_s=limit_s, cancel=self._cancel)
-
-    def _load(self, participant: Participant) -> None:
-        model, plan = str(participant.candidate.model), dict(participant.candidate.plan)
-        participant.loaded = self._ask(participant, "load", "load", model=model, plan=plan).body
-        participant.outcome.providers = tuple(participant.loaded["providers"])
-        participant.outcome.threads = participant.loaded["threads"]
-
-    def _first_run(self, participant: Participant, with_outputs: bool) -> None:
-        feeds = str(participant.candidate.feeds)
-        first = self._ask(participant, "first_run", "first run", feeds=feeds).body
+    def _first_run(self, with_outputs: bool, participant: Participant) -> None:
+        first = participant.ask("first_run", "first run", feeds=str(participant.candidate.feeds)).body
         participant.first_run_s, participant.outcome.io = first["first_run_s"], first["io"]
         participant.feeds = first["feeds"]
         if with_outputs:
-            path = self._setup.folder / f"{participant.worker.name}.outputs"
-            self._ask(participant, "outputs", "outputs", path=str(path))
+            path = self.surroundings.folder / f"{participant.worker.name}.outputs"
+            participant.ask("outputs", "outputs", path=str(path))
             participant.outcome.outputs = path
 
     def _warm_up(self, participant: Participant) -> None:
-        answer = self._ask(
-            participant,
+        answer = participant.ask(
             "warm_up",
             "warm-up",
             floor_s=WARM_UP_FLOOR_S,
@@ -175,13 +104,13 @@ class Round:
             floor_runs=WARM_UP_FLOOR_RUNS,
             pacing_s=self._setup.pacing_s,
         )
-        participant.warmup_s, participant.steady = _seconds(answer.payload), bool(answer.body["steady"])
+        participant.warmup_s, participant.steady = seconds_of(answer.payload), bool(answer.body["steady"])
 
     def _sample(self) -> None:
         """Run cycles of A B B A (order drawn anew each time) until enough are clean or time runs out."""
         began = self._clock()
         cycles = clean = 0
-        while len(alive := self._shuffled()) > 0:
+        while alive := self.shuffled(self.alive()):
             cycle = alive + alive[::-1]
             clean += self._cycle(cycle) or not self._setup.waits_for_clean
             cycles += 1
@@ -195,30 +124,27 @@ class Round:
 
         The load is read once per cycle: a reading around each block would take as long as the block.
         """
-        before = self._watch.read()
+        before = self.surroundings.watch.read()
         blocks = []
         for participant in cycle:
             self._wake(participant)
             blocks.append((participant, self._block(participant)))
-        after = self._watch.read()
+        after = self.surroundings.watch.read()
         answered = [(participant, block) for participant, block in blocks if block is not None]
         if len(answered) < len(cycle):
             return False
         wall_s = sum(block.wall_s for _, block in answered)
         delays_s = [block.run_delay_s for _, block in answered if block.run_delay_s is not None]
-        others_s = interference.others_cpu_s(before, after, self._own_threads())
-        window_s = wall_s if before is None or after is None else max(after.at - before.at, wall_s)
-        disturbed = reasons(
+        others_s, window_s, disturbed = self.interference(
+            before,
+            after,
             wall_s=wall_s,
-            window_s=window_s,
             run_delay_s=sum(delays_s) if delays_s else None,
-            others_cpu_s=others_s,
             threads=_most_threads(participant.outcome.threads for participant in cycle),
-            usable_cores=self._setup.usable_cores,
         )
         for participant, block in answered:
             others = None if others_s is None else others_s * block.wall_s / window_s
-            order = sum(len(other.blocks) for other in self._participants)
+            order = sum(len(other.blocks) for other in self.participants)
             participant.blocks.append(replace(block, order=order, others_cpu_s=others, disturbed=disturbed))
         return not disturbed
 
@@ -234,7 +160,7 @@ class Round:
         if participant.outcome.failure is not None:
             return None
         start_s = self._clock() - self._began
-        answer = self._attempt(participant, "run", self._run_block)
+        answer = participant.attempt("run", partial(self._run_block, participant))
         if answer is None:
             return None
         delay_ns = answer.body["run_delay_ns"]
@@ -242,26 +168,20 @@ class Round:
             order=0,
             start_s=start_s,
             wall_s=answer.body["wall_ns"] / 1e9,
-            samples_s=_seconds(answer.payload),
+            samples_s=seconds_of(answer.payload),
             own_cpu_s=answer.body["cpu_ns"] / 1e9,
             run_delay_s=None if delay_ns is None else delay_ns / 1e9,
             others_cpu_s=None,
             disturbed=(),
         )
 
-    def _own_threads(self) -> frozenset[int]:
-        """Return the threads of this round's workers (frozen ones use no CPU time) and this thread."""
-        workers = (interference.threads_of(participant.worker.pid) for participant in self._participants)
-        return frozenset({interference.this_thread()}).union(*workers)
-
     def _run_block(self, participant: Participant) -> Message:
         run_s = median(participant.warmup_s[len(participant.warmup_s) // 2 :])
         short = run_s <= LEAD_IN_S and self._setup.pacing_s is None
-        return self._ask(
-            participant,
+        return participant.ask(
             "block",
             "run",
-            seconds=max(self._setup.block_s, LEAST_RUNS * run_s) if short else self._setup.block_s,
+            seconds=max(BLOCK_S, LEAST_RUNS * run_s) if short else BLOCK_S,
             min_runs=1,
             max_runs=MAX_RUNS_A_BLOCK,
             pacing_s=self._setup.pacing_s,
@@ -269,11 +189,9 @@ class Round:
             lead_in=int(short and not self._continues),
         )
 
-    def _finish(self, participant: Participant) -> None:
-        participant.finish(self._number, self._ask(participant, "usage", "run").body)
 
-
-def _seconds(payload: bytes) -> tuple[float, ...]:
+def seconds_of(payload: bytes) -> tuple[float, ...]:
+    """Return the nanoseconds of an answer as seconds."""
     return tuple(sample / 1e9 for sample in array("q", payload))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import median
@@ -13,10 +12,11 @@ from workbench.config import Config
 from workbench.errors import RunFailed
 from workbench.judge.continuing import check_same_file, check_same_machine, last_round
 from workbench.judge.evidence import Evidence
-from workbench.judge.measuring import MEMORY_PER_MODEL_BYTE, MEMORY_SHARE, SAMPLING_S, Surroundings
+from workbench.judge.measuring import SAMPLING_S
 from workbench.measurement.candidate import Candidate
 from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.rounds import Round, Setup
+from workbench.measurement.surroundings import Surroundings
 from workbench.records.run import label_of
 from workbench.records.study import Stage, State, StudyCandidate, StudyRecord
 from workbench.search.admission import Admission
@@ -46,7 +46,6 @@ class LocalBench:
         *,
         on_progress: OnProgress = lambda _: None,
         on_measured: Callable[[LocalBench], None] = lambda _: None,
-        cancel: threading.Event | None = None,
     ) -> None:
         self.entries: dict[str, Entry] = {}
         self.rounds = 0
@@ -54,7 +53,7 @@ class LocalBench:
         self._surroundings = surroundings
         self._on_progress = on_progress
         self._on_measured = on_measured
-        self._cancel = cancel
+        self._cancel = surroundings.cancel
         self._began = surroundings.clock()
         self._earlier_s = 0.0 if request.earlier is None else request.earlier.elapsed_s
         self._rng = random.Random(request.seed)
@@ -64,7 +63,7 @@ class LocalBench:
         self._comparison = request.comparison(request.base, request.base)
         self._feeds = surroundings.folder / "feeds"
         write_values(self._feeds, request.inputs.feeds)
-        self._admission = Admission(request, self._feeds, cancel=cancel, on_step=self.report)
+        self._admission = Admission(request, self._feeds, cancel=self._cancel, on_step=self.report)
         self._limits = request.limits
         if request.earlier is not None:
             self.evidence = self._recall(request.earlier)
@@ -120,10 +119,8 @@ class LocalBench:
 
     def measure(self, labels: Sequence[str]) -> None:
         """Measure one round of the default and these candidates, in groups that fit into memory."""
-        machine = self._surroundings.machine
-        limit = machine.memory_limit_bytes or machine.memory_bytes
-        needed = (len(labels) + 1) * MEMORY_PER_MODEL_BYTE * self._request.model.file_bytes
-        for group in [list(labels)] if needed <= MEMORY_SHARE * limit else [[label] for label in labels]:
+        together = self._surroundings.has_room((len(labels) + 1) * self._request.model.file_bytes)
+        for group in [list(labels)] if together else [[label] for label in labels]:
             self._round(group)
 
     @property
@@ -203,9 +200,8 @@ class LocalBench:
             self.report(f"{names}, {step}")
 
         outcomes = Round(
+            self._surroundings,
             Setup(
-                folder=self._surroundings.folder,
-                usable_cores=self._surroundings.machine.usable_cores,
                 pacing_s=self._request.pacing_s,
                 sampling_s=SAMPLING_S * len(group),
                 waits_for_clean=self.evidence.population() == "undisturbed",
@@ -213,12 +209,8 @@ class LocalBench:
             ),
             self.rounds,
             rng=self._rng,
-            watch=self._surroundings.watch,
             began=self._began,
-            cancel=self._cancel,
             on_step=report_step,
-            clock=self._surroundings.clock,
-            start_worker=self._surroundings.start_worker,
         ).run(group, with_outputs=any(not self._tally.is_measured(label) for label in (BASELINE, *labels)))
         self.evidence.add(outcomes)
         self._load(labels)

@@ -12,12 +12,9 @@ from datetime import UTC, datetime
 from workbench.errors import Cancelled, ConfigError
 from workbench.judge.compare import compare, comparison_record
 from workbench.judge.continuing import request_to_continue
-from workbench.judge.measuring import Surroundings
 from workbench.judge.verdict import Criteria, judge
-from workbench.measurement.interference import Watch
 from workbench.measurement.limits import OnProgress, Progress
-from workbench.measurement.machine import read_machine
-from workbench.measurement.rounds import StartWorker
+from workbench.measurement.surroundings import StartWorker, Surroundings, surroundings_here
 from workbench.records.comparison import ComparisonRecord, Verdict
 from workbench.records.display import config_in_words
 from workbench.records.load_test import LoadTestRecord
@@ -31,8 +28,6 @@ from workbench.search.selection import Selection, Suggest
 from workbench.search.standings import BASELINE
 from workbench.search.under_load import load_of
 from workbench.text import counted
-from workbench.worker.forking import ForkServers
-from workbench.worker.launch import WorkerFolder
 
 CONFIRM_LOADS = 6  # rounds of a load test: an interval needs 3
 MOST_BEYOND = 3  # configs beyond a limit that are timed, to say what the goal would cost
@@ -57,8 +52,7 @@ def run_study(
     created_utc = (
         created.isoformat(timespec="seconds") if request.earlier is None else request.earlier.created_utc
     )
-    with WorkerFolder() as folder, ForkServers(cancel) as servers:
-        surroundings = Surroundings(read_machine(), folder, Watch(), clock, start_worker or servers.start)
+    with surroundings_here(cancel, start_worker, clock) as surroundings:
 
         def record_of(bench: LocalBench, **changes: object) -> StudyRecord:
             earlier = request.earlier
@@ -86,9 +80,7 @@ def run_study(
                 on_measured(record_of(bench))
 
         try:
-            bench = LocalBench(
-                request, surroundings, on_progress=on_progress, on_measured=keep, cancel=cancel
-            )
+            bench = LocalBench(request, surroundings, on_progress=on_progress, on_measured=keep)
             bench.start()
             if suggest is None and len(request.space) > LARGE:
                 suggest = Sampler(request.space, request.base, request.seed, len(request.objectives))
@@ -124,8 +116,6 @@ def run_study(
                 f"{error.problem}; every finished round is kept in the history",
                 f"go on with wb.history().open({identity!r}).attach(model).continue_()",
             ) from error
-        finally:
-            surroundings.watch.close()
 
 
 def _check_tried(bench: LocalBench) -> None:

@@ -11,7 +11,7 @@ from workbench.config import Config
 from workbench.judge.load_request import LoadRequest, Sessions
 from workbench.judge.load_test import measure_load
 from workbench.measurement.limits import OnProgress
-from workbench.measurement.rounds import StartWorker
+from workbench.measurement.surroundings import StartWorker
 from workbench.records.load_test import LoadPoint, LoadTestRecord
 from workbench.search.request import StudyRequest
 
