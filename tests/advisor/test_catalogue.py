@@ -124,12 +124,12 @@ def test_each_finding_of_the_catalogue_is_built_or_says_why_not(finding: str) ->
 @pytest.mark.parametrize("finding", [name for name, built in CATALOGUE.items() if not isinstance(built, str)])
 def test_the_rules_of_a_finding_offer_its_whole_fix(finding: str) -> None:
     ids, options = CATALOGUE[finding]
-    texts = [text for rule in rules() if rule.id in ids.split() for text in texts_of(rule.look)]
+    texts = [text for rule in rules() if rule.id in ids.split() for text in texts_of(rule.find)]
     assert [option for option in options.split() if not any(option in text for text in texts)] == []
 
 
 def test_a_fix_that_no_rule_offers_is_missed() -> None:
-    texts = list(texts_of(next(rule.look for rule in rules() if rule.id == "copies-of-inputs")))
+    texts = list(texts_of(next(rule.find for rule in rules() if rule.id == "copies-of-inputs")))
     assert any("io_binding" in text for text in texts)
     assert not any("prefer_nhwc" in text for text in texts)
 

@@ -44,13 +44,14 @@ def test_the_largest_gain_stands_first_and_every_rule_is_accounted_for() -> None
 @pytest.mark.parametrize("subject", get_args(Subject))
 def test_a_finding_on_any_subject_has_its_place(subject: Subject) -> None:
     (first, *_) = look(evidence(NODES)).findings
-    about = replace(first, id="about", gain=Gain(subject, None, None, None, None))
+    about = replace(first, gain=Gain(subject, None, None, None, None))
 
     def finds(_: Evidence) -> Iterator[FindingRecord]:
         yield from (about, first)
 
-    ranked = look(evidence(NODES), [replace(next(iter(rules())), needs=(), look=finds)]).findings
-    assert {finding.id for finding in ranked} == {"about", first.id}
+    ranked = look(evidence(NODES), [replace(rules()[0], id="about", needs=(), find=finds)]).findings
+    assert {finding.gain for finding in ranked} == {about.gain, first.gain}
+    assert {finding.id for finding in ranked} == {"about"}
 
 
 def test_a_rule_that_fails_is_a_line_with_its_cause() -> None:
@@ -58,7 +59,7 @@ def test_a_rule_that_fails_is_a_line_with_its_cause() -> None:
         raise KeyError("nobody thought of this")
         yield
 
-    broken = replace(rules()[0], id="broken", needs=(), look=breaks)
+    broken = replace(rules()[0], id="broken", needs=(), find=breaks)
     record = look(evidence(NODES), (broken, *rules()))
     (line,) = [entry for entry in record.not_looked if entry.id == "broken"]
     assert "KeyError" in line.reason

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from workbench.advisor.finding import Forecast
 from workbench.advisor.weights import Weight, WeightScan
 from workbench.analysis.ablation import AblationRecord
 from workbench.analysis.cold_start import ColdStartRecord
@@ -22,7 +23,7 @@ from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.defaults import Family, family_of
 from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.fidelity import AccuracyRecord
-from workbench.records.findings import Confidence, Fix, Gain
+from workbench.records.findings import Confidence, Gain
 from workbench.records.layers import LayerErrorsRecord
 from workbench.records.machine import Machine
 from workbench.records.preparation import Preparation
@@ -32,7 +33,6 @@ from workbench.records.sensitivity import SensitivityRecord
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
-MOST_NODES = 40  # listed in a finding
 DISPATCH_S = 0.6e-6  # of a node, beside its kernel: measured on a Loop of small nodes
 ON_GPUS = (
     *("CUDAExecutionProvider", "TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"),
@@ -186,6 +186,27 @@ class Evidence:
         """Return the share of this time in a run's, at most 1."""
         return min(1.0, seconds / self.run_s) if self.run_s else 0.0
 
+    def percent(self, nodes: Iterable[NodeRun], digits: int = 0) -> str:
+        """Return the share of these nodes in a run's time as a text."""
+        return f"{self.share(nodes) * 100:.{digits}f} %"
+
+    def saving(
+        self,
+        runs: Sequence[NodeRun],
+        factor: float,
+        confidence: Confidence,
+        *,
+        nodes: Iterable[NodeRun | Node | str] | None = None,
+        interval: Confidence | None = None,
+    ) -> Forecast:
+        """Return a forecast that this part of the time of these nodes can be saved.
+
+        `nodes`: those that the finding is about, if others. `interval`: how sure the factor is, if not as the
+        finding.
+        """
+        gain = self.time_gain(self.cost_s(runs) * factor, interval or confidence)
+        return Forecast(confidence, gain, runs if nodes is None else nodes)
+
     def time_gain(self, saved_s: float, confidence: Confidence) -> Gain:
         """Return a predicted saving, the less confident the wider; unknown without a latency."""
         if not self.run_s:
@@ -193,10 +214,6 @@ class Evidence:
         off, most_s = saved_s * UNSURE[confidence], 0.99 * self.run_s
         low, saved_s, high = saved_s - off, min(saved_s, most_s), min(saved_s + off, most_s)
         return Gain("time", saved_s, low, high, self.share_of(saved_s))
-
-    def config_fix(self, text: str, **changes: Any) -> Fix:
-        """Return a fix that changes these fields of the config."""
-        return Fix("config", text, config=self.config.replace(**changes))
 
     # Accuracy
 
@@ -223,9 +240,23 @@ class Evidence:
 
     # Nodes
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes of the executed graph; none if a provider compiled the graph."""
+        return () if self.ran is None else self.ran.nodes
+
+    def node(self, name: str) -> Node | None:
+        """Return the node of the executed graph, or None."""
+        return None if self.ran is None else self.ran.by_key.get(name)
+
+    def proto(self, name: str) -> NodeProto | None:
+        """Return the node of the prepared file that makes the first output of an executed node, or None."""
+        node = self.node(name)
+        return None if node is None or not node.outputs else self.protos.get(node.outputs[0])
+
     def rows(self, name: str) -> int | None:
         """Return the number of rows that a node of the executed graph makes; None if its shape is unknown."""
-        node = None if self.ran is None else self.ran.by_key.get(name)
+        node = self.node(name)
         info = None if node is None else self.info(node.outputs[0])
         if info is None or info.dims is None:
             return None
@@ -234,7 +265,7 @@ class Evidence:
 
     def weight_of(self, name: str) -> TensorInfo | None:
         """Return the constant second input of a node of the executed graph, if it has one."""
-        node = None if self.ran is None else self.ran.by_key.get(name)
+        node = self.node(name)
         if self.ran is None or node is None or len(node.inputs) < 2:
             return None
         return self.ran.constants.get(node.inputs[1])
@@ -245,44 +276,21 @@ class Evidence:
         infos = (graph.info(name) for graph in known if graph is not None)
         return next((info for info in infos if info is not None and info.dims is not None), None)
 
-    def nearby(
-        self, start: Node, links: Mapping[str, tuple[str, ...]], *, steps: int, forward: bool = False
-    ) -> tuple[Node, ...]:
-        """Return the nodes that are reached from one by these links between operators, the start first."""
-        reached, edge = {start.key: start}, [start]
-        for _ in range(steps):
-            near = [other for node in edge for other in (self.users if forward else self.makers)(node)
-                    if other.op_type in links.get(node.op_type, ()) and other.key not in reached]  # fmt: skip
-            reached |= {node.key: node for node in near}
-            edge = near
-        return tuple(reached.values())
-
     def users(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes of the executed graph that read outputs of this node."""
-        graph = self.ran
-        if graph is None:
-            return ()
-        return tuple(user for name in node.outputs for user in graph.readers.get(name, ()))
+        readers = {} if self.ran is None else self.ran.readers
+        return tuple(user for name in node.outputs for user in readers.get(name, ()))
 
     def makers(self, node: Node) -> tuple[Node, ...]:
         """Return the nodes of the executed graph that produce inputs of this node."""
-        graph = self.ran
-        if graph is None:
-            return ()
-        return tuple(graph.producers[name] for name in node.inputs if name in graph.producers)
+        producers = {} if self.ran is None else self.ran.producers
+        return tuple(producers[name] for name in node.inputs if name in producers)
+
+    def around(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
+        """Return these nodes of the executed graph, each between its makers and its users."""
+        return tuple(near for node in nodes for near in (*self.makers(node), node, *self.users(node)))
 
 
 def is_quantized(config: Config) -> bool:
     """Return whether a config computes in integers."""
     return isinstance(config.precision, DynamicInt8 | StaticInt8 | WeightOnly)
-
-
-def names_of(nodes: Iterable[NodeRun | Node | str]) -> tuple[str, ...]:
-    """Return the distinct names of nodes (a string is a name), at most as many as a finding lists."""
-    return tuple(dict.fromkeys(_name_of(node) for node in nodes))[:MOST_NODES]
-
-
-def _name_of(node: NodeRun | Node | str) -> str:
-    if isinstance(node, str):
-        return node
-    return node.node if isinstance(node, NodeRun) else node.key

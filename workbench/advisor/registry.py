@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from workbench.advisor.evidence import Evidence
@@ -28,7 +28,7 @@ FAMILIES = (
     "loading",
     "ort_warnings",
 )
-Look = Callable[[Evidence], Iterator[FindingRecord]]
+Find = Callable[[Evidence], Iterator[FindingRecord]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,11 @@ class Rule:
     recognised: str
     advice: str
     source: str
-    look: Look
+    find: Find
+
+    def look(self, evidence: Evidence) -> Iterator[FindingRecord]:
+        """Yield what the rule finds, under its id."""
+        return (replace(finding, id=self.id) for finding in self.find(evidence))
 
 
 _RULES: dict[str, Rule] = {}
@@ -50,14 +54,14 @@ _RULES: dict[str, Rule] = {}
 
 def rule(
     id: str, *, needs: tuple[str, ...] = (), recognised: str, advice: str, source: str
-) -> Callable[[Look], Look]:
+) -> Callable[[Find], Find]:
     """Register a rule. The first line of the docstring is the rule's meaning."""
 
-    def register(look: Look) -> Look:
-        meaning = (look.__doc__ or "").strip().splitlines()[0]
-        family = look.__module__.rpartition(".")[2]
-        _RULES[id] = Rule(id, family, needs, meaning, recognised, advice, source, look)
-        return look
+    def register(find: Find) -> Find:
+        meaning = (find.__doc__ or "").strip().splitlines()[0]
+        family = find.__module__.rpartition(".")[2]
+        _RULES[id] = Rule(id, family, needs, meaning, recognised, advice, source, find)
+        return find
 
     return register
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import precision_fix
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.weights import Weight
-from workbench.config import Config, DynamicInt8, Float16, StaticInt8, WeightOnly, defaults
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.config import DynamicInt8, Float16, StaticInt8, WeightOnly, defaults
+from workbench.records.findings import FindingRecord, Fix
 
 WIDE_RANGE = 16.0  # the median channel of a weight with one scale keeps 4 of 8 bits
 LAYER_SHARE = 0.5  # of the squared error
@@ -18,6 +20,7 @@ LOW_SQNR_DB = 20.0  # an error of a tenth of the output
 FLOAT16_MOST = 65_504.0
 MOST_LAYERS = 3
 EXCLUDE = "wb.exclude_for(model, config, max_error=0.05)"
+FIND_LAYERS = Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE)
 
 
 @rule(
@@ -29,24 +32,21 @@ EXCLUDE = "wb.exclude_for(model, config, max_error=0.05)"
 )
 def one_scale_for_wide_channels(evidence: Evidence) -> Iterator[FindingRecord]:
     """One scale per tensor wastes the bits of small channels."""
-    precision, settled = evidence.config.precision, _settled(evidence)
-    if settled is None or settled.per_channel or not isinstance(precision, DynamicInt8 | StaticInt8):
+    settled = _settled(evidence)
+    if settled is None or settled.per_channel:
         return
     ranges = {weight.name: ratio for weight in evidence.read_weights if (ratio := _range(evidence, weight))}
     wide = {name: ratio for name, ratio in ranges.items() if ratio >= WIDE_RANGE}
     if not wide:
         return
     worst = max(wide, key=lambda name: wide[name])
-    yield FindingRecord(
-        "one-scale-for-wide-channels",
+    readers = [node for node in evidence.source_nodes if wide.keys() & set(node.inputs)]
+    yield finding(
         f"{len(wide)} weights with channels of different size share one scale each",
-        (f"the largest channel of {worst[:60]} is {wide[worst]:.0f} times the median one",),
-        names_of(node for node in evidence.source_nodes if wide.keys() & set(node.inputs)),
-        "likely",
-        Gain.unknown("accuracy"),
-        evidence.config_fix(
-            "give each channel a scale of its own: per_channel=True",
-            precision=replace(precision, per_channel=True),
+        f"the largest channel of {worst[:60]} is {wide[worst]:.0f} times the median one",
+        forecast=Forecast.unknown("accuracy", "likely", readers),
+        fix=precision_fix(
+            evidence, "give each channel a scale of its own: per_channel=True", per_channel=True
         ),
         caution="products of dynamic int8 may get slower with it",
     )
@@ -60,20 +60,14 @@ def one_scale_for_wide_channels(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def saturating_int8(evidence: Evidence) -> Iterator[FindingRecord]:
     """The integer kernels of this processor saturate with weights of 8 bits."""
-    precision, settled = evidence.config.precision, _settled(evidence)
+    settled = _settled(evidence)
     if settled is None or settled.reduce_range or evidence.cpu_family != "avx":
         return
-    assert isinstance(precision, DynamicInt8 | StaticInt8)
-    yield FindingRecord(
-        "saturating-int8",
+    yield finding(
         "This processor's int8 kernels saturate with weights of 8 bits",
-        ("it has no VNNI: two products of bytes are added in 16 bits, and large sums are cut",),
-        (),
-        "likely",
-        Gain.unknown("accuracy"),
-        evidence.config_fix(
-            "use 7 bits for the weights: reduce_range=True", precision=replace(precision, reduce_range=True)
-        ),
+        "it has no VNNI: two products of bytes are added in 16 bits, and large sums are cut",
+        forecast=Forecast.unknown("accuracy", "likely"),
+        fix=precision_fix(evidence, "use 7 bits for the weights: reduce_range=True", reduce_range=True),
     )
 
 
@@ -90,14 +84,11 @@ def seven_bits_for_nothing(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     if evidence.cpu_family not in ("vnni", "arm"):
         return
-    yield FindingRecord(
-        "seven-bits-for-nothing",
+    yield finding(
         "The weights keep 7 bits, and this processor needs no such reserve",
-        ("its integer kernels add without saturation",),
-        (),
-        "sure",
-        Gain.unknown("accuracy"),
-        evidence.config_fix("leave reduce_range out", precision=replace(precision, reduce_range=None)),
+        "its integer kernels add without saturation",
+        forecast=Forecast.unknown("accuracy", "sure"),
+        fix=precision_fix(evidence, "leave reduce_range out", reduce_range=None),
         caution="a model that runs on older processors, too, needs it there",
     )
 
@@ -125,22 +116,13 @@ def sensitive_layer(evidence: Evidence) -> Iterator[FindingRecord]:
     nodes = tuple(name for names, _ in chosen for name in names)
     share = sum(squared for _, squared in chosen) / total
     exclude = tuple(dict.fromkeys((*precision.exclude, *nodes)))
-    yield FindingRecord(
-        "sensitive-layer",
+    fix = precision_fix(evidence, "keep them in float: exclude=(…)", exclude=exclude)
+    yield finding(
         f"{len(chosen)} of {len(ordered)} layers cause{'s' * (len(chosen) == 1)} most of the error",
-        (
-            f"{share * 100:.0f} % of the squared error; the worst has an error of "
-            f"{chosen[0][1] ** 0.5 * 100:.0f} % of its output",
-        ),
-        names_of(nodes),
-        "likely",
-        Gain.unknown("accuracy"),
-        Fix(
-            "config",
-            "keep them in float: exclude=(…)",
-            config=evidence.config.replace(precision=replace(precision, exclude=exclude)),
-            code=EXCLUDE,
-        ),
+        f"{share * 100:.0f} % of the squared error; the worst has an error of "
+        f"{chosen[0][1] ** 0.5 * 100:.0f} % of its output",
+        forecast=Forecast.unknown("accuracy", "likely", nodes),
+        fix=replace(fix, code=EXCLUDE),
     )
 
 
@@ -157,14 +139,11 @@ def accuracy_lost(evidence: Evidence) -> Iterator[FindingRecord]:
     lost = None if score is None else score.against
     if lost is None or lost.high is None or lost.low is None or lost.high >= 0:
         return
-    yield FindingRecord(
-        "accuracy-lost",
+    yield finding(
         f"The accuracy is {-lost.value * 100:.2g} points lower than the baseline's",
-        (f"95 % interval {-lost.high * 100:.2g} to {-lost.low * 100:.2g} points",),
-        (),
-        "sure",
-        Gain.unknown("accuracy"),
-        Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE),
+        f"95 % interval {-lost.high * 100:.2g} to {-lost.low * 100:.2g} points",
+        forecast=Forecast.unknown("accuracy", "sure"),
+        fix=FIND_LAYERS,
     )
 
 
@@ -182,15 +161,12 @@ def outputs_far_from_float(evidence: Evidence) -> Iterator[FindingRecord]:
     far = [row for row in evidence.agreement if row.sqnr_db is not None and row.sqnr_db < LOW_SQNR_DB]
     if not far:
         return
-    yield FindingRecord(
-        "outputs-far-from-float",
+    yield finding(
         f"{len(far)} output{'s' * (len(far) > 1)} differ{'s' * (len(far) == 1)} from the baseline by a tenth "
         "or more",
-        tuple(f"{row.output[:60]}: {row.sqnr_db:.0f} dB" for row in far[:3]),
-        (),
-        "likely",
-        Gain.unknown("accuracy"),
-        Fix("note", "find the layers that cause it, and keep these in float", code=EXCLUDE),
+        *(f"{row.output[:60]}: {row.sqnr_db:.0f} dB" for row in far[:3]),
+        forecast=Forecast.unknown("accuracy", "likely"),
+        fix=FIND_LAYERS,
         caution="random inputs and random weights exaggerate it; labelled examples decide",
     )
 
@@ -212,27 +188,23 @@ def weights_beyond_float16(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     readers = [node for node in evidence.source_nodes if large & set(node.inputs)]
     blocked = tuple(dict.fromkeys((*precision.blocked_ops, *(node.op_type for node in readers))))
-    yield FindingRecord(
-        "weights-beyond-float16",
+    yield finding(
         f"{len(large)} weights are too large for float16",
-        ("their largest values become infinite",),
-        names_of(readers),
-        "sure",
-        Gain.unknown("accuracy"),
-        evidence.config_fix(
-            "keep the operators that read them in float32: blocked_ops=(…)",
-            precision=replace(precision, blocked_ops=blocked),
+        "their largest values become infinite",
+        forecast=Forecast.unknown("accuracy", "sure", readers),
+        fix=precision_fix(
+            evidence, "keep the operators that read them in float32: blocked_ops=(…)", blocked_ops=blocked
         ),
     )
 
 
 def _settled(evidence: Evidence) -> DynamicInt8 | StaticInt8 | None:
     """Return the int8 of the config with what it leaves open as this processor settles it."""
-    config: Config = evidence.config
-    if isinstance(config.precision, DynamicInt8):
-        return defaults.dynamic_int8(config.precision, evidence.cpu_family)[0]
-    if isinstance(config.precision, StaticInt8):
-        return defaults.static_int8(config.precision, evidence.cpu_family)[0]
+    precision = evidence.config.precision
+    if isinstance(precision, DynamicInt8):
+        return defaults.dynamic_int8(precision, evidence.cpu_family)[0]
+    if isinstance(precision, StaticInt8):
+        return defaults.static_int8(precision, evidence.cpu_family)[0]
     return None
 
 

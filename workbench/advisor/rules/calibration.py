@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import precision_fix
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.config import StaticInt8
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import FindingRecord, Fix
 
 FEW_EXAMPLES = 100  # of calibration, as in preparation
 OUTLIER_RATIO = 8.0  # the largest value over the 99.9th percentile: 3 of 8 bits serve a thousandth of them
@@ -27,14 +28,11 @@ def random_calibration(evidence: Evidence) -> Iterator[FindingRecord]:
     record = None if evidence.preparation is None else evidence.preparation.calibration
     if record is None or record.representative:
         return
-    yield FindingRecord(
-        "random-calibration",
+    yield finding(
         "The ranges of static int8 were measured on random data",
-        (f"{record.count} examples, {record.source}",),
-        (),
-        "sure",
-        Gain.unknown("accuracy"),
-        Fix("note", "give real examples, about a hundred: calibration=…", code=CALIBRATE),
+        f"{record.count} examples, {record.source}",
+        forecast=Forecast.unknown("accuracy", "sure"),
+        fix=Fix("note", "give real examples, about a hundred: calibration=…", code=CALIBRATE),
     )
 
 
@@ -50,14 +48,11 @@ def few_calibration_examples(evidence: Evidence) -> Iterator[FindingRecord]:
     record = None if evidence.preparation is None else evidence.preparation.calibration
     if record is None or not record.representative or record.count >= FEW_EXAMPLES:
         return
-    yield FindingRecord(
-        "few-calibration-examples",
+    yield finding(
         f"The ranges of static int8 come from {record.count} examples",
-        (record.source,),
-        (),
-        "maybe",
-        Gain.unknown("accuracy"),
-        Fix("note", "give a hundred examples or more: calibration=…", code=CALIBRATE),
+        record.source,
+        forecast=Forecast.unknown("accuracy", "maybe"),
+        fix=Fix("note", "give a hundred examples or more: calibration=…", code=CALIBRATE),
         caution="a few that are typical may do; the error of each layer tells",
     )
 
@@ -79,16 +74,12 @@ def outliers_set_the_range(evidence: Evidence) -> Iterator[FindingRecord]:
     if not wide:
         return
     worst = max(wide, key=lambda tensor: tensor.outlier_ratio or 0.0)
-    yield FindingRecord(
-        "outliers-set-the-range",
+    yield finding(
         f"Outliers set the range of {len(wide)} activations",
-        (f"of {worst.tensor[:60]} it is {worst.outlier_ratio:.0f} times the 99.9th percentile",),
-        names_of(tensor.node for tensor in wide if tensor.node),
-        "likely",
-        Gain.unknown("accuracy"),
-        evidence.config_fix(
-            "let a percentile set the ranges: calibrator='percentile'",
-            precision=replace(precision, calibrator="percentile"),
+        f"of {worst.tensor[:60]} it is {worst.outlier_ratio:.0f} times the 99.9th percentile",
+        forecast=Forecast.unknown("accuracy", "likely", [tensor.node for tensor in wide if tensor.node]),
+        fix=precision_fix(
+            evidence, "let a percentile set the ranges: calibrator='percentile'", calibrator="percentile"
         ),
         caution="where the outliers matter, cutting them costs more than it gains",
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import rewrite_fix
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
-from workbench.advisor.rewriting import rewrite_fix
 from workbench.analysis.graph import Graph, Node
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import FindingRecord, Fix
 
 VOCABULARY = 10_000
 LOGITS_SHARE = 0.10
@@ -32,21 +33,17 @@ def logits_of_every_position(evidence: Evidence) -> Iterator[FindingRecord]:
     runs = evidence.named(
         node.key for node in vocabulary_products(graph) if (evidence.rows(node.key) or 2) > 1
     )
-    cost_s = evidence.cost_s(runs)
-    if not runs or evidence.share_of(cost_s) < LOGITS_SHARE:
+    if evidence.share(runs) < LOGITS_SHARE:
         return
     rows = max(evidence.rows(run.node) or 10 for run in runs)
     fix = rewrite_fix(
         evidence, "logits-of-last-position", "compute the last position only", "num_logits_to_keep=1"
     )
-    yield FindingRecord(
-        "logits-of-every-position",
+    yield finding(
         "Logits are computed for every position",
-        (f"the last product takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs),
-        "likely",
-        evidence.time_gain(cost_s * (1 - 1 / rows), "likely"),
-        replace(fix, kind="rewrite"),  # it changes the shape of the output, so nothing tries it unasked
+        f"the last product takes {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 1 - 1 / rows, "likely"),
+        fix=replace(fix, kind="rewrite"),  # it changes the shape of the output, so nothing tries it unasked
         caution="training and perplexity need every position",
     )
 
@@ -65,18 +62,12 @@ def no_key_value_cache(evidence: Evidence) -> Iterator[FindingRecord]:
     has_past = any(word in name.casefold() for name in graph.inputs for word in PAST)
     if not masks or not heads or has_past:
         return
-    yield FindingRecord(
-        "no-key-value-cache",
+    code = "optimum-cli export onnx --task text-generation-with-past …"
+    yield finding(
         "The decoder takes no past keys and values",
-        ("each new token computes every earlier position again",),
-        names_of((*masks, *heads)),
-        "likely",
-        Gain.unknown("time"),
-        Fix(
-            "export",
-            "export with past keys and values",
-            code="optimum-cli export onnx --task text-generation-with-past …",
-        ),
+        "each new token computes every earlier position again",
+        forecast=Forecast.unknown("time", "likely", (*masks, *heads)),
+        fix=Fix("export", "export with past keys and values", code=code),
         caution="a model that scores whole texts needs no past",
     )
 

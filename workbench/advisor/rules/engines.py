@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from workbench.advisor.config_fixes import options_fix, provider_of
 from workbench.advisor.evidence import Evidence
-from workbench.advisor.provider_options import provider_of, with_added
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.rules.providers import TENSORRT
 from workbench.models.declared import Dim, TensorType, declared_inputs
@@ -33,14 +34,10 @@ def engine_built_at_each_start(evidence: Evidence) -> Iterator[FindingRecord]:
     if tensorrt.option("trt_engine_cache_enable"):
         return
     caches = {"trt_engine_cache_enable": "1", "trt_timing_cache_enable": "1"}
-    yield FindingRecord(
-        "engine-built-at-each-start",
+    yield finding(
         f"TensorRT builds its engine at each start ({load_s:.0f} s)",
-        (),
-        (),
-        "sure",
-        Gain("load", load_s * 0.9, load_s * 0.7, load_s, 0.9),
-        Fix("config", "cache the engine and its timings", config=with_added(evidence, TENSORRT, caches)),
+        forecast=Forecast("sure", Gain("load", load_s * 0.9, load_s * 0.7, load_s, 0.9)),
+        fix=options_fix(evidence, tensorrt, "cache the engine and its timings", caches),
     )
 
 
@@ -69,20 +66,14 @@ def engine_without_profiles(evidence: Evidence) -> Iterator[FindingRecord]:
     known = {name: [shape for shape in fed if shape is not None] for name, fed in shapes.items()}
     is_known = all(len(known[name]) == len(feeds) for name in free)
     if is_known and not any(mark in name for name in free for mark in SEPARATORS):
-        fix = Fix(
-            "config",
-            "give the smallest, the first and the largest of the measured shapes as profiles",
-            config=with_added(evidence, TENSORRT, _profiles(known)),
-        )
+        text = "give the smallest, the first and the largest of the measured shapes as profiles"
+        fix = options_fix(evidence, tensorrt, text, _profiles(known))
     varies = any(len(set(fed)) > 1 for fed in known.values())
-    yield FindingRecord(
-        "engine-without-profiles",
+    yield finding(
         "TensorRT builds its engine anew at shapes beyond those it has seen",
-        (f"inputs with free dimensions: {', '.join(name[:40] for name in free)}",),
-        (),
-        "sure" if varies else "likely",
-        Gain.unknown("load"),
-        fix,
+        f"inputs with free dimensions: {', '.join(name[:40] for name in free)}",
+        forecast=Forecast.unknown("load", "sure" if varies else "likely"),
+        fix=fix,
         caution=("" if varies else "one shape was measured: give inputs of the smallest and largest; ")
         + "where TensorRT takes parts of the graph only, their inputs need profiles too",
     )

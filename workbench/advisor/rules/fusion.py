@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import config_fix, without_passes
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
+from workbench.analysis.passes.missed import Missed
+from workbench.config import TransformerFusion
 from workbench.records.findings import Confidence, FindingRecord, Fix, Gain
 
+FUSION_SAVED = 0.3
 SKIP_SHARE = 0.03
 SKIP_SAVED = 0.8  # of the fused kernel's time, which was 3.4 to 7.2 times that of its parts at every size
 EXTRA_OUTPUT = "output of the model"
@@ -22,27 +27,19 @@ EXTRA_OUTPUT = "output of the model"
 )
 def skip_layer_norm_slow(evidence: Evidence) -> Iterator[FindingRecord]:
     """A fused operator is slower on the CPU than its separate operators."""
-    nodes = [
-        node for node in evidence.of("SkipLayerNormalization") if node.provider == "CPUExecutionProvider"
-    ]
-    cost_s = evidence.cost_s(nodes)
-    if not nodes or evidence.share_of(cost_s) < SKIP_SHARE:
+    fused = evidence.of("SkipLayerNormalization")
+    runs = [node for node in fused if node.provider == "CPUExecutionProvider"]
+    if evidence.share(runs) < SKIP_SHARE:
         return
-    disabled = (*evidence.config.disabled_passes, "SkipLayerNormFusion")
-    share = evidence.share_of(cost_s)
-    yield FindingRecord(
-        "skip-layer-norm-slow",
-        f"{len(nodes)} SkipLayerNormalization nodes are slower than the parts they replaced",
-        (
-            f"they take {share * 100:.1f} % of a run ({cost_s * 1e3:.3g} ms)",
-            "on the CPU this kernel is several times slower than its two parts, at every hidden size tried",
-        ),
-        names_of(nodes),
-        "sure",
-        evidence.time_gain(cost_s * SKIP_SAVED, "sure"),
-        evidence.config_fix(
+    yield finding(
+        f"{len(runs)} SkipLayerNormalization nodes are slower than the parts they replaced",
+        f"they take {evidence.percent(runs, 1)} of a run ({evidence.cost_s(runs) * 1e3:.3g} ms)",
+        "on the CPU this kernel is several times slower than its two parts, at every hidden size tried",
+        forecast=evidence.saving(runs, SKIP_SAVED, "sure"),
+        fix=config_fix(
+            evidence,
             "leave the fusion out: disabled_passes=('SkipLayerNormFusion',)",
-            disabled_passes=tuple(dict.fromkeys(disabled)),
+            disabled_passes=without_passes(evidence, "SkipLayerNormFusion"),
         ),
         caution="on a GPU the fused operator is the faster one",
         source="measured on this ORT's CPU kernels",
@@ -62,21 +59,14 @@ def level_below_all(evidence: Evidence) -> Iterator[FindingRecord]:
     if config.level not in ("disabled", "basic", "extended") or config.saved_graph is not None:
         return
     convolutions = evidence.of("Conv", "FusedConv")
-    share = evidence.share(convolutions)
-    confidence: Confidence = "sure" if share >= 0.3 else "maybe"
-    saved_s = evidence.cost_s(convolutions) * (1 - 1 / 1.7)
-    yield FindingRecord(
-        "level-below-all",
+    is_sure = evidence.share(convolutions) >= 0.3
+    yield finding(
         f"Graph optimization is turned down to level {config.level}",
-        (
-            f"convolutions take {share * 100:.0f} % of a run, and their fast layout needs level all"
-            if convolutions
-            else "fusions beyond this level are left out",
-        ),
-        names_of(convolutions),
-        confidence,
-        evidence.time_gain(saved_s, confidence),
-        Fix("config", "use the default level: level=None", config=config.replace(level=None)),
+        f"convolutions take {evidence.percent(convolutions)} of a run, and their fast layout needs level all"
+        if convolutions
+        else "fusions beyond this level are left out",
+        forecast=evidence.saving(convolutions, 1 - 1 / 1.7, "sure" if is_sure else "maybe"),
+        fix=config_fix(evidence, "use the default level: level=None", level=None),
         caution="" if convolutions else "small transformers were up to 1.13 times faster at level basic",
     )
 
@@ -93,19 +83,12 @@ def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
     blocked = [miss for miss in evidence.missed if miss.reason and EXTRA_OUTPUT in miss.reason]
     if not blocked:
         return
-    nodes = evidence.named(name for miss in blocked for name in miss.stopped_at)
-    yield FindingRecord(
-        "extra-output-blocks-fusion",
+    code = "model.config.output_hidden_states = False"
+    yield finding(
         f"Outputs of the model block {len(blocked)} fusion{'s' * (len(blocked) > 1)}",
-        tuple(dict.fromkeys(f"{miss.pattern}: {miss.reason}" for miss in blocked))[:3],
-        names_of(name for miss in blocked for name in miss.nodes),
-        "sure",
-        evidence.time_gain(evidence.cost_s(nodes) * 0.3, "sure"),
-        Fix(
-            "export",
-            "export without the outputs that nobody reads",
-            code="model.config.output_hidden_states = False",
-        ),
+        *list(dict.fromkeys(f"{miss.pattern}: {miss.reason}" for miss in blocked))[:3],
+        forecast=_saving(evidence, blocked, "sure"),
+        fix=Fix("export", "export without the outputs that nobody reads", code=code),
         caution="it changes the interface of the model",
     )
 
@@ -119,23 +102,23 @@ def extra_output_blocks_fusion(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def attention_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
     """Attention runs as several operators."""
-    from workbench.config import TransformerFusion
-
     misses = [miss for miss in evidence.missed if miss.pattern == "attention"]
     if not misses or evidence.on_cpu or evidence.config.fusion is not None:
         return
-    nodes = evidence.named(name for miss in misses for name in miss.stopped_at)
-    yield FindingRecord(
-        "attention-not-fused",
+    text = "run ORT's transformer fusion first: fusion=wb.TransformerFusion()"
+    yield finding(
         f"Attention runs as several operators in {len(misses)} places",
-        tuple(dict.fromkeys(miss.reason for miss in misses if miss.reason))[:3],
-        names_of(name for miss in misses for name in miss.nodes),
-        "maybe",
-        evidence.time_gain(evidence.cost_s(nodes) * 0.3, "maybe"),
-        evidence.config_fix(
-            "run ORT's transformer fusion first: fusion=wb.TransformerFusion()", fusion=TransformerFusion()
-        ),
+        *list(dict.fromkeys(miss.reason for miss in misses if miss.reason))[:3],
+        forecast=_saving(evidence, misses, "maybe"),
+        fix=config_fix(evidence, text, fusion=TransformerFusion()),
     )
+
+
+def _saving(evidence: Evidence, misses: list[Missed], confidence: Confidence) -> Forecast:
+    """Return the forecast that fusing saves a part of the time of the nodes at which each fusion stopped."""
+    runs = evidence.named(name for miss in misses for name in miss.stopped_at)
+    nodes = [name for miss in misses for name in miss.nodes]
+    return evidence.saving(runs, FUSION_SAVED, confidence, nodes=nodes)
 
 
 @rule(
@@ -158,15 +141,13 @@ def pass_costs_time(evidence: Evidence) -> Iterator[FindingRecord]:
     worst = min(rows, key=lambda row: row.worth or 0.0)
     saved = [min(0.99, max(0.0, -(end or 0.0))) * run_s for end in (worst.worth, worst.high, worst.low)]
     names = tuple(row.name for row in rows)
-    yield FindingRecord(
-        "pass-costs-time",
+    gain = Gain("time", saved[0], saved[1], saved[2], evidence.share_of(saved[0]))
+    yield finding(
         f"{len(rows)} pass{'es' * (len(rows) > 1)} cost{'s' * (len(rows) == 1)} time here",
-        tuple(f"{row.name}: {row.reason}" for row in rows[:3]),
-        (),
-        "sure",
-        Gain("time", saved[0], saved[1], saved[2], evidence.share_of(saved[0])),
-        evidence.config_fix(
-            f"leave out {', '.join(names)}", disabled_passes=tuple(dict.fromkeys((*known, *names)))
+        *(f"{row.name}: {row.reason}" for row in rows[:3]),
+        forecast=Forecast("sure", gain),
+        fix=config_fix(
+            evidence, f"leave out {', '.join(names)}", disabled_passes=without_passes(evidence, *names)
         ),
         caution="passes interact, so all are measured together",
     )

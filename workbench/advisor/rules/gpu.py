@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence, names_of
-from workbench.advisor.provider_options import provider_of, with_added, with_options
+from workbench.advisor.config_fixes import config_fix, options_fix, provider_of
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.rules.providers import COPIES, CPU, CUDA
 from workbench.config import BFloat16, Float16
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import FindingRecord, Gain
 from workbench.text import counted
 
 CONVOLUTION_SHARE = 0.3
@@ -33,18 +34,12 @@ def tensor_core_layout(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     if not isinstance(evidence.config.precision, Float16 | BFloat16):
         return
-    yield FindingRecord(
-        "tensor-core-layout",
+    text = "let CUDA compute channels last: prefer_nhwc=1"
+    yield finding(
         "Convolutions in 16 bits run channels first",
-        (f"they take {evidence.share(runs) * 100:.0f} % of a run",),
-        names_of(runs),
-        "maybe",
-        evidence.time_gain(evidence.cost_s(runs) * 0.3, "maybe"),
-        Fix(
-            "config",
-            "let CUDA compute channels last: prefer_nhwc=1",
-            config=with_added(evidence, CUDA, {"prefer_nhwc": "1"}),
-        ),
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.3, "maybe"),
+        fix=options_fix(evidence, cuda, text, {"prefer_nhwc": "1"}),
     )
 
 
@@ -57,27 +52,18 @@ def tensor_core_layout(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def launch_bound(evidence: Evidence) -> Iterator[FindingRecord]:
     """The GPU waits for kernels to be launched."""
-    cuda, profiled, graph, run_s = (
-        provider_of(evidence, CUDA),
-        evidence.profiled,
-        evidence.ran,
-        evidence.run_s,
-    )
-    if cuda is None or profiled is None or graph is None or not run_s or cuda.option("enable_cuda_graph"):
+    cuda, run_s = provider_of(evidence, CUDA), evidence.run_s
+    if cuda is None or evidence.profiled is None or not run_s or cuda.option("enable_cuda_graph"):
         return
-    count = len(profiled.nodes)
-    moves = any(node.op_type in (*COPIES, "If", "Loop", "Scan") for node in graph.nodes)
-    if count < MANY_NODES or run_s > count * LAUNCH_S or moves or evidence.sizes:
+    count = len(evidence.profiled.nodes)
+    moves = any(node.op_type in (*COPIES, "If", "Loop", "Scan") for node in evidence.nodes)
+    if evidence.ran is None or count < MANY_NODES or run_s > count * LAUNCH_S or moves or evidence.sizes:
         return
-    config = with_added(evidence, CUDA, {"enable_cuda_graph": "1"}, io_binding=True)
-    yield FindingRecord(
-        "launch-bound",
+    text, options = "capture the run once: enable_cuda_graph=1, io_binding=True", {"enable_cuda_graph": "1"}
+    yield finding(
         f"{count} nodes take {run_s / count * 1e6:.2g} µs each on average: the GPU waits for launches",
-        (),
-        (),
-        "likely",
-        evidence.time_gain(run_s * 0.4, "maybe"),
-        Fix("config", "capture the run once: enable_cuda_graph=1, io_binding=True", config=config),
+        forecast=Forecast("likely", evidence.time_gain(run_s * 0.4, "maybe")),
+        fix=options_fix(evidence, cuda, text, options, io_binding=True),
         caution="inputs must keep their shapes and addresses",
     )
 
@@ -93,20 +79,13 @@ def arena_grows_as_requested(evidence: Evidence) -> Iterator[FindingRecord]:
     cuda = provider_of(evidence, CUDA)
     if cuda is None or cuda.option("arena_extend_strategy") != "kSameAsRequested":
         return
-    options = {key: value for key, value in cuda.options if key != "arena_extend_strategy"}
-    options.setdefault("cudnn_conv_algo_search", "HEURISTIC")
-    yield FindingRecord(
-        "arena-grows-as-requested",
+    options = {"cudnn_conv_algo_search": "HEURISTIC", **dict(cuda.options), "arena_extend_strategy": None}
+    text = "leave the strategy out and search convolutions by heuristic; then bound it by gpu_mem_limit"
+    yield finding(
         "The arena grows by each request, which fragments the memory of the GPU",
-        ("often advised against growing memory, and seen to make it grow without end",),
-        (),
-        "likely",
-        Gain.unknown("memory"),
-        Fix(
-            "config",
-            "leave the strategy out and search convolutions by heuristic; then bound it by gpu_mem_limit",
-            config=with_options(evidence, CUDA, options),
-        ),
+        "often advised against growing memory, and seen to make it grow without end",
+        forecast=Forecast.unknown("memory", "likely"),
+        fix=options_fix(evidence, cuda, text, options),
     )
 
 
@@ -129,14 +108,11 @@ def provider_loses_to_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
     if run_s and verdict.ratio and verdict.low and verdict.high:
         saved = [run_s * (1 - ratio) for ratio in (verdict.ratio, verdict.high, verdict.low)]
         gain = Gain("time", saved[0], saved[1], saved[2], min(1.0, max(0.0, 1 - verdict.ratio)))
-    yield FindingRecord(
-        "provider-loses-to-cpu",
+    yield finding(
         f"{name} is slower than the CPU on this model",
-        (verdict.reason,),
-        (),
-        "sure",
-        gain,
-        evidence.config_fix("use the CPU", providers=baseline.providers),
+        verdict.reason,
+        forecast=Forecast("sure", gain),
+        fix=config_fix(evidence, "use the CPU", providers=baseline.providers),
     )
 
 
@@ -172,14 +148,13 @@ def convolution_search(evidence: Evidence) -> Iterator[FindingRecord]:
     if not options:
         return
     is_slow = "cudnn_conv_algo_search" in options
-    yield FindingRecord(
-        "convolution-search",
+    yield finding(
         f"The first run takes {first_s / evidence.run_s:.0f} times a later one"
         if is_slow
         else "One-dimensional convolutions may be slower than they need to be",
-        tuple(facts),
-        () if is_slow else names_of(narrow),
-        "likely" if is_slow else "maybe",
-        Gain("load", first_s, first_s * 0.5, first_s, None) if is_slow else Gain.unknown("time"),
-        Fix("config", "; ".join(texts), config=with_added(evidence, CUDA, options)),
+        *facts,
+        forecast=Forecast("likely", Gain("load", first_s, first_s * 0.5, first_s, None))
+        if is_slow
+        else Forecast.unknown("time", "maybe", narrow),
+        fix=options_fix(evidence, cuda, "; ".join(texts), options),
     )

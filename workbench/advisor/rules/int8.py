@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import config_fix, without_passes
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import finding
 from workbench.advisor.registry import rule
 from workbench.config import DynamicInt8, StaticInt8
-from workbench.records.findings import FindingRecord, Fix
+from workbench.records.findings import FindingRecord
 
 OPPORTUNITY_SHARE = 0.30
 STATIC_FASTER = 2.5
@@ -32,17 +34,13 @@ FEW_ROWS = 16
 def dynamic_int8_convolutions(evidence: Evidence) -> Iterator[FindingRecord]:
     """Convolutions are quantized at run time."""
     runs = evidence.of("ConvInteger")
-    cost_s = evidence.cost_s(runs)
     if not runs:
         return
-    yield FindingRecord(
-        "dynamic-int8-convolutions",
+    yield finding(
         f"{len(runs)} convolutions are quantized in every run",
-        (f"ConvInteger takes {evidence.share_of(cost_s) * 100:.0f} % of a run and has no fast kernel",),
-        names_of(runs),
-        "sure",
-        evidence.time_gain(cost_s * 0.8, "sure"),
-        evidence.config_fix("quantize statically: precision=wb.StaticInt8()", precision=StaticInt8()),
+        f"ConvInteger takes {evidence.percent(runs)} of a run and has no fast kernel",
+        forecast=evidence.saving(runs, 0.8, "sure"),
+        fix=config_fix(evidence, "quantize statically: precision=wb.StaticInt8()", precision=StaticInt8()),
         caution="static int8 needs examples to calibrate on",
     )
 
@@ -57,24 +55,15 @@ def dynamic_int8_convolutions(evidence: Evidence) -> Iterator[FindingRecord]:
 def static_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
     """Convolutions could run in int8."""
     runs = evidence.of(*CONVOLUTIONS)
-    cost_s = evidence.cost_s(runs)
-    if (
-        not _can_quantize(evidence)
-        or evidence.share_of(cost_s) < OPPORTUNITY_SHARE
-        or _is_depthwise(evidence)
-    ):
+    if not _can_quantize(evidence) or evidence.share(runs) < OPPORTUNITY_SHARE or _is_depthwise(evidence):
         return
-    yield FindingRecord(
-        "static-int8-opportunity",
+    yield finding(
         "Convolutions could run in int8",
-        (
-            f"convolutions take {evidence.share_of(cost_s) * 100:.0f} % of a run in float32",
-            f"this CPU multiplies integers natively ({', '.join(_flags(evidence))})",
-        ),
-        names_of(runs),
-        "likely",
-        evidence.time_gain(cost_s * (1 - 1 / STATIC_FASTER), "likely"),
-        evidence.config_fix(
+        f"convolutions take {evidence.percent(runs)} of a run in float32",
+        f"this CPU multiplies integers natively ({', '.join(_flags(evidence))})",
+        forecast=evidence.saving(runs, 1 - 1 / STATIC_FASTER, "likely"),
+        fix=config_fix(
+            evidence,
             "quantize statically: precision=wb.StaticInt8(), with real examples to calibrate on",
             precision=StaticInt8(),
         ),
@@ -91,26 +80,22 @@ def static_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def dynamic_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
     """Matrix products could run in int8."""
-    graph = evidence.ran
-    if graph is None or not _can_quantize(evidence) or evidence.of(*CONVOLUTIONS):
+    if not _can_quantize(evidence) or evidence.of(*CONVOLUTIONS):
         return
     runs = [run for run in evidence.of(*PRODUCTS) if _has_large_weight(evidence, run.node)]
-    cost_s = evidence.cost_s(runs)
-    if evidence.share_of(cost_s) < OPPORTUNITY_SHARE:
+    if evidence.share(runs) < OPPORTUNITY_SHARE:
         return
-    saved_s = cost_s * (1 - 1 / DYNAMIC_FASTER - DYNAMIC_COST)
-    config = evidence.config.replace(precision=DynamicInt8())
-    if evidence.of("SkipLayerNormalization"):
-        disabled = tuple(dict.fromkeys((*config.disabled_passes, "SkipLayerNormFusion")))
-        config = config.replace(disabled_passes=disabled)
-    yield FindingRecord(
-        "dynamic-int8-opportunity",
+    skips = ["SkipLayerNormFusion"] if evidence.of("SkipLayerNormalization") else []
+    yield finding(
         "Matrix products could run in int8",
-        (f"products with constant weights take {evidence.share_of(cost_s) * 100:.0f} % of a run in float32",),
-        names_of(runs),
-        "likely",
-        evidence.time_gain(saved_s, "likely"),
-        Fix("config", "quantize dynamically: precision=wb.DynamicInt8()", config=config),
+        f"products with constant weights take {evidence.percent(runs)} of a run in float32",
+        forecast=evidence.saving(runs, 1 - 1 / DYNAMIC_FASTER - DYNAMIC_COST, "likely"),
+        fix=config_fix(
+            evidence,
+            "quantize dynamically: precision=wb.DynamicInt8()",
+            precision=DynamicInt8(),
+            disabled_passes=without_passes(evidence, *skips),
+        ),
         caution="check the accuracy on labelled examples",
     )
 
@@ -125,18 +110,14 @@ def dynamic_int8_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
 def static_int8_transformer(evidence: Evidence) -> Iterator[FindingRecord]:
     """Static int8 does not suit this model."""
     runs = evidence.of(*QDQ)
-    cost_s = evidence.cost_s(runs)
     static = isinstance(evidence.config.precision, StaticInt8)
-    if not static or evidence.of("QLinearConv", *CONVOLUTIONS) or evidence.share_of(cost_s) < QDQ_SHARE:
+    if not static or evidence.of("QLinearConv", *CONVOLUTIONS) or evidence.share(runs) < QDQ_SHARE:
         return
-    yield FindingRecord(
-        "static-int8-transformer",
+    yield finding(
         f"{len(runs)} quantize and dequantize nodes stay in the graph",
-        (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs),
-        "sure",
-        evidence.time_gain(cost_s, "likely"),
-        evidence.config_fix("quantize dynamically: precision=wb.DynamicInt8()", precision=DynamicInt8()),
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 1, "sure", interval="likely"),
+        fix=config_fix(evidence, "quantize dynamically: precision=wb.DynamicInt8()", precision=DynamicInt8()),
     )
 
 
@@ -149,32 +130,25 @@ def static_int8_transformer(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def quantized_cheap_operators(evidence: Evidence) -> Iterator[FindingRecord]:
     """Cheap operators are wrapped in quantize and dequantize nodes."""
-    graph = evidence.ran
     precision = evidence.config.precision
-    if graph is None or not isinstance(precision, StaticInt8) or precision.op_types:
+    if not isinstance(precision, StaticInt8) or precision.op_types:
         return
     wrapped = [
         node
-        for node in graph.nodes
+        for node in evidence.nodes
         if node.op_type in ("Pad", "Reshape", "Concat", "Add", "Resize")
         and any(maker.op_type == "DequantizeLinear" for maker in evidence.makers(node))
         and any(user.op_type == "QuantizeLinear" for user in evidence.users(node))
     ]
-    around = [
-        node for middle in wrapped for node in (*evidence.makers(middle), middle, *evidence.users(middle))
-    ]
-    runs = evidence.named(node.key for node in around)
+    runs = evidence.named(node.key for node in evidence.around(wrapped))
     if not runs:
         return
-    cost_s = evidence.cost_s(runs)
-    yield FindingRecord(
-        "quantized-cheap-operators",
+    yield finding(
         f"{len(wrapped)} cheap operators are quantized and dequantized around",
-        (f"with their casts they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(wrapped),
-        "likely",
-        evidence.time_gain(cost_s * 0.5, "likely"),
-        evidence.config_fix(
+        f"with their casts they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.5, "likely", nodes=wrapped),
+        fix=config_fix(
+            evidence,
             "quantize convolutions and products only",
             precision=StaticInt8(op_types=("Conv", "MatMul", "Gemm")),
         ),
@@ -190,19 +164,14 @@ def quantized_cheap_operators(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def weight_only_many_rows(evidence: Evidence) -> Iterator[FindingRecord]:
     """Weight-only quantization is used where float32 is faster."""
-    runs = evidence.of("MatMulNBits")
-    many = [run for run in runs if (evidence.rows(run.node) or 0) > FEW_ROWS]
-    if not many:
+    runs = [run for run in evidence.of("MatMulNBits") if (evidence.rows(run.node) or 0) > FEW_ROWS]
+    if not runs:
         return
-    cost_s = evidence.cost_s(many)
-    yield FindingRecord(
-        "weight-only-many-rows",
-        f"{len(many)} block-wise quantized products have more than {FEW_ROWS} rows",
-        ("each run unpacks the weights, which pays for few rows only",),
-        names_of(many),
-        "sure",
-        evidence.time_gain(cost_s * 0.2, "likely"),
-        evidence.config_fix("use float32, or dynamic int8 where it is accurate enough", precision=None),
+    yield finding(
+        f"{len(runs)} block-wise quantized products have more than {FEW_ROWS} rows",
+        "each run unpacks the weights, which pays for few rows only",
+        forecast=evidence.saving(runs, 0.2, "sure", interval="likely"),
+        fix=config_fix(evidence, "use float32, or dynamic int8 where it is accurate enough", precision=None),
     )
 
 
@@ -218,16 +187,9 @@ def _flags(evidence: Evidence) -> tuple[str, ...]:
 
 def _is_depthwise(evidence: Evidence) -> bool:
     """Return whether most convolutions have one input channel per group."""
-    graph = evidence.ran
-    if graph is None:
-        return False
-    sizes = [
-        info.dims[1]
-        for node in graph.nodes
-        if node.op_type in CONVOLUTIONS and len(node.inputs) > 1
-        and (info := graph.constants.get(node.inputs[1])) is not None
-        and info.dims is not None and len(info.dims) > 1
-    ]  # fmt: skip
+    convolutions = [node for node in evidence.nodes if node.op_type in CONVOLUTIONS]
+    weights = [evidence.weight_of(node.key) for node in convolutions]
+    sizes = [info.dims[1] for info in weights if info and info.dims is not None and len(info.dims) > 1]
     return bool(sizes) and sum(size == 1 for size in sizes) > len(sizes) / 2
 
 

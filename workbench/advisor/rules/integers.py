@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import config_fix, precision_fix
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.advisor.rules.int8 import INTEGER_FLAGS, PRODUCTS
 from workbench.analysis.slower.profiled_config import INTEGER
 from workbench.analysis.slower.profiled_config import PRODUCTS as FLOAT_PRODUCTS
 from workbench.config import DynamicInt8, StaticInt8, WeightOnly
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import FindingRecord, Fix
 
 FEW_INTEGER_SHARE = 0.30
 FLOAT_SHARE = 0.30
@@ -32,32 +33,23 @@ FLOAT = "compute in float32: precision=None"
 def signed_activations(evidence: Evidence) -> Iterator[FindingRecord]:
     """Signed activations keep layers in float on this processor."""
     precision = evidence.config.precision
-    if (
-        not isinstance(precision, StaticInt8)
-        or precision.activation != "int8"
-        or evidence.cpu_family == "arm"
-    ):
+    if not isinstance(precision, StaticInt8) or precision.activation != "int8":
         return
-    graph = evidence.ran
     left = [
         node
-        for node in (() if graph is None else graph.nodes)
+        for node in evidence.nodes
         if node.op_type in FLOAT_PRODUCTS
         and any(maker.op_type == "DequantizeLinear" for maker in evidence.makers(node))
     ]
-    if not left:
+    if not left or evidence.cpu_family == "arm":
         return
     runs = evidence.named(node.key for node in left)
-    yield FindingRecord(
-        "signed-activations",
+    text = "use unsigned activations: activation='uint8'"
+    yield finding(
         f"{len(left)} layers stay in float beside signed activations",
-        (f"they take {evidence.share(runs) * 100:.0f} % of a run",),
-        names_of(left),
-        "maybe",
-        evidence.time_gain(evidence.cost_s(runs) * 0.5, "maybe"),
-        evidence.config_fix(
-            "use unsigned activations: activation='uint8'", precision=replace(precision, activation="uint8")
-        ),
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.5, "maybe", nodes=left),
+        fix=precision_fix(evidence, text, activation="uint8"),
     )
 
 
@@ -83,18 +75,13 @@ def bias_behind_identity(evidence: Evidence) -> Iterator[FindingRecord]:
     if not hidden:
         return
     runs = evidence.named(node.key for node in hidden)
-    yield FindingRecord(
-        "bias-behind-identity",
+    saving = evidence.saving(runs, 0.5, "sure", interval="maybe", nodes=hidden)
+    code = "python -m onnxruntime.quantization.preprocess --input float.onnx --output clean.onnx"
+    yield finding(
         f"The biases of {len(hidden)} quantized layers stand behind Identity",
-        ("ORT's integer kernels take constant biases only, so these layers stay in float",),
-        names_of(hidden),
-        "sure",
-        evidence.time_gain(evidence.cost_s(runs) * 0.5, "maybe") if runs else Gain.unknown("time"),
-        Fix(
-            "export",
-            "quantize again, from a float file that was pre-processed",
-            code="python -m onnxruntime.quantization.preprocess --input float.onnx --output clean.onnx",
-        ),
+        "ORT's integer kernels take constant biases only, so these layers stay in float",
+        forecast=saving if runs else Forecast.unknown("time", "sure", hidden),
+        fix=Fix("export", "quantize again, from a float file that was pre-processed", code=code),
     )
 
 
@@ -110,17 +97,13 @@ def few_integer_kernels(evidence: Evidence) -> Iterator[FindingRecord]:
     if not isinstance(evidence.config.precision, DynamicInt8 | StaticInt8):
         return
     integer, floating = evidence.of(*INTEGER), evidence.of(*FLOAT_PRODUCTS)
-    share, rest = evidence.share(integer), evidence.share(floating)
-    if share >= FEW_INTEGER_SHARE or rest < FLOAT_SHARE:
+    if evidence.share(integer) >= FEW_INTEGER_SHARE or evidence.share(floating) < FLOAT_SHARE:
         return
-    yield FindingRecord(
-        "few-integer-kernels",
-        f"Only {share * 100:.0f} % of a run is computed in integers",
-        (f"products and convolutions in float take {rest * 100:.0f} %",),
-        names_of(floating),
-        "likely",
-        Gain.unknown("time"),
-        evidence.config_fix(FLOAT, precision=None),
+    yield finding(
+        f"Only {evidence.percent(integer)} of a run is computed in integers",
+        f"products and convolutions in float take {evidence.percent(floating)}",
+        forecast=Forecast.unknown("time", "likely", floating),
+        fix=config_fix(evidence, FLOAT, precision=None),
         caution="int8 still makes the file smaller",
     )
 
@@ -138,14 +121,11 @@ def sixteen_bit_activations(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     if not evidence.on_cpu:
         return
-    yield FindingRecord(
-        "sixteen-bit-activations",
+    yield finding(
         "Activations have 16 bits, for which the CPU has no integer kernels",
-        ("each layer is converted to float and back",),
-        names_of(evidence.of("QuantizeLinear", "DequantizeLinear")),
-        "sure",
-        Gain.unknown("time"),
-        evidence.config_fix("use 8 bits: activation=None", precision=replace(precision, activation=None)),
+        "each layer is converted to float and back",
+        forecast=Forecast.unknown("time", "sure", evidence.of("QuantizeLinear", "DequantizeLinear")),
+        fix=precision_fix(evidence, "use 8 bits: activation=None", activation=None),
         caution="8 bits are less exact",
     )
 
@@ -161,17 +141,11 @@ def blocks_computed_in_float(evidence: Evidence) -> Iterator[FindingRecord]:
     precision = evidence.config.precision
     if not isinstance(precision, WeightOnly) or precision.accuracy_level != "float32":
         return
-    yield FindingRecord(
-        "blocks-computed-in-float",
+    text = "let them compute in int8: accuracy_level='int8'"
+    yield finding(
         "Block-wise quantized products compute in float32",
-        (),
-        names_of(evidence.of("MatMulNBits")),
-        "likely",
-        Gain.unknown("time"),
-        evidence.config_fix(
-            "let them compute in int8: accuracy_level='int8'",
-            precision=replace(precision, accuracy_level="int8"),
-        ),
+        forecast=Forecast.unknown("time", "likely", evidence.of("MatMulNBits")),
+        fix=precision_fix(evidence, text, accuracy_level="int8"),
         caution="it is a little less exact",
     )
 
@@ -189,14 +163,11 @@ def int8_without_instructions(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     if evidence.cpu_family != "avx" or any(flag in flags for flag in INTEGER_FLAGS):
         return
-    yield FindingRecord(
-        "int8-without-instructions",
+    yield finding(
         "This processor has no instruction for products of bytes",
-        ("it has neither VNNI nor AMX",),
-        names_of(evidence.of(*INTEGER)),
-        "maybe",
-        Gain.unknown("time"),
-        evidence.config_fix(FLOAT, precision=None),
+        "it has neither VNNI nor AMX",
+        forecast=Forecast.unknown("time", "maybe", evidence.of(*INTEGER)),
+        fix=config_fix(evidence, FLOAT, precision=None),
         caution="int8 still makes the file smaller",
     )
 
@@ -216,18 +187,13 @@ def weight_only_opportunity(evidence: Evidence) -> Iterator[FindingRecord]:
     weights = {run.node: info for run in runs if (info := evidence.weight_of(run.node)) is not None}
     size = sum(info.size_bytes or 0 for info in weights.values())
     chosen = [run for run in runs if run.node in weights]
-    cost_s = evidence.cost_s(chosen)
-    if size < MANY_BYTES or evidence.share_of(cost_s) < MEMORY_SHARE:
+    if size < MANY_BYTES or evidence.share(chosen) < MEMORY_SHARE:
         return
-    yield FindingRecord(
-        "weight-only-opportunity",
+    text = "quantize the weights alone: precision=wb.WeightOnly(bits=8)"
+    yield finding(
         f"Each run reads {size / (1 << 20):,.0f} MiB of weights for a few rows",
-        (f"products of at most {FEW_ROWS} rows take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(chosen),
-        "likely",
-        evidence.time_gain(cost_s * (1 - EIGHT_BITS), "likely"),
-        evidence.config_fix(
-            "quantize the weights alone: precision=wb.WeightOnly(bits=8)", precision=WeightOnly(bits=8)
-        ),
+        f"products of at most {FEW_ROWS} rows take {evidence.percent(chosen)} of a run",
+        forecast=evidence.saving(chosen, 1 - EIGHT_BITS, "likely"),
+        fix=config_fix(evidence, text, precision=WeightOnly(bits=8)),
         caution="with many rows, as in the first pass over a prompt, it is slower",
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import config_fix, rewrite_fix, without_passes
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import finding
 from workbench.advisor.registry import rule
-from workbench.advisor.rewriting import rewrite_fix
-from workbench.analysis.graph import Node, TensorInfo
+from workbench.analysis.graph import Node
 from workbench.records.findings import FindingRecord, Fix
 
 NCHWC = "com.microsoft.nchwc"
@@ -31,27 +32,17 @@ def channels_miss_blocked_layout(evidence: Evidence) -> Iterator[FindingRecord]:
     if not evidence.on_cpu or evidence.config.level in ("disabled", "basic", "extended"):
         return
     block = 16 if "avx512f" in evidence.machine.isa_flags else 8
-    missing = [
-        (node, counts)
-        for node in _plain_convolutions(evidence)
-        if (counts := _channels(evidence, node)) is not None and _misses_block(counts, block)
-    ]
+    sizes = [(node, _weight_dims(evidence, node)) for node in _convolutions(evidence, blocked=False)]
+    missing = [(node, dims[1]) for node, dims in sizes if dims and _misses_block(dims[1], block)]
     runs = evidence.named(node.key for node, _ in missing)
     if not runs:
         return
-    cost_s = evidence.cost_s(runs)
-    yield FindingRecord(
-        "channels-miss-blocked-layout",
+    yield finding(
         f"{len(missing)} convolutions cannot use the blocked layout",
-        (
-            "input channels: "
-            + ", ".join(str(size) for size in sorted({counts[1] for _, counts in missing})),
-            f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",
-        ),
-        names_of(runs),
-        "likely",
-        evidence.time_gain(cost_s * (1 - 1 / BLOCKED_FASTER), "likely"),
-        rewrite_fix(
+        "input channels: " + ", ".join(str(size) for size in sorted({count for _, count in missing})),
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 1 - 1 / BLOCKED_FASTER, "likely"),
+        fix=rewrite_fix(
             evidence,
             "channels-padded",
             "pad them with zeros to multiples of 4",
@@ -72,20 +63,16 @@ def one_dimensional_convolution(evidence: Evidence) -> Iterator[FindingRecord]:
     """One-dimensional convolutions miss the fast layout."""
     if not evidence.on_cpu:
         return
-    nodes = [node for node in _plain_convolutions(evidence) if _rank(evidence, node) == 3]
-    nodes = [node for node in nodes if (counts := _channels(evidence, node)) and counts[2] > 1]
-    runs = evidence.named(node.key for node in nodes)
-    cost_s = evidence.cost_s(runs)
-    if not runs or evidence.share_of(cost_s) < 0.1:
+    sizes = [(node, _weight_dims(evidence, node)) for node in _convolutions(evidence, blocked=False)]
+    narrow = [node for node, dims in sizes if len(dims) == 3 and dims[2] > 1]
+    runs = evidence.named(node.key for node in narrow)
+    if evidence.share(runs) < 0.1:
         return
-    yield FindingRecord(
-        "one-dimensional-convolution",
+    yield finding(
         f"{len(runs)} one-dimensional convolutions miss the blocked layout",
-        (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs),
-        "maybe",
-        evidence.time_gain(cost_s * (1 - 1 / TWO_DIMENSIONAL_FASTER), "maybe"),
-        rewrite_fix(evidence, "conv1d-to-2d", "compute them as two-dimensional ones of height 1"),
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 1 - 1 / TWO_DIMENSIONAL_FASTER, "maybe"),
+        fix=rewrite_fix(evidence, "conv1d-to-2d", "compute them as two-dimensional ones of height 1"),
         caution="a loss on some processors; a kernel of size 1 or a very short signal gains nothing",
     )
 
@@ -100,26 +87,20 @@ def one_dimensional_convolution(evidence: Evidence) -> Iterator[FindingRecord]:
 def layout_costs_more(evidence: Evidence) -> Iterator[FindingRecord]:
     """The blocked layout may cost more than it saves."""
     reorders = evidence.of(*REORDERS)
-    cost_s = evidence.cost_s(reorders)
-    large = [
-        node
-        for node in _blocked_convolutions(evidence)
-        if (counts := _channels(evidence, node)) is not None and counts[2] >= LARGE_KERNEL
-    ]
-    if evidence.share_of(cost_s) < REORDER_SHARE and not large:
+    blocked = _convolutions(evidence, blocked=True)
+    large = [node for node in blocked if max(_weight_dims(evidence, node)[2:], default=0) >= LARGE_KERNEL]
+    if evidence.share(reorders) < REORDER_SHARE and not large:
         return
-    reasons = [f"reorders take {evidence.share_of(cost_s) * 100:.0f} % of a run"] if reorders else []
+    reasons = [f"reorders take {evidence.percent(reorders)} of a run"] if reorders else []
     reasons += [f"{len(large)} blocked convolutions have kernels of {LARGE_KERNEL} or more"] if large else []
-    disabled = tuple(dict.fromkeys((*evidence.config.disabled_passes, "NchwcTransformer")))
-    yield FindingRecord(
-        "layout-costs-more",
+    yield finding(
         "The blocked layout may cost more than it saves",
-        tuple(reasons),
-        names_of((*reorders, *large)),
-        "maybe",
-        evidence.time_gain(cost_s, "maybe"),
-        evidence.config_fix(
-            "leave the layout pass out: disabled_passes=('NchwcTransformer',)", disabled_passes=disabled
+        *reasons,
+        forecast=evidence.saving(reorders, 1, "maybe", nodes=(*reorders, *large)),
+        fix=config_fix(
+            evidence,
+            "leave the layout pass out: disabled_passes=('NchwcTransformer',)",
+            disabled_passes=without_passes(evidence, "NchwcTransformer"),
         ),
         caution="only a measurement can tell",
     )
@@ -134,69 +115,41 @@ def layout_costs_more(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def reorder_sandwich(evidence: Evidence) -> Iterator[FindingRecord]:
     """An operator in the middle breaks the blocked layout."""
-    graph = evidence.ran
-    if graph is None:
-        return
     middles = [
         node
-        for node in graph.nodes
+        for node in evidence.nodes
         if node.op_type not in REORDERS
-        and (makers := evidence.makers(node))
-        and (users := evidence.users(node))
-        and all(maker.op_type == "ReorderOutput" for maker in makers)
-        and all(user.op_type == "ReorderInput" for user in users)
+        and {maker.op_type for maker in evidence.makers(node)} == {"ReorderOutput"}
+        and {user.op_type for user in evidence.users(node)} == {"ReorderInput"}
     ]
-    around = [
-        node for middle in middles for node in (*evidence.makers(middle), middle, *evidence.users(middle))
-    ]
+    around = evidence.around(middles)
     runs = evidence.named(node.key for node in around)
-    cost_s = evidence.cost_s(runs)
-    if not middles or evidence.share_of(cost_s) < SANDWICH_SHARE:
+    if evidence.share(runs) < SANDWICH_SHARE:
         return
     kinds = ", ".join(sorted({node.op_type for node in middles}))
-    yield FindingRecord(
-        "reorder-sandwich",
+    yield finding(
         f"{kinds} breaks the blocked layout in {len(middles)} place{'s' * (len(middles) > 1)}",
-        (f"the reorders around it and itself take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(around),
-        "likely",
-        evidence.time_gain(cost_s, "likely"),
-        Fix("export", "use zero padding inside of the convolution instead", code='padding_mode="zeros"'),
+        f"the reorders around it and itself take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 1, "likely", nodes=around),
+        fix=Fix("export", "use zero padding inside of the convolution instead", code='padding_mode="zeros"'),
         caution="the outputs change where the padding does; as slices and a Concat it is no faster here",
     )
 
 
-def _plain_convolutions(evidence: Evidence) -> list[Node]:
-    graph = evidence.ran
-    kinds = ("Conv", "FusedConv")
-    return [] if graph is None else [n for n in graph.nodes if n.op_type in kinds and n.domain != NCHWC]
+def _convolutions(evidence: Evidence, *, blocked: bool) -> list[Node]:
+    """Return the convolutions that use the blocked layout, or those that do not."""
+    kinds = ("Conv",) if blocked else ("Conv", "FusedConv")
+    return [node for node in evidence.nodes if node.op_type in kinds and (node.domain == NCHWC) == blocked]
 
 
-def _blocked_convolutions(evidence: Evidence) -> list[Node]:
-    graph = evidence.ran
-    return [] if graph is None else [n for n in graph.nodes if n.op_type == "Conv" and n.domain == NCHWC]
+def _weight_dims(evidence: Evidence, node: Node) -> tuple[int, ...]:
+    """Return the output channels, the input channels of a group and the kernel; nothing if one is unknown."""
+    weight = evidence.weight_of(node.key)
+    dims = () if weight is None or weight.dims is None else weight.dims
+    sizes = tuple(dim for dim in dims if isinstance(dim, int))
+    return sizes if len(sizes) == len(dims) >= 3 else ()
 
 
-def _weight(evidence: Evidence, node: Node) -> TensorInfo | None:
-    graph = evidence.ran
-    return None if graph is None or len(node.inputs) < 2 else graph.constants.get(node.inputs[1])
-
-
-def _rank(evidence: Evidence, node: Node) -> int | None:
-    weight = _weight(evidence, node)
-    return None if weight is None or weight.dims is None else len(weight.dims)
-
-
-def _channels(evidence: Evidence, node: Node) -> tuple[int, int, int] | None:
-    """Return output channels, input channels of a group, and the longest side of the kernel."""
-    weight = _weight(evidence, node)
-    if weight is None or weight.dims is None or len(weight.dims) < 3:
-        return None
-    sizes = [dim for dim in weight.dims if isinstance(dim, int)]
-    return (sizes[0], sizes[1], max(sizes[2:])) if len(sizes) == len(weight.dims) else None
-
-
-def _misses_block(counts: tuple[int, int, int], block: int) -> bool:
+def _misses_block(channels: int, block: int) -> bool:
     """Apply ORT's rule for a convolution that is neither the first one nor depthwise."""
-    _, inputs, _ = counts
-    return inputs >= block and inputs % 4 != 0
+    return channels >= block and channels % 4 != 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import config_fix
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.records.findings import FindingRecord, Fix, Gain
 
@@ -44,15 +46,12 @@ def slow_load(evidence: Evidence) -> Iterator[FindingRecord]:
     if optimize_s is None or not is_slow or optimize_s < OPTIMIZING_SHARE * cold.load_s:
         return
     share = min(1.0, optimize_s / cold.load_s)
-    yield FindingRecord(
-        "slow-load",
+    yield finding(
         f"{share * 100:.0f} % of the load is spent on optimizing the graph",
-        (f"the load takes {cold.load_s:.2g} s, of which optimizing {optimize_s:.2g} s",),
-        (),
-        "sure",
-        Gain("load", optimize_s, optimize_s * 0.7, optimize_s, share),
-        evidence.config_fix(
-            "save the optimized graph once and load that: saved_graph='onnx'", saved_graph="onnx"
+        f"the load takes {cold.load_s:.2g} s, of which optimizing {optimize_s:.2g} s",
+        forecast=Forecast("sure", Gain("load", optimize_s, optimize_s * 0.7, optimize_s, share)),
+        fix=config_fix(
+            evidence, "save the optimized graph once and load that: saved_graph='onnx'", saved_graph="onnx"
         ),
         caution="the saved file suits this processor only",
     )
@@ -70,14 +69,11 @@ def slow_first_run(evidence: Evidence) -> Iterator[FindingRecord]:
     first_s = None if evidence.run is None else evidence.run.first_run_s
     if first_s is None or not evidence.run_s or first_s < FIRST_RUN_TIMES * evidence.run_s:
         return
-    yield FindingRecord(
-        "slow-first-run",
+    yield finding(
         f"The first run takes {first_s / evidence.run_s:.0f} times a later one",
-        (f"{first_s * 1e3:.3g} ms against {evidence.run_s * 1e3:.3g} ms",),
-        (),
-        "sure",
-        Gain("load", first_s - evidence.run_s, None, None, None),
-        Fix("note", "run once before the first request", code="session.run(None, inputs)"),
+        f"{first_s * 1e3:.3g} ms against {evidence.run_s * 1e3:.3g} ms",
+        forecast=Forecast("sure", Gain("load", first_s - evidence.run_s, None, None, None)),
+        fix=Fix("note", "run once before the first request", code="session.run(None, inputs)"),
     )
 
 
@@ -96,15 +92,11 @@ def arena_holds_memory(evidence: Evidence) -> Iterator[FindingRecord]:
     spare = memory.arena_held_bytes - memory.arena_peak_bytes
     if memory.arena_held_bytes < ARENA_TIMES * memory.arena_peak_bytes or spare < LEAST_MEMORY_BYTES:
         return
-    yield FindingRecord(
-        "arena-holds-memory",
+    yield finding(
         f"The arena holds {memory.arena_held_bytes / (1 << 20):,.0f} MiB and needs at most "
         f"{memory.arena_peak_bytes / (1 << 20):,.0f}",
-        (),
-        (),
-        "maybe",
-        Gain("memory", float(spare), 0.0, float(spare), spare / memory.arena_held_bytes),
-        evidence.config_fix("turn the arena off and measure: cpu_arena=False", cpu_arena=False),
+        forecast=Forecast.of_memory(spare, spare / memory.arena_held_bytes, "maybe"),
+        fix=config_fix(evidence, "turn the arena off and measure: cpu_arena=False", cpu_arena=False),
         caution="without it large outputs are mapped anew in each run; kSameAsRequested does not help either",
     )
 
@@ -126,15 +118,13 @@ def prepacking_doubles_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     if packed is None or not weights or packed < PREPACK_SHARE * weights or packed < LEAST_MEMORY_BYTES:
         return
     mapped = _mapped_weights(evidence)
-    yield FindingRecord(
-        "prepacking-doubles-weights",
+    yield finding(
         f"Packed weights take another {packed / (1 << 20):,.0f} MiB",
-        (f"the weights themselves take {weights / (1 << 20):,.0f} MiB",),
-        (),
-        "maybe",
-        Gain("memory", float(packed), 0.0, float(packed), min(1.0, packed / (packed + weights))),
-        mapped
-        or evidence.config_fix(
+        f"the weights themselves take {weights / (1 << 20):,.0f} MiB",
+        forecast=Forecast.of_memory(packed, min(1.0, packed / (packed + weights)), "maybe"),
+        fix=mapped
+        or config_fix(
+            evidence,
             "do not pack them: session.disable_prepacking=1",
             session_entries={**dict(evidence.config.session_entries), "session.disable_prepacking": "1"},
         ),
@@ -148,7 +138,8 @@ def _mapped_weights(evidence: Evidence) -> Fix | None:
     is_apart = any(tensor.external_data for tensor in evidence.structure.graph.initializer)
     if not evidence.on_cpu or config.saved_graph is not None or is_apart:
         return None
-    return evidence.config_fix(
+    return config_fix(
+        evidence,
         f"save the graph with its weights in a file that ORT maps: saved_graph='onnx' and {APART}",
         saved_graph="onnx",
         session_entries={**dict(config.session_entries), APART: WEIGHTS_FILE},
@@ -172,14 +163,12 @@ def one_node_makes_the_peak(evidence: Evidence) -> Iterator[FindingRecord]:
     if usual > PEAK_SHARE * peak or peak - usual < LEAST_MEMORY_BYTES:
         return
     worst = [node for node in nodes if node.live_bytes == peak]
-    yield FindingRecord(
-        "one-node-makes-the-peak",
+    names = [node.node for node in worst]
+    yield finding(
         f"Activations take {peak / (1 << 20):,.0f} MiB around one node, elsewhere {usual / (1 << 20):,.0f}",
-        tuple(f"{node.op_type or 'a node'} {node.node[:60]}" for node in worst[:3]),
-        names_of(node.node for node in worst),
-        "likely",
-        Gain("memory", float(peak - usual), 0.0, float(peak - usual), (peak - usual) / peak),
-        Fix("note", "compute it in parts: smaller batches, tiles, shorter sequences"),
+        *(f"{node.op_type or 'a node'} {node.node[:60]}" for node in worst[:3]),
+        forecast=Forecast.of_memory(peak - usual, (peak - usual) / peak, "likely", names),
+        fix=Fix("note", "compute it in parts: smaller batches, tiles, shorter sequences"),
     )
 
 
@@ -202,12 +191,10 @@ def scratch_memory(evidence: Evidence) -> Iterator[FindingRecord]:
     if not heavy:
         return
     most = max(node.temporary_bytes or 0 for node in heavy)
-    yield FindingRecord(
-        "scratch-memory",
+    names = [node.node for node in heavy]
+    yield finding(
         f"{len(heavy)} node{'s' * (len(heavy) > 1)} take up to {most / (1 << 20):,.0f} MiB of scratch memory",
-        tuple(f"{node.op_type or 'a node'} {node.node[:60]}" for node in heavy[:3]),
-        names_of(node.node for node in heavy),
-        "likely",
-        Gain("memory", float(most), 0.0, float(most), min(1.0, most / peak)),
-        Fix("note", "see the findings on the blocked layout; smaller images or batches need less"),
+        *(f"{node.op_type or 'a node'} {node.node[:60]}" for node in heavy[:3]),
+        forecast=Forecast.of_memory(most, min(1.0, most / peak), "likely", names),
+        fix=Fix("note", "see the findings on the blocked layout; smaller images or batches need less"),
     )

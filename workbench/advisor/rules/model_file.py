@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from onnx import TensorProto
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import rewrite_fix
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
-from workbench.advisor.rewriting import rewrite_fix
 from workbench.advisor.weights import Weight
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.analysis.graph import Node
+from workbench.records.findings import FindingRecord, Fix
 from workbench.text import shorten
 
 DENORMAL_SHARE = 0.001
@@ -30,26 +32,18 @@ FLOATS = (TensorProto.FLOAT, TensorProto.DOUBLE)  # the CPU computes 16-bit floa
 def weights_are_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
     """Weights are graph inputs, so ORT cannot fold and fuse them as constants."""
     graph = evidence.structure.graph
-    inputs = {value.name for value in graph.input}
-    weights = tuple(tensor.name for tensor in graph.initializer if tensor.name in inputs)
+    weights = {value.name for value in graph.input} & {tensor.name for tensor in graph.initializer}
     if not weights:
         return
-    readers = [node for node in evidence.prepared.nodes if set(node.inputs) & set(weights)]
     convolutions = evidence.of("Conv", "FusedConv", "BatchNormalization")
-    saved_s = evidence.cost_s(convolutions) * (1 - 1 / 1.7)
-    yield FindingRecord(
-        "weights-are-inputs",
+    code = "torch.onnx.export(…, keep_initializers_as_inputs=False)"
+    yield finding(
         f"{len(weights)} weights are inputs of the model",
-        ("a caller could replace them in each run, so ORT may not fold or fuse them",),
-        names_of(readers),
-        "sure",
-        evidence.time_gain(saved_s, "likely"),
-        rewrite_fix(
-            evidence,
-            "weights-out-of-inputs",
-            "take them out of the inputs",
-            "torch.onnx.export(…, keep_initializers_as_inputs=False)",
+        "a caller could replace them in each run, so ORT may not fold or fuse them",
+        forecast=evidence.saving(
+            convolutions, 1 - 1 / 1.7, "sure", interval="likely", nodes=_readers(evidence, weights)
         ),
+        fix=rewrite_fix(evidence, "weights-out-of-inputs", "take them out of the inputs", code),
         caution="keep those that a caller really replaces",
     )
 
@@ -67,25 +61,19 @@ def denormal_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     denormal = [w for w in weights if w.denormal_share >= DENORMAL_SHARE and w.element in FLOATS]
     if not denormal:
         return
-    names = {weight.name for weight in denormal}
-    readers = [node for node in evidence.prepared.nodes if names & set(node.inputs)]
+    readers = _readers(evidence, {weight.name for weight in denormal})
     count = sum(weight.denormals for weight in denormal)
     slowdown = evidence.weights.denormal_slowdown if evidence.weights else None
     slowdown = DENORMAL_SLOWER if slowdown is None else min(slowdown, DENORMAL_SLOWER)
     matters = slowdown >= DENORMAL_LEAST
     products = evidence.of("Conv", "FusedConv", "MatMul", "Gemm", "FusedMatMul")
-    saved_s = evidence.cost_s(products) * (1 - 1 / slowdown) if matters else 0.0
-    yield FindingRecord(
-        "denormal-weights",
+    factor = 1 - 1 / slowdown if matters else 0.0
+    yield finding(
         f"{count:,} elements of {len(denormal)} weights are denormal",
-        (
-            f"at most {max(weight.denormal_share for weight in denormal) * 100:.1f} % of a weight",
-            *([] if matters else ["this processor computes them at full speed; many others do not"]),
-        ),
-        names_of(readers),
-        "sure",
-        evidence.time_gain(saved_s, "maybe"),
-        rewrite_fix(evidence, "denormals-to-zero", "set them to zero in the file"),
+        f"at most {max(weight.denormal_share for weight in denormal) * 100:.1f} % of a weight",
+        *([] if matters else ["this processor computes them at full speed; many others do not"]),
+        forecast=evidence.saving(products, factor, "sure", interval="maybe", nodes=readers),
+        fix=rewrite_fix(evidence, "denormals-to-zero", "set them to zero in the file"),
         caution="session.set_denormal_as_zero=1 counts for the first session of a process only",
     )
 
@@ -104,15 +92,12 @@ def non_finite_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     broken = [weight for weight in broken if weight not in masks]
     if not broken:
         return
-    names = {weight.name for weight in broken}
-    yield FindingRecord(
-        "non-finite-weights",
+    readers = _readers(evidence, {weight.name for weight in broken})
+    yield finding(
         f"{len(broken)} weights hold NaN or infinity",
-        (f"{sum(weight.non_finite for weight in broken):,} elements",),
-        names_of(node for node in evidence.prepared.nodes if names & set(node.inputs)),
-        "likely",
-        Gain.unknown("correctness"),
-        Fix("export", "export again from a checkpoint without NaN"),
+        f"{sum(weight.non_finite for weight in broken):,} elements",
+        forecast=Forecast.unknown("correctness", "likely", readers),
+        fix=Fix("export", "export again from a checkpoint without NaN"),
         caution="a mask may hold infinities on purpose",
     )
 
@@ -135,19 +120,16 @@ def weights_stored_twice(evidence: Evidence) -> Iterator[FindingRecord]:
     if not twins:
         return
     wasted = sum(weight.size_bytes for group in twins for weight in group[1:])
-    names = {weight.name for group in twins for weight in group}
+    readers = _readers(evidence, {weight.name for group in twins for weight in group})
     total = evidence.weights.size_bytes if evidence.weights else 0
-    yield FindingRecord(
-        "weights-stored-twice",
+    yield finding(
         f"{wasted / (1 << 20):,.0f} MiB of weights are stored twice",
-        tuple(
+        *(
             " = ".join(f"{shorten(weight.name, 60)} {list(weight.dims)}" for weight in group)
             for group in twins[:3]
         ),
-        names_of(node for node in evidence.prepared.nodes if names & set(node.inputs)),
-        "sure",
-        Gain("memory", float(wasted), float(wasted), float(wasted), wasted / total if total else None),
-        _shared(evidence, twins),
+        forecast=Forecast.of_memory(wasted, wasted / total if total else None, "sure", readers),
+        fix=_shared(evidence, twins),
     )
 
 
@@ -176,18 +158,13 @@ def unused_weights(evidence: Evidence) -> Iterator[FindingRecord]:
     wasted = sum(size or 0 for size in unused.values())
     if not unused:
         return
-    yield FindingRecord(
-        "unused-weights",
+    share = min(1.0, wasted / evidence.size_bytes) if evidence.size_bytes else None
+    yield finding(
         f"{len(unused)} weights are never read ({wasted / (1 << 20):,.0f} MiB)",
-        tuple(shorten(name, 60) for name in list(unused)[:3]),
-        (),
-        "sure",
-        Gain(
-            "memory", float(wasted), float(wasted), float(wasted),
-            min(1.0, wasted / evidence.size_bytes) if evidence.size_bytes else None,
-        ),
-        rewrite_fix(evidence, "unused-weights-removed", "remove them from the file"),
-    )  # fmt: skip
+        *(shorten(name, 60) for name in list(unused)[:3]),
+        forecast=Forecast.of_memory(wasted, share, "sure"),
+        fix=rewrite_fix(evidence, "unused-weights-removed", "remove them from the file"),
+    )
 
 
 @rule(
@@ -207,17 +184,12 @@ def weights_as_attributes(evidence: Evidence) -> Iterator[FindingRecord]:
             heavy.append(node.name or node.op_type)
     if not heavy and total < ATTRIBUTE_BYTES:
         return
-    yield FindingRecord(
-        "weights-as-attributes",
+    yield finding(
         "Large numbers are stored as attributes of nodes",
-        (
-            f"{len(heavy)} nodes with over 100,000 numbers each",
-            f"{total / (1 << 20):,.0f} MiB in Constant nodes",
-        ),
-        names_of(heavy),
-        "likely",
-        Gain.unknown("load"),
-        rewrite_fix(evidence, "constants-to-initializers", "store them as initializers")
+        f"{len(heavy)} nodes with over 100,000 numbers each",
+        f"{total / (1 << 20):,.0f} MiB in Constant nodes",
+        forecast=Forecast.unknown("load", "likely", heavy),
+        fix=rewrite_fix(evidence, "constants-to-initializers", "store them as initializers")
         if any(node.op_type == "Constant" for node in evidence.structure.graph.node)
         else Fix("export", "store them as tensors of the tree ensemble (its *_as_tensor attributes)"),
     )
@@ -225,3 +197,8 @@ def weights_as_attributes(evidence: Evidence) -> Iterator[FindingRecord]:
 
 def _scanned(evidence: Evidence) -> tuple[Weight, ...]:
     return () if evidence.weights is None else evidence.weights.weights
+
+
+def _readers(evidence: Evidence, names: set[str]) -> list[Node]:
+    """Return the nodes of the prepared file that read one of these tensors."""
+    return [node for node in evidence.prepared.nodes if names & set(node.inputs)]

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from onnx import TensorProto, numpy_helper
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import rewrite_fix
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import finding
 from workbench.advisor.registry import rule
-from workbench.advisor.rewriting import rewrite_fix
 from workbench.analysis.graph import Node
 from workbench.analysis.slower.profiled_config import NodeRun
 from workbench.records.findings import FindingRecord, Fix
@@ -42,24 +43,19 @@ ATTENTION_TRANSPOSES = 4  # needed by a block of attention
 )
 def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
     """Pow computes a simple exponent by the general method."""
-    exponents: dict[str, float] = {}
-    for run in evidence.of("Pow"):
-        exponent = _exponent(evidence, run)
-        if exponent is not None and exponent in CHEAP_EXPONENTS:
-            exponents[run.node] = exponent
-    runs = evidence.named(exponents)
-    cost_s = evidence.cost_s(runs)
-    if not runs or evidence.share_of(cost_s) < LEAST_SHARE:
+    exponents = {run.node: _exponent(evidence, run) for run in evidence.of("Pow")}
+    cheap = {
+        name: value for name, value in exponents.items() if value is not None and value in CHEAP_EXPONENTS
+    }
+    runs = evidence.named(cheap)
+    if evidence.share(runs) < LEAST_SHARE:
         return
-    values = ", ".join(f"{value:g}" for value in sorted(set(exponents.values())))
-    yield FindingRecord(
-        "general-power",
+    values = ", ".join(f"{value:g}" for value in sorted(set(cheap.values())))
+    yield finding(
         f"Pow with exponent {values} is computed the general way",
-        (f"it takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs),
-        "sure",
-        evidence.time_gain(cost_s * 0.95, "sure"),
-        rewrite_fix(evidence, "power-spelled-out", "replace it by Sqrt, Reciprocal or Mul"),
+        f"it takes {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.95, "sure"),
+        fix=rewrite_fix(evidence, "power-spelled-out", "replace it by Sqrt, Reciprocal or Mul"),
     )
 
 
@@ -73,26 +69,20 @@ def general_power(evidence: Evidence) -> Iterator[FindingRecord]:
 def einsum(evidence: Evidence) -> Iterator[FindingRecord]:
     """Einsum adds transposes that a MatMul does not need."""
     runs = evidence.of("Einsum")
-    cost_s = evidence.cost_s(runs)
-    if not runs or evidence.share_of(cost_s) < EINSUM_SHARE:
+    if evidence.share(runs) < EINSUM_SHARE:
         return
-    yield FindingRecord(
-        "einsum",
+    yield finding(
         f"{len(runs)} Einsum node{'s' * (len(runs) > 1)} cost transposes that a MatMul does not need",
-        (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs),
-        "likely",
-        evidence.time_gain(cost_s * 0.35, "likely"),
-        _einsum_fix(evidence, runs),
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.35, "likely"),
+        fix=_einsum_fix(evidence, runs),
     )
 
 
 def _einsum_fix(evidence: Evidence, runs: tuple[NodeRun, ...]) -> Fix:
     """Return the rewrite if some equation is one product, else advice for the exporter."""
     code = "torch.matmul(a, b)"
-    graph = evidence.ran
-    nodes = [graph.by_key[run.node] for run in runs if run.node in graph.by_key] if graph else []
-    protos = [evidence.protos.get(node.outputs[0]) for node in nodes]
+    protos = [evidence.proto(run.node) for run in runs]
     if any(proto is not None and product_of(proto) is not None for proto in protos):
         return rewrite_fix(evidence, "einsum-spelled-out", "replace it by MatMul", code)
     return Fix("export", "write the product with matmul in the model's code", code=code)
@@ -107,33 +97,24 @@ def _einsum_fix(evidence: Evidence, runs: tuple[NodeRun, ...]) -> Fix:
 )
 def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
     """Tensors are cast to another type and directly back."""
-    graph = evidence.ran
-    if graph is None or evidence.config.precision is not None:
+    if evidence.config.precision is not None:
         return
     pairs = [
         (first, second)
-        for first in graph.nodes
+        for first in evidence.nodes
         if first.op_type == "Cast"
         for second in evidence.users(first)
         if second.op_type == "Cast" and _returns(evidence, first, second)
     ]
     runs = evidence.named(node.key for pair in pairs for node in pair)
-    cost_s = evidence.cost_s(runs)
     if not runs:
         return
-    yield FindingRecord(
-        "cast-pairs",
+    code = "export in one precision, without autocast"
+    yield finding(
         f"{len(pairs)} tensors are cast and cast back",
-        (f"the casts take {evidence.share_of(cost_s) * 100:.1f} % of a run",),
-        names_of(runs),
-        "likely",
-        evidence.time_gain(cost_s, "likely"),
-        rewrite_fix(
-            evidence,
-            "cast-pairs-removed",
-            "leave both casts out",
-            "export in one precision, without autocast",
-        ),
+        f"the casts take {evidence.percent(runs, 1)} of a run",
+        forecast=evidence.saving(runs, 1, "likely"),
+        fix=rewrite_fix(evidence, "cast-pairs-removed", "leave both casts out", code),
         caution="without the detour the outputs change in their last digits",
     )
 
@@ -147,29 +128,22 @@ def cast_pairs(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def float64_island(evidence: Evidence) -> Iterator[FindingRecord]:
     """Part of a float32 model computes in float64."""
-    graph = evidence.ran
-    if graph is None:
-        return
     wide = [
         node
-        for node in graph.nodes
+        for node in evidence.nodes
         if node.op_type != "Cast"
         and any(
             _element(evidence, name) == TensorProto.DOUBLE for name in (*node.inputs, *node.outputs) if name
         )
     ]
     runs = evidence.named(node.key for node in wide)
-    cost_s = evidence.cost_s(runs)
-    if not runs or evidence.share_of(cost_s) < LEAST_SHARE or len(wide) == len(graph.nodes):
+    if evidence.share(runs) < LEAST_SHARE or len(wide) == len(evidence.nodes):
         return
-    yield FindingRecord(
-        "float64-island",
+    yield finding(
         f"{len(runs)} nodes compute in float64",
-        (f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-        names_of(runs),
-        "maybe",
-        evidence.time_gain(cost_s * 0.5, "maybe"),
-        Fix("export", "make constants and buffers float32 before the export", code="model.float()"),
+        f"they take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.5, "maybe"),
+        fix=Fix("export", "make constants and buffers float32 before the export", code="model.float()"),
         caution="sums of many large numbers may need float64",
     )
 
@@ -184,20 +158,15 @@ def float64_island(evidence: Evidence) -> Iterator[FindingRecord]:
 def transposes(evidence: Evidence) -> Iterator[FindingRecord]:
     """Transposes take a large part of the run."""
     runs = evidence.of("Transpose")
-    cost_s = evidence.cost_s(runs)
-    if not runs or evidence.share_of(cost_s) < TRANSPOSE_SHARE:
+    if evidence.share(runs) < TRANSPOSE_SHARE:
         return
     softmaxes = len(evidence.of("Softmax"))
     if softmaxes and len(runs) <= ATTENTION_TRANSPOSES * softmaxes:
         return
-    yield FindingRecord(
-        "transposes",
-        f"{len(runs)} transposes take {evidence.share_of(cost_s) * 100:.0f} % of a run",
-        (),
-        names_of(runs),
-        "likely",
-        evidence.time_gain(cost_s * 0.7, "likely"),
-        Fix("export", "export with channels first", code="tf2onnx … --inputs-as-nchw input"),
+    yield finding(
+        f"{len(runs)} transposes take {evidence.percent(runs)} of a run",
+        forecast=evidence.saving(runs, 0.7, "likely"),
+        fix=Fix("export", "export with channels first", code="tf2onnx … --inputs-as-nchw input"),
     )
 
 
@@ -210,37 +179,27 @@ def transposes(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def loop_of_products(evidence: Evidence) -> Iterator[FindingRecord]:
     """A loop repeats small operators that one large operator could replace."""
-    loops = evidence.of("Loop", "Scan")
-    if evidence.profiled is None or not loops:
-        return
-    graph = evidence.ran
-    bodies = {} if graph is None else _bodies(graph.nodes)
-    for loop in loops:
+    bodies = _bodies(evidence.nodes)
+    for loop in evidence.of("Loop", "Scan"):
         inside = bodies.get(loop.node, ())
-        cost_s = evidence.cost_s((loop, *evidence.named(inside), *_in_bodies(evidence, inside)))
-        if evidence.share_of(cost_s) < LOOP_SHARE:
+        runs = (loop, *evidence.named(inside), *_in_bodies(evidence, inside))
+        if evidence.share(runs) < LOOP_SHARE:
             continue
-        yield FindingRecord(
-            "loop-of-products",
+        yield finding(
             f"{loop.op_type} repeats small operators one step after the other",
-            (f"it takes {evidence.share_of(cost_s) * 100:.0f} % of a run",),
-            names_of((loop.node, *bodies.get(loop.node, ()))),
-            "maybe",
-            evidence.time_gain(cost_s * (1 - 1 / LOOP_FASTER), "maybe"),
-            _loop_fix(evidence, loop),
+            f"it takes {evidence.percent(runs)} of a run",
+            forecast=evidence.saving(runs, 1 - 1 / LOOP_FASTER, "maybe", nodes=(loop.node, *inside)),
+            fix=_loop_fix(evidence, loop),
             caution="a loop that carries a state from step to step cannot be unrolled so",
         )
 
 
 def _loop_fix(evidence: Evidence, loop: NodeRun) -> Fix:
     """Return the rewrite of a Loop that carries no state, else advice for the exporter."""
-    text = "write the steps as one batched operator where no step needs the one before"
-    graph = evidence.ran
-    node = None if graph is None else graph.by_key.get(loop.node)
-    proto = None if node is None or not node.outputs else evidence.protos.get(node.outputs[0])
+    proto = evidence.proto(loop.node)
     if proto is not None and proto.op_type == "Loop" and len(proto.input) == 2:
         return rewrite_fix(evidence, "loop-to-product", "compute all steps at once")
-    return Fix("export", text)
+    return Fix("export", "write the steps as one batched operator where no step needs the one before")
 
 
 def _in_bodies(evidence: Evidence, keys: tuple[str, ...]) -> tuple[NodeRun, ...]:
@@ -259,7 +218,7 @@ def _bodies(nodes: tuple[Node, ...]) -> Mapping[str, tuple[str, ...]]:
 
 def _exponent(evidence: Evidence, run: NodeRun) -> float | None:
     """Return the constant exponent of a Pow; None for a computed one."""
-    node = None if evidence.ran is None else evidence.ran.by_key.get(run.node)
+    node = evidence.node(run.node)
     if node is None or len(node.inputs) < 2:
         return None
     return constant(evidence, node.inputs[1])

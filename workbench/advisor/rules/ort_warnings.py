@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from workbench.advisor.config_fixes import config_fix
 from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.records.findings import FindingRecord, Fix, Gain
 
@@ -37,16 +39,12 @@ def ort_could_not_pin_threads(evidence: Evidence) -> Iterator[FindingRecord]:
     messages = _messages(evidence, AFFINITY)
     if not messages or evidence.config.intra_op_threads is not None:
         return
-    yield FindingRecord(
-        "ort-could-not-pin-threads",
+    text = f"set the number of threads: intra_op_threads={evidence.cores}"
+    yield finding(
         "ORT could not pin its threads: it counts cores that this process may not use",
-        messages,
-        (),
-        "sure",
-        Gain.unknown("time"),
-        evidence.config_fix(
-            f"set the number of threads: intra_op_threads={evidence.cores}", intra_op_threads=evidence.cores
-        ),
+        *messages,
+        forecast=Forecast.unknown("time", "sure"),
+        fix=config_fix(evidence, text, intra_op_threads=evidence.cores),
     )
 
 
@@ -62,14 +60,11 @@ def ort_met_other_shapes(evidence: Evidence) -> Iterator[FindingRecord]:
     messages = _messages(evidence, SHAPES)
     if not messages:
         return
-    yield FindingRecord(
-        "ort-met-other-shapes",
+    yield finding(
         "The model declares shapes that its tensors do not have",
-        messages,
-        (),
-        "sure",
-        Gain.unknown("correctness"),
-        Fix("export", "export again with the true shapes, or with symbolic dimensions where sizes vary"),
+        *messages,
+        forecast=Forecast.unknown("correctness", "sure"),
+        fix=Fix("export", "export again with the true shapes, or with symbolic dimensions where sizes vary"),
     )
 
 
@@ -85,14 +80,11 @@ def ort_left_nodes_on_the_cpu(evidence: Evidence) -> Iterator[FindingRecord]:
     messages = (*_messages(evidence, FALLBACK), *_messages(evidence, COPIES))
     if not messages:
         return
-    yield FindingRecord(
-        "ort-left-nodes-on-the-cpu",
+    yield finding(
         "Some nodes run on the CPU in place of the provider that was asked for",
-        messages[:MOST_MESSAGES],
-        (),
-        "maybe",
-        Gain.unknown("time"),
-        Fix("note", "look at the reasons in the placement", code="wb.explain(model, config).placement"),
+        *messages[:MOST_MESSAGES],
+        forecast=Forecast.unknown("time", "maybe"),
+        fix=Fix("note", "look at the reasons in the placement", code="wb.explain(model, config).placement"),
     )
 
 
@@ -108,18 +100,12 @@ def ort_could_not_fold(evidence: Evidence) -> Iterator[FindingRecord]:
     messages = _messages(evidence, FOLDING)
     if not messages:
         return
-    yield FindingRecord(
-        "ort-could-not-fold",
+    code = "torch.onnx.export(…, do_constant_folding=True)"
+    yield finding(
         f"{len(_matching(evidence, FOLDING))} constant nodes could not be folded",
-        messages,
-        (),
-        "likely",
-        SMALL,
-        Fix(
-            "export",
-            "fold constants before the export",
-            code="torch.onnx.export(…, do_constant_folding=True)",
-        ),
+        *messages,
+        forecast=Forecast("likely", SMALL),
+        fix=Fix("export", "fold constants before the export", code=code),
     )
 
 
@@ -135,15 +121,11 @@ def ort_warned(evidence: Evidence) -> Iterator[FindingRecord]:
     lines = [line for line in _warnings(evidence) if not any(pattern.search(line) for pattern in KNOWN)]
     if not lines:
         return
-    messages = tuple(dict.fromkeys(line[:MOST_LETTERS] for line in lines))
-    yield FindingRecord(
-        "ort-warned",
+    yield finding(
         f"ORT warned {len(lines)} time{'s' * (len(lines) > 1)}",
-        messages[:MOST_MESSAGES],
-        (),
-        "maybe",
-        SMALL,
-        Fix("note", "read the log of the run", code="result.runs[0].log"),
+        *_distinct(lines),
+        forecast=Forecast("maybe", SMALL),
+        fix=Fix("note", "read the log of the run", code="result.runs[0].log"),
     )
 
 
@@ -156,6 +138,9 @@ def _matching(evidence: Evidence, pattern: re.Pattern[str]) -> list[str]:
 
 
 def _messages(evidence: Evidence, pattern: re.Pattern[str]) -> tuple[str, ...]:
-    """Return the distinct warnings of a kind, shortened."""
-    texts = dict.fromkeys(line[:MOST_LETTERS] for line in _matching(evidence, pattern))
-    return tuple(texts)[:MOST_MESSAGES]
+    return _distinct(_matching(evidence, pattern))
+
+
+def _distinct(lines: list[str]) -> tuple[str, ...]:
+    """Return the first distinct lines, shortened."""
+    return tuple(dict.fromkeys(line[:MOST_LETTERS] for line in lines))[:MOST_MESSAGES]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from workbench.advisor.evidence import Evidence, names_of
+from workbench.advisor.config_fixes import rewrite_fix, without_passes
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import finding
 from workbench.advisor.registry import rule
-from workbench.advisor.rewriting import rewrite_fix
 from workbench.advisor.rules.operators import constant
 from workbench.analysis.graph import Node
 from workbench.analysis.passes.missed import Missed
@@ -39,45 +40,33 @@ LAYER_NORM = {
 )
 def gelu_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
     """GELU runs as several nodes."""
-    graph = evidence.ran
-    if graph is None:
-        return
-    misses = [miss for miss in _outside_config(evidence) if miss.pattern == "gelu"]
-    anchors = [graph.by_key[key] for miss in misses for key in miss.stopped_at if key in graph.by_key]
-    anchors = [node for node in anchors if node.op_type == "Erf"]
-    anchors += [node for node in graph.nodes if node.op_type == "Tanh" and _is_gelu(evidence, node)]
+    misses, anchors = _misses(evidence, "gelu", "Erf")
+    anchors += [node for node in evidence.nodes if node.op_type == "Tanh" and _is_gelu(evidence, node)]
     nodes = [
         near
         for anchor in anchors
         for near in (
-            *evidence.nearby(anchor, GELU_BEFORE, steps=1 if anchor.op_type == "Erf" else 4),
-            *evidence.nearby(anchor, GELU_AFTER, steps=3, forward=True),
+            *_nearby(evidence, anchor, GELU_BEFORE, steps=1 if anchor.op_type == "Erf" else 4),
+            *_nearby(evidence, anchor, GELU_AFTER, steps=3, forward=True),
         )
     ]
     runs = evidence.named(node.key for node in nodes)
     if not runs:
         return
-    cost_s = evidence.cost_s(runs)
-    yield FindingRecord(
-        "gelu-not-fused",
+    code = "torch.onnx.export(model, inputs, path, dynamo=True, opset_version=20)"
+    yield finding(
         f"GELU runs as several nodes, in {len(anchors)} place{'s' * (len(anchors) > 1)}",
-        (f"they take {evidence.share_of(cost_s) * 100:.1f} % of a run", *_reasons(misses)),
-        names_of(runs),
-        "sure",
-        evidence.time_gain(cost_s * GELU_SAVED, "sure"),
-        rewrite_fix(
-            evidence,
-            "gelu-to-one-node",
-            "make it one operator",
-            "torch.onnx.export(model, inputs, path, dynamo=True, opset_version=20)",
-        ),
+        f"they take {evidence.percent(runs, 1)} of a run",
+        *_reasons(misses),
+        forecast=evidence.saving(runs, GELU_SAVED, "sure"),
+        fix=rewrite_fix(evidence, "gelu-to-one-node", "make it one operator", code),
     )
 
 
 def _is_gelu(evidence: Evidence, tanh: Node) -> bool:
     """Return whether x * (1 + tanh(…)) follows, and a factor of the square root of 2 / pi stands before."""
-    before = evidence.nearby(tanh, GELU_BEFORE, steps=1)[1:]
-    after = evidence.nearby(tanh, GELU_AFTER, steps=2, forward=True)[1:]
+    before = _nearby(evidence, tanh, GELU_BEFORE, steps=1)[1:]
+    after = _nearby(evidence, tanh, GELU_AFTER, steps=2, forward=True)[1:]
     names = [name for node in before for name in node.inputs]
     values = [constant(evidence, name) for name in names]
     is_scaled = any(value is not None and abs(value - TANH_FACTOR) < 1e-3 for value in values)
@@ -93,39 +82,30 @@ def _is_gelu(evidence: Evidence, tanh: Node) -> bool:
 )
 def layer_norm_not_fused(evidence: Evidence) -> Iterator[FindingRecord]:
     """LayerNormalization runs as several nodes."""
-    graph = evidence.ran
-    if graph is None:
-        return
-    misses = [miss for miss in _outside_config(evidence) if miss.pattern == "layer norm"]
-    ends = [graph.by_key[key] for miss in misses for key in miss.stopped_at if key in graph.by_key]
-    ends = [node for node in ends if node.op_type == "Div"]
-    runs = evidence.named(node.key for end in ends for node in evidence.nearby(end, LAYER_NORM, steps=5))
+    misses, ends = _misses(evidence, "layer norm", "Div")
+    runs = evidence.named(node.key for end in ends for node in _nearby(evidence, end, LAYER_NORM, steps=5))
     if not runs:
         return
-    cost_s = evidence.cost_s(runs)
     code = "torch.onnx.export(model, inputs, path, opset_version=17)"
     fix = Fix("export", "export it as one operator: opset 17 or newer", code=code)
     if (evidence.prepared.opset("") or 0) >= LAYER_NORM_OPSET:
-        config = evidence.config
-        disabled = tuple(dict.fromkeys((*config.disabled_passes, "SkipLayerNormFusion")))
         fix = rewrite_fix(evidence, "layer-norm-to-one-node", "make it one operator", code)
         if fix.config is not None:
+            disabled = without_passes(evidence, "SkipLayerNormFusion")
             fix = replace(fix, config=fix.config.replace(disabled_passes=disabled))
-    yield FindingRecord(
-        "layer-norm-not-fused",
+    yield finding(
         f"LayerNormalization runs as several nodes, in {len(ends)} place{'s' * (len(ends) > 1)}",
-        (f"they take {evidence.share_of(cost_s) * 100:.1f} % of a run", *_reasons(misses)),
-        names_of(runs),
-        "maybe",
-        evidence.time_gain(cost_s * 0.5, "maybe"),
-        fix,
+        f"they take {evidence.percent(runs, 1)} of a run",
+        *_reasons(misses),
+        forecast=evidence.saving(runs, 0.5, "maybe"),
+        fix=fix,
         caution="with SkipLayerNormFusion it may get slower on the CPU, so the fix leaves that out",
     )
 
 
 def _is_batch_norm(evidence: Evidence, name: str, source: str) -> bool:
     """Return whether an executed node is this normalization, also as a convolution of each channel."""
-    node = None if evidence.ran is None else evidence.ran.by_key.get(name)
+    node = evidence.node(name)
     return node is not None and (node.op_type == "BatchNormalization" or name == f"{source}_bn_nchwc")
 
 
@@ -163,27 +143,47 @@ def batch_norm_not_folded(evidence: Evidence) -> Iterator[FindingRecord]:
     runs = evidence.named(end for ends in left.values() for end in ends)
     if not runs:
         return
-    cost_s = evidence.cost_s(runs)
     misses = [miss for miss in evidence.missed if miss.pattern == "conv + batch norm"]
     fix = Fix("export", "let the normalization alone read the convolution, then export", code="model.eval()")
     if foldable:
         fix = rewrite_fix(evidence, "batch-norm-folded", "fold it into the convolution", "model.eval()")
-    yield FindingRecord(
-        "conv-batch-norm-not-folded",
+    yield finding(
         "Batch normalization was not folded into the convolution, "
         f"in {len(left)} place{'s' * (len(left) > 1)}",
-        (f"it takes {evidence.share_of(cost_s) * 100:.1f} % of a run", *_reasons(misses)),
-        names_of(runs),
-        "sure",
-        evidence.time_gain(cost_s * 0.9, "likely"),
-        fix,
+        f"it takes {evidence.percent(runs, 1)} of a run",
+        *_reasons(misses),
+        forecast=evidence.saving(runs, 0.9, "sure", interval="likely"),
+        fix=fix,
     )
 
 
-def _outside_config(evidence: Evidence) -> list[Missed]:
-    """Return the missed fusions that the config did not turn off."""
-    return [miss for miss in evidence.missed if miss.reason_from != "the config"]
+def _misses(evidence: Evidence, pattern: str, op_type: str) -> tuple[list[Missed], list[Node]]:
+    """Return the missed fusions of a pattern that the config allowed, and the nodes that stopped them."""
+    misses = [
+        miss for miss in evidence.missed if miss.reason_from != "the config" and miss.pattern == pattern
+    ]
+    nodes = [evidence.node(key) for miss in misses for key in miss.stopped_at]
+    return misses, [node for node in nodes if node is not None and node.op_type == op_type]
 
 
 def _reasons(misses: list[Missed]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(miss.reason for miss in misses if miss.reason))[:3]
+
+
+def _nearby(
+    evidence: Evidence,
+    start: Node,
+    links: Mapping[str, tuple[str, ...]],
+    *,
+    steps: int,
+    forward: bool = False,
+) -> tuple[Node, ...]:
+    """Return the nodes that are reached from one by these links between operators, the start first."""
+    neighbours = evidence.users if forward else evidence.makers
+    reached, edge = {start.key: start}, [start]
+    for _ in range(steps):
+        near = [other for node in edge for other in neighbours(node)
+                if other.op_type in links.get(node.op_type, ()) and other.key not in reached]  # fmt: skip
+        reached |= {node.key: node for node in near}
+        edge = near
+    return tuple(reached.values())

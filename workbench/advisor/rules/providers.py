@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import Evidence, names_of
-from workbench.advisor.provider_options import provider_of, with_added
+from workbench.advisor.config_fixes import config_fix, options_fix, provider_of, rewrite_fix
+from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
-from workbench.advisor.rewriting import rewrite_fix
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import FindingRecord, Fix
 
 CPU = "CPUExecutionProvider"
 CUDA = "CUDAExecutionProvider"
@@ -31,14 +31,11 @@ def provider_did_not_load(evidence: Evidence) -> Iterator[FindingRecord]:
     if evidence.explained is None:
         return
     for provider, words in evidence.explained.placement.not_loaded:
-        yield FindingRecord(
-            "provider-did-not-load",
+        yield finding(
             f"{provider} did not load; the next provider took its nodes",
-            (words[:300],),
-            (),
-            "sure",
-            Gain.unknown("correctness"),
-            Fix("note", "wb.doctor() says what is missing and how to install it", code="wb.doctor()"),
+            words[:300],
+            forecast=Forecast.unknown("correctness", "sure"),
+            fix=Fix("note", "wb.doctor() says what is missing and how to install it", code="wb.doctor()"),
         )
 
 
@@ -64,16 +61,14 @@ def copies_between_devices(evidence: Evidence) -> Iterator[FindingRecord]:
         f"{node.op_type}: {node.reason}" for node in placement.nodes if node.provider == CPU and node.reason
     )
     runs = evidence.named(node.key for node in copies)
-    cost_s = evidence.cost_s(runs)
-    known = evidence.profiled is not None and evidence.run_s
-    yield FindingRecord(
-        "copies-between-devices",
+    unknown = Forecast.unknown("time", "likely", copies)
+    yield finding(
         f"{len(copies)} tensors are copied between devices in the middle of the graph",
-        tuple(f"{text} ({count})" for text, count in reasons.most_common(3)),
-        names_of(copies),
-        "likely",
-        evidence.time_gain(cost_s, "likely") if known else Gain.unknown("time"),
-        Fix("export", "rewrite the operators that fell to the CPU, or gather them at the end of the graph"),
+        *(f"{text} ({count})" for text, count in reasons.most_common(3)),
+        forecast=unknown if evidence.profiled is None else evidence.saving(runs, 1, "likely", nodes=copies),
+        fix=Fix(
+            "export", "rewrite the operators that fell to the CPU, or gather them at the end of the graph"
+        ),
         caution="ORT puts small shape computations on the CPU on purpose",
     )
 
@@ -94,15 +89,13 @@ def many_partitions(evidence: Evidence) -> Iterator[FindingRecord]:
     providers = {node.provider for node in placement.nodes if node.provider}
     if len(providers) < 2 or placement.partitions <= MOST_PARTITIONS:
         return
-    split = Counter(node.op_type for node in placement.nodes if node.provider == CPU)
-    yield FindingRecord(
-        "many-partitions",
+    on_cpu = [node for node in placement.nodes if node.provider == CPU]
+    split = Counter(node.op_type for node in on_cpu)
+    yield finding(
         f"The graph is cut into {placement.partitions} parts",
-        (f"operators on the CPU: {', '.join(f'{kind} ({n})' for kind, n in split.most_common(5))}",),
-        names_of(node.node for node in placement.nodes if node.provider == CPU),
-        "likely",
-        Gain.unknown("time"),
-        _joining_fix(evidence, split),
+        f"operators on the CPU: {', '.join(f'{kind} ({n})' for kind, n in split.most_common(5))}",
+        forecast=Forecast.unknown("time", "likely", [node.node for node in on_cpu]),
+        fix=_joining_fix(evidence, split),
     )
 
 
@@ -115,12 +108,8 @@ def _joining_fix(evidence: Evidence, split: Counter[str]) -> Fix:
         )
     tensorrt = provider_of(evidence, TENSORRT)
     if tensorrt is not None and not tensorrt.option("trt_min_subgraph_size"):
-        smallest = {"trt_min_subgraph_size": str(SMALLEST_PARTITION)}
-        return Fix(
-            "config",
-            f"leave parts of fewer nodes to the next provider: trt_min_subgraph_size={SMALLEST_PARTITION}",
-            config=with_added(evidence, TENSORRT, smallest),
-        )
+        text = f"leave parts of fewer nodes to the next provider: trt_min_subgraph_size={SMALLEST_PARTITION}"
+        return options_fix(evidence, tensorrt, text, {"trt_min_subgraph_size": str(SMALLEST_PARTITION)})
     return Fix("export", "rewrite the operators that split it, or use the CPU for all of it")
 
 
@@ -136,14 +125,10 @@ def cpu_listed_first(evidence: Evidence) -> Iterator[FindingRecord]:
     if CPU not in names[:-1]:
         return
     ordered = sorted(evidence.config.providers, key=lambda provider: provider.name == CPU)
-    yield FindingRecord(
-        "cpu-listed-first",
+    yield finding(
         f"The CPU is listed before {', '.join(names[names.index(CPU) + 1 :])}",
-        (),
-        (),
-        "sure",
-        Gain.unknown("correctness"),
-        evidence.config_fix("list the CPU last", providers=tuple(ordered)),
+        forecast=Forecast.unknown("correctness", "sure"),
+        fix=config_fix(evidence, "list the CPU last", providers=tuple(ordered)),
     )
 
 
@@ -158,12 +143,8 @@ def copies_of_inputs(evidence: Evidence) -> Iterator[FindingRecord]:
     """Inputs and outputs are copied to and from the device in every run."""
     if not {*evidence.providers} & {CUDA, TENSORRT} or evidence.config.io_binding:
         return
-    yield FindingRecord(
-        "copies-of-inputs",
+    yield finding(
         "Inputs and outputs are copied to and from the device in every run",
-        (),
-        (),
-        "likely",
-        Gain.unknown("time"),
-        evidence.config_fix("bind them: io_binding=True", io_binding=True),
+        forecast=Forecast.unknown("time", "likely"),
+        fix=config_fix(evidence, "bind them: io_binding=True", io_binding=True),
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from workbench.advisor.evidence import DISPATCH_S, Evidence, names_of
+from workbench.advisor.config_fixes import config_fix, without_passes
+from workbench.advisor.evidence import DISPATCH_S, Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.models.declared import TensorType, declared_inputs
-from workbench.records.findings import FindingRecord, Fix, Gain
+from workbench.records.findings import FindingRecord, Fix
 
 SHAPE_OPERATORS = ("Shape", "Gather", "Unsqueeze", "Squeeze", "Concat", "Slice", "Cast", "Range", "Expand")
 SHAPE_NODE_SHARE = 0.25
@@ -31,31 +33,24 @@ def shape_arithmetic(evidence: Evidence) -> Iterator[FindingRecord]:
     if evidence.profiled is None or not dims or evidence.config.free_dimensions:
         return
     small = [node for node in evidence.of("Shape", *SHAPE_OPERATORS) if _is_small(evidence, node.node)]
-    cost_s = evidence.cost_s(small)
     share = len(small) / max(1, len(evidence.profiled.nodes))
-    if not evidence.of("Shape") or share < SHAPE_NODE_SHARE or evidence.share_of(cost_s) < SHAPE_TIME_SHARE:
+    if not evidence.of("Shape") or share < SHAPE_NODE_SHARE or evidence.share(small) < SHAPE_TIME_SHARE:
         return
     sizes = {name: size for name, size in evidence.sizes if name in dims}
-    disabled = tuple(dict.fromkeys((*evidence.config.disabled_passes, "SkipLayerNormFusion")))
     fix = Fix("export", f"export with fixed sizes for {', '.join(dims)}")
     if len(sizes) == len(dims):
-        config = evidence.config.replace(free_dimensions=sizes, disabled_passes=disabled)
-        fix = Fix(
-            "config",
+        fix = config_fix(
+            evidence,
             "fix the sizes as measured, and leave SkipLayerNormFusion out, which known sizes turn on",
-            config=config,
+            free_dimensions=sizes,
+            disabled_passes=without_passes(evidence, "SkipLayerNormFusion"),
         )
-    yield FindingRecord(
-        "shape-arithmetic",
+    yield finding(
         f"{len(small)} nodes compute shapes in every run",
-        (
-            f"they take {evidence.share_of(cost_s) * 100:.0f} % of a run",
-            f"free dimensions: {', '.join(dims)}",
-        ),
-        names_of(small),
-        "maybe",
-        evidence.time_gain(cost_s, "maybe"),
-        fix,
+        f"they take {evidence.percent(small)} of a run",
+        f"free dimensions: {', '.join(dims)}",
+        forecast=evidence.saving(small, 1, "maybe"),
+        fix=fix,
         caution="the model then takes one size only",
     )
 
@@ -74,16 +69,12 @@ def time_between_nodes(evidence: Evidence) -> Iterator[FindingRecord]:
     if not run_s or count < MANY_NODES or run_s > count * TINY_NODE_S or evidence.threads == 1:
         return
     between_s = min(count * DISPATCH_S, 0.5 * run_s)
-    yield FindingRecord(
-        "time-between-nodes",
+    text = "use one thread: small nodes cost more to share than to compute"
+    yield finding(
         f"{count} nodes take {run_s / count * 1e6:.2g} µs each on average",
-        (f"starting a node takes about {DISPATCH_S * 1e6:.1g} µs beside its kernel",),
-        (),
-        "maybe",
-        evidence.time_gain(between_s * 0.3, "maybe"),
-        evidence.config_fix(
-            "use one thread: small nodes cost more to share than to compute", intra_op_threads=1
-        ),
+        f"starting a node takes about {DISPATCH_S * 1e6:.1g} µs beside its kernel",
+        forecast=Forecast("maybe", evidence.time_gain(between_s * 0.3, "maybe")),
+        fix=config_fix(evidence, text, intra_op_threads=1),
         caution="larger batches need the threads",
     )
 
@@ -101,14 +92,14 @@ def larger_shapes_later(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     largest = evidence.feed_sizes[totals.index(max(totals))]
     sizes = ", ".join(f"{name[:40]}={size}" for name, size in largest)
-    yield FindingRecord(
-        "larger-shapes-later",
+    yield finding(
         f"The inputs have {len(set(totals))} sizes, and larger ones come later",
-        (f"the largest: {sizes}", "each larger size takes new memory in the middle of serving"),
-        (),
-        "likely",
-        Gain.unknown("load"),
-        Fix("note", "run the largest size once before the first request", code="session.run(None, largest)"),
+        f"the largest: {sizes}",
+        "each larger size takes new memory in the middle of serving",
+        forecast=Forecast.unknown("load", "likely"),
+        fix=Fix(
+            "note", "run the largest size once before the first request", code="session.run(None, largest)"
+        ),
     )
 
 
@@ -124,14 +115,10 @@ def random_values_decide(evidence: Evidence) -> Iterator[FindingRecord]:
     if not nodes or not evidence.random_inputs:
         return
     kinds = ", ".join(sorted({node.op_type for node in nodes}))
-    yield FindingRecord(
-        "random-values-decide",
+    yield finding(
         f"The time may depend on values, and the inputs are random ({kinds})",
-        (),
-        names_of(nodes),
-        "maybe",
-        Gain.unknown("correctness"),
-        Fix("note", "measure with real inputs", code="wb.compare(model, a, b, inputs='examples.npz')"),
+        forecast=Forecast.unknown("correctness", "maybe", nodes),
+        fix=Fix("note", "measure with real inputs", code="wb.compare(model, a, b, inputs='examples.npz')"),
     )
 
 
@@ -146,9 +133,8 @@ def _free_dims(evidence: Evidence) -> tuple[str, ...]:
 
 def _is_small(evidence: Evidence, name: str) -> bool:
     """Return whether a node produces only a few integers."""
-    graph = evidence.ran
-    node = None if graph is None else graph.by_key.get(name)
-    if graph is None or node is None or not node.outputs:
+    node = evidence.node(name)
+    if node is None or not node.outputs:
         return False
     info = evidence.info(node.outputs[0])
     if info is None or info.dims is None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.advisor.config_fixes import config_fix
 from workbench.advisor.evidence import Evidence
+from workbench.advisor.finding import Forecast, finding
 from workbench.advisor.registry import rule
 from workbench.analysis.graph import Graph
 from workbench.records.findings import FindingRecord, Gain
@@ -47,16 +49,13 @@ def too_many_threads(evidence: Evidence) -> Iterator[FindingRecord]:
         facts.append(f"nodes that share their work take {evidence.share_of(shared_s) * 100:.0f} % of a run")
     if evidence.share_of(waited_s) >= WAITING_SHARE:
         facts.append(f"the calling thread waits for others for {evidence.share_of(waited_s) * 100:.0f} %")
-    yield FindingRecord(
-        "too-many-threads",
+    gain = _uncertain(evidence, shared_s, crowded(threads / evidence.cores), CROWDED_MOST)
+    text = f"use {evidence.cores}: intra_op_threads={evidence.cores}"
+    yield finding(
         f"{threads} threads share {evidence.cores} usable core{'s' * (evidence.cores > 1)}",
-        tuple(facts),
-        (),
-        "maybe",
-        _uncertain(evidence, shared_s, crowded(threads / evidence.cores), CROWDED_MOST),
-        evidence.config_fix(
-            f"use {evidence.cores}: intra_op_threads={evidence.cores}", intra_op_threads=evidence.cores
-        ),
+        *facts,
+        forecast=Forecast("maybe", gain),
+        fix=config_fix(evidence, text, intra_op_threads=evidence.cores),
         caution=BUSY,
     )
 
@@ -108,16 +107,12 @@ def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
         return
     intra, inter = evidence.threads or evidence.cores, config.inter_op_threads or evidence.cores
     slower = PARALLEL_CROWDED if intra + inter - 1 > evidence.cores else PARALLEL_SLOWER
-    yield FindingRecord(
-        "parallel-chain",
+    text = "use the sequential mode, the default"
+    yield finding(
         "The parallel execution mode has nothing to run in parallel",
-        (f"the graph is {width:.1f} nodes wide on average",),
-        (),
-        "maybe",
-        _uncertain(evidence, evidence.run_s or 0.0, slower, PARALLEL_MOST),
-        evidence.config_fix(
-            "use the sequential mode, the default", execution_mode=None, inter_op_threads=None
-        ),
+        f"the graph is {width:.1f} nodes wide on average",
+        forecast=Forecast("maybe", _uncertain(evidence, evidence.run_s or 0.0, slower, PARALLEL_MOST)),
+        fix=config_fix(evidence, text, execution_mode=None, inter_op_threads=None),
         caution="setting inter_op_threads=1 alone does nothing in the sequential mode",
     )
 
@@ -131,29 +126,19 @@ def parallel_chain(evidence: Evidence) -> Iterator[FindingRecord]:
 )
 def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
     """The session has more or fewer threads than the scan recommends."""
-    scaling = evidence.scaling
+    scaling, threads = evidence.scaling, None if evidence.run is None else evidence.run.threads
     knee = None if scaling is None else scaling.knee()
-    if (
-        scaling is None
-        or knee is None
-        or evidence.run is None
-        or evidence.run.threads in (None, knee.threads)
-    ):
+    if scaling is None or knee is None or threads in (None, knee.threads):
         return
-    now = next(
-        (point for point in scaling.points if point.threads == evidence.run.threads and point.latency_s), None
-    )
+    now = next((point for point in scaling.points if point.threads == threads and point.latency_s), None)
     if now is None or now.latency_s is None or knee.latency_s is None:
         return
     saved_s = max(0.0, now.latency_s - knee.latency_s)
-    yield FindingRecord(
-        "threads-past-the-knee",
+    yield finding(
         f"{knee.threads} threads suit this model better than {now.threads}",
-        (f"{knee.latency_s * 1e3:.3g} ms instead of {now.latency_s * 1e3:.3g} ms",),
-        (),
-        "likely",
-        evidence.time_gain(saved_s, "likely"),
-        evidence.config_fix(f"intra_op_threads={knee.threads}", intra_op_threads=knee.threads),
+        f"{knee.latency_s * 1e3:.3g} ms instead of {now.latency_s * 1e3:.3g} ms",
+        forecast=Forecast("likely", evidence.time_gain(saved_s, "likely")),
+        fix=config_fix(evidence, f"intra_op_threads={knee.threads}", intra_op_threads=knee.threads),
     )
 
 
@@ -168,26 +153,20 @@ def threads_past_the_knee(evidence: Evidence) -> Iterator[FindingRecord]:
 def spinning_while_idle(evidence: Evidence) -> Iterator[FindingRecord]:
     """Threads spin while no request runs."""
     run = evidence.run
-    if (
-        run is None
-        or evidence.pacing_s is None
-        or evidence.config.spinning is False
-        or run.threads in (None, 1)
-    ):
+    if run is None or evidence.pacing_s is None:
+        return
+    if evidence.config.spinning is False or run.threads in (None, 1):
         return
     blocks = [block for process in run.processes for block in process.blocks if block.own_cpu_s is not None]
     busy_s = sum(sum(block.samples_s) for block in blocks)
     cpu_s = sum(block.own_cpu_s or 0.0 for block in blocks)
     if not busy_s or cpu_s < BUSY_TIMES * busy_s:
         return
-    yield FindingRecord(
-        "spinning-while-idle",
+    yield finding(
         "Threads spin between requests",
-        (f"{cpu_s / busy_s:.1f} times the processor time of the runs themselves",),
-        (),
-        "maybe",
-        Gain.unknown("time"),
-        evidence.config_fix("turn it off: spinning=False", spinning=False),
+        f"{cpu_s / busy_s:.1f} times the processor time of the runs themselves",
+        forecast=Forecast.unknown("time", "maybe"),
+        fix=config_fix(evidence, "turn it off: spinning=False", spinning=False),
         caution=f"a trade: it saves processor time, and a request may wait longer; {SHORTER}",
     )
 
