@@ -367,6 +367,9 @@ def test_a_new_kind_of_result_has_its_button_and_its_card(
     settle(bench)
     assert bench.state.run_error is None
     assert list(threads.cards) == ["warmth, B"]
+    assert "wbp-figure" in only(threads.cards["warmth, B"]).children[1]._dom_classes
+    threads.cards["warmth, B"].turn.click()
+    settle(bench)
     assert isinstance(only(threads.cards["warmth, B"]), Table)
     assert threads.buttons["warmth"].description == "Warmth again"
     code = bench.card_code(threads.cards["warmth, B"].card.code, "warmth/B")

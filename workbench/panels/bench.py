@@ -43,7 +43,7 @@ class Bench:
         """The page that shows the panels: cells, downloads, the clipboard."""
         from workbench.panels.notebook_cells import NotebookPage  # ipywidgets loads slowly; scripts need none
 
-        return NotebookPage(self.ui)
+        return NotebookPage(self.ui, self.in_background)
 
     # Configs
 

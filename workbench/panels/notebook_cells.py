@@ -8,6 +8,7 @@ from typing import Any
 
 from workbench.panels import widgets as W
 from workbench.panels.bridge import Bridge
+from workbench.panels.handlers import error_to
 from workbench.panels.markup import note_html, warning_html
 from workbench.panels.task_thread import TaskThread
 
@@ -15,14 +16,18 @@ from workbench.panels.task_thread import TaskThread
 class NotebookPage:
     """Holds the bridge, the id of the widget that holds the panels, and the cell that shows them."""
 
-    def __init__(self, ui: TaskThread) -> None:
+    def __init__(self, ui: TaskThread, in_background: Callable[..., None]) -> None:
+        """`in_background` runs slow work, and hands over its value or its error."""
         self.bridge = Bridge()
         self.root = ""  # model id of the widget that holds all panels
         self.cell = Cell()
-        self._ui = ui
+        self._ui, self._in_background = ui, in_background
 
-    def pin(self, code: str, bundle: dict[str, Any], status: W.HTML) -> None:
+    def pin(self, code: str, make: Callable[[], dict[str, Any]], status: W.HTML) -> None:
         """Insert a cell with that code and output below the panels; if that fails, show the output alone."""
+        self._in_background(make, partial(self._pin, code, status), error_to(status))
+
+    def _pin(self, code: str, status: W.HTML, bundle: dict[str, Any]) -> None:
         output = {"output_type": "display_data", "data": bundle, "metadata": {}}
 
         def then(problem: str | None) -> None:
@@ -51,6 +56,16 @@ class NotebookPage:
         """Save a file with the browser; `before` says what was done already."""
         message = f"{before} {name} is in your downloads.".lstrip()
         self.bridge.download(name, mime, data, self._answer(status, message, fix))
+
+    def download_made(
+        self, name: str, mime: str, make: Callable[[], bytes], status: W.HTML, **texts: str
+    ) -> None:
+        """Make a file in the background and save it with the browser."""
+
+        def save(data: bytes) -> None:
+            self.download(name, mime, data, status, **texts)
+
+        self._in_background(make, save, error_to(status))
 
     def _answer(self, status: W.HTML, done: str, fix: str) -> Callable[[str | None], None]:
         def then(problem: str | None) -> None:

@@ -26,20 +26,12 @@ COLUMNS = (
 def cards(state: BenchState) -> list[Card]:
     """Return the evaluation, what costs a config its time, and the outputs of the comparison."""
     shown: list[Card] = []
-    table = accuracy_of(state)
+    table = state.whole_part("accuracy")
     if table is not None:
-        name, summary = "result.accuracy()", str(table)
-        frame = table.fidelity_frame
+        card = partial(Card, summary=str(table), part="accuracy")
         shown += [
-            Card(
-                "accuracy and error",
-                f"{name}.figure()",
-                summary,
-                table.figure,
-                table.to_frame,
-                part="accuracy",
-            ),
-            Card("each output", f"{name}.fidelity_frame()", summary, None, frame, part="accuracy"),
+            card("accuracy and error", "result.accuracy().figure()", draw=table.figure, table=table.to_frame),
+            card("each output", "result.accuracy().fidelity_frame()", table=table.fidelity_frame),
         ]
     shown += [
         Card(
@@ -53,13 +45,6 @@ def cards(state: BenchState) -> list[Card]:
         draw, table = result.agreement_figure, partial(outputs, result)
         shown.append(Card("outputs", "result.agreement_figure()", str(result), draw, table))
     return shown
-
-
-def accuracy_of(state: BenchState) -> Any:
-    """Return the accuracy beside the comparison, else its own; None before it was measured."""
-    result, beside = state.result, state.parts.get("accuracy")
-    held = beside is None and result is not None and any(part.name == "accuracy" for part in result.parts)
-    return result.accuracy() if held else beside
 
 
 def causes(reasons: Any) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.panels import widgets as W
 from workbench.panels.badges import link_badges
 from workbench.panels.bench import Bench
-from workbench.panels.handlers import button, error_to
+from workbench.panels.handlers import button
 from workbench.panels.markup import error_html, note_html, text
+from workbench.panels.state import BenchState
 from workbench.panels.table import Table
 from workbench.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
 from workbench.records.spreadsheet import csv_of
+from workbench.results.registry import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +42,16 @@ class Card:
     def name(self) -> str:
         """The title with the label."""
         return f"{self.title}, {self.label}" if self.label else self.title
+
+
+def joined_cards(state: BenchState, kind: str, title: str, code: str) -> list[Card]:
+    """Return a card with the results of a kind of all configs on one axis, if there are any."""
+    by_label = state.held_parts(kind)
+    if not by_label:
+        return []
+    joined: Any = KINDS.named(kind).result
+    both = joined.of({label: part.record for label, part in by_label.items()})
+    return [Card(title, code, str(both), both.figure, both.to_frame, "node", part=f"{kind}/{max(by_label)}")]
 
 
 class CardWidget:
@@ -124,9 +135,7 @@ class CardWidget:
         self.show()
 
     def _pin(self) -> None:
-        code, page = self._code(), self.bench.page
-        pin = partial(page.pin, code, status=self.status)
-        self.bench.in_background(self.bundle, pin, error_to(self.status))
+        self.bench.page.pin(self._code(), self.bundle, self.status)
 
     def _copy(self) -> None:
         self.bench.page.copy(self._code(), self.status)
@@ -137,10 +146,8 @@ class CardWidget:
     def _download(self) -> None:
         assert self.card.table is not None
         name, table = f"{self.card.name.replace(', ', '-').replace(' ', '-')}.csv", self.card.table
-        self.bench.in_background(
-            lambda: csv_of(table()).encode("utf-8", "replace"),
-            lambda data: self.bench.page.download(name, "text/csv", data, self.status),
-            error_to(self.status),
+        self.bench.page.download_made(
+            name, "text/csv", lambda: csv_of(table()).encode("utf-8", "replace"), self.status
         )
 
 

@@ -20,17 +20,12 @@ def cards(state: BenchState) -> list[Card]:
     draw, part = partial(view, profiles, explanations), f"profile/{max(profiles)}"
     shown = [Card("flame", "result.flame()", summary_of(profiles), draw, part=part)]
     for label, profile in profiles.items():
-        name, summary, part = f'result.profile("{label}")', str(profile), f"profile/{label}"
-        shown += [
-            Card(
-                "by operator", f"{name}.op_type_figure()", summary, profile.op_type_figure,
-                partial(profile.by, "op_type"), part=part, label=label,
-            ),
-            Card(
-                "by node", f"{name}.timeline_figure()", summary, profile.timeline_figure,
-                profile.to_frame, "node", part=part, label=label,
-            ),
-        ]  # fmt: skip
+        name = f'result.profile("{label}")'
+        card = partial(Card, summary=str(profile), part=f"profile/{label}", label=label)
+        draw, table = profile.op_type_figure, partial(profile.by, "op_type")
+        shown.append(card("by operator", f"{name}.op_type_figure()", draw=draw, table=table))
+        draw, table = profile.timeline_figure, profile.to_frame
+        shown.append(card("by node", f"{name}.timeline_figure()", draw=draw, table=table, key="node"))
     return shown
 
 

@@ -29,21 +29,18 @@ def cards(state: BenchState) -> list[Card]:
 
 def explanation_cards(label: str, explanation: Any) -> list[Card]:
     """Return the cards of one config."""
-    name, summary, passes = f'result.explanation("{label}")', str(explanation), explanation.passes
-    part = f"explanation/{label}"
+    passes = explanation.passes
+    tables = (
+        ("operators", "histogram_figure", passes.statistics.ops_frame, None),
+        ("flow", "flow_figure", explanation.provenance.to_frame, "node"),
+        ("passes", "passes_figure", passes.to_frame, None),
+    )
     return [
         Card(
-            "operators", f"{name}.histogram_figure()", summary, explanation.histogram_figure,
-            passes.statistics.ops_frame, part=part, label=label,
-        ),
-        Card(
-            "flow", f"{name}.flow_figure()", summary, explanation.flow_figure,
-            explanation.provenance.to_frame, "node", part=part, label=label,
-        ),
-        Card(
-            "passes", f"{name}.passes_figure()", summary, explanation.passes_figure,
-            passes.to_frame, part=part, label=label,
-        ),
+            title, f'result.explanation("{label}").{figure}()', str(explanation),
+            getattr(explanation, figure), table, key, part=f"explanation/{label}", label=label,
+        )
+        for title, figure, table, key in tables
     ]  # fmt: skip
 
 

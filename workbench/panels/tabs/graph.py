@@ -13,22 +13,18 @@ from workbench.panels.tabs.tab import Tab
 def cards(state: BenchState) -> list[Card]:
     """Return A beside B, then each of them beside the source, then what differs between model files."""
     explanations = state.held_parts("explanation")
-    shown = [
-        Card(
-            "source and optimized", f'result.explanation("{label}").graph()', str(explanation),
-            explanation.graph, explanation.placement.to_frame, "node",
-            part=f"explanation/{label}", label=label,
-        )
-        for label, explanation in explanations.items()
-    ]  # fmt: skip
-    shown += [
-        Card(
-            "where would it run elsewhere?", f'result.explanation("{label}").what_if()', str(explanation),
-            partial(elsewhere, explanation, state), partial(predictions, explanation), None,
-            partial(predicted, explanation), part=f"explanation/{label}", label=label,
-        )
-        for label, explanation in explanations.items()
-    ]  # fmt: skip
+    shown: list[Card] = []
+    for label, explanation in explanations.items():
+        card = partial(Card, summary=str(explanation), part=f"explanation/{label}", label=label)
+        name, placed = f'result.explanation("{label}")', explanation.placement.to_frame
+        shown += [
+            card("source and optimized", f"{name}.graph()", draw=explanation.graph, table=placed, key="node"),
+            card(
+                "where would it run elsewhere?", f"{name}.what_if()",
+                draw=partial(elsewhere, explanation, state), table=partial(predictions, explanation),
+                draw_alone=partial(predicted, explanation),
+            ),
+        ]  # fmt: skip
     shown += [
         Card(
             "model files", f'result.files("{label}").figure()', str(files), files.figure, files.to_frame,

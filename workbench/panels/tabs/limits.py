@@ -10,15 +10,13 @@ from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
 from workbench.panels.handlers import button, on_change, shown_in
 from workbench.panels.markup import error_html, note_html, text
-from workbench.panels.number_field import number_in
+from workbench.panels.number_field import MIB, NumberField
 
 if TYPE_CHECKING:
     from workbench.judge.best import Best
 
 SEVERAL = ("sweep", "matrix")  # further results that know their best config
 MOST_OPEN = 6  # reasons; more are folded
-MIB = 2**20
-DIGITS = 12  # 1.1 ms is 0.0011 s, not 0.0011000000000000001
 
 
 class Limits:
@@ -49,9 +47,9 @@ class LimitsLine:
         self.part = ""  # what the limits are for; empty: the comparison itself
         self.asked: object = None  # the newest request; answers to earlier ones are dropped
         self.status, self.answer = W.HTML(), W.HTML()
-        self.p99 = self._field("p99", "ms at most")
-        self.accuracy = self._field("accuracy drop", "% at most")
-        self.memory = self._field("memory", "MiB at most")
+        self.p99 = self._field("p99", "ms at most", 1e-3)
+        self.accuracy = self._field("accuracy drop", "% at most", 0.01)
+        self.memory = self._field("memory", "MiB at most", MIB)
         self.copy = button(
             "Code", "Copy the code that asks this", self._copy, self.status, classes="wbp-quiet-link"
         )
@@ -61,9 +59,9 @@ class LimitsLine:
         )
         self.widget = W.VBox([row, self.status, self.answer])
 
-    def _field(self, name: str, unit: str) -> W.Text:
-        hint = f"Which config keeps this limit: {name}, {unit}"
-        field = W.Text(description=name, placeholder=unit, tooltip=hint)
+    def _field(self, name: str, example: str, unit: float) -> NumberField:
+        hint = f"Which config keeps this limit: {name}, {example}"
+        field = NumberField(name, example, unit, tooltip=hint)
         on_change(field, lambda _: self._ask(), status=self.status)
         return field
 
@@ -77,18 +75,11 @@ class LimitsLine:
     @property
     def limits(self) -> dict[str, float]:
         """The limits in the fields, as arguments of `best`."""
-        p99_s, drop, memory = (
-            number_in(field, unit)
-            for field, unit in ((self.p99, 1e-3), (self.accuracy, 0.01), (self.memory, float(MIB)))
-        )
-        limits: dict[str, float] = {}
-        if p99_s is not None:
-            limits["max_p99_s"] = round(p99_s, DIGITS)
-        if drop is not None and not self.part:
-            limits["max_accuracy_drop"] = round(drop, DIGITS)
-        if memory is not None:
-            limits["max_memory_bytes"] = round(memory)
-        return limits
+        drop, limits = self.accuracy.number, {"max_p99_s": self.p99.number}
+        if not self.part:
+            limits["max_accuracy_drop"] = drop
+        limits["max_memory_bytes"] = self.memory.number
+        return {name: limit for name, limit in limits.items() if limit is not None}
 
     @property
     def code(self) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from workbench.panels.state import BenchState
-from workbench.panels.tabs.card import Card
+from workbench.panels.tabs.card import Card, joined_cards
 from workbench.panels.tabs.tab import Tab
 
 COLUMNS = ["label", "load_s", "first_run_s", "peak_rss_bytes"]
@@ -14,23 +14,13 @@ COLUMNS = ["label", "load_s", "first_run_s", "peak_rss_bytes"]
 
 def cards(state: BenchState) -> list[Card]:
     """Return the memory of the comparison and of the nodes, and the cold starts on one axis."""
-    from workbench.results.cold_start import ColdStarts
-    from workbench.results.memory import Memory
-
     shown: list[Card] = []
     result = state.result
     if result is not None:
         draw, table = result.resources_figure, partial(resident, result)
         shown.append(Card("peak and load", "result.resources_figure()", str(result), draw, table))
-    for title, code, kind in (
-        ("by node", "result.memory()", Memory),
-        ("cold start", "result.cold_start()", ColdStarts),
-    ):
-        if by_label := state.held_parts(kind.kind):
-            both = kind.of({label: part.record for label, part in by_label.items()})
-            part = f"{kind.kind}/{max(by_label)}"
-            shown.append(Card(title, code, str(both), both.figure, both.to_frame, "node", part=part))
-    return shown
+    shown += joined_cards(state, "memory", "by node", "result.memory()")
+    return shown + joined_cards(state, "cold start", "cold start", "result.cold_start()")
 
 
 def resident(result: Any) -> Any:

@@ -66,6 +66,11 @@ class ResultRow:
         self.widget.children = (self.menu, box.widget, self.status)
         return box
 
+    @property
+    def file(self) -> Path:
+        """The path in the field."""
+        return Path(self.path.value.strip() or "result.ortbench").expanduser()
+
     def _toggle_code(self) -> None:
         self.code.toggle()
 
@@ -89,57 +94,46 @@ class ResultRow:
             self.path.value = f"{file_name(result.record.model.name)}.ortbench"
 
     def _pin(self) -> None:
-        result, code = self.state.result, self.bench.card_code("result")
-        pin = partial(self.bench.page.pin, code, status=self.status)
-        self.bench.in_background(partial(still_bundle, result), pin, error_to(self.status))
+        bundle = partial(still_bundle, self.state.result)
+        self.bench.page.pin(self.bench.card_code("result"), bundle, self.status)
 
     def _save(self) -> None:
-        path = Path(self.path.value.strip() or "result.ortbench").expanduser()
         self.status.value = note_html("Saving…")
-        self.bench.in_background(partial(self.state.result.save, path), self._saved, error_to(self.status))
+        save = partial(self.state.result.save, self.file)
+        self.bench.in_background(save, self._saved, error_to(self.status))
 
     def _saved(self, path: Path) -> None:
         self.status.value = note_html(f"Saved as {path}; wb.open reads it anywhere.")
 
     def _download(self) -> None:
         name = f"{file_name(self.state.result.record.model.name)}.ortbench"
-        self.bench.in_background(
-            partial(bundle_of, self.state.result),
-            lambda data: self.bench.page.download(name, "application/zip", data, self.status),
-            error_to(self.status),
-        )
+        bundle = partial(bundle_of, self.state.result)
+        self.bench.page.download_made(name, "application/zip", bundle, self.status)
 
     def export(self) -> None:
         """Export as a job that can be cancelled: a page with large graphs takes seconds."""
-        path = Path(self.path.value.strip() or "result.ortbench").expanduser()
         self.status.value = note_html("Exporting…")
-        self.bench.export(path.with_suffix(".html"), self._exported, error_to(self.status))
+        self.bench.export(self.file.with_suffix(".html"), self._exported, error_to(self.status))
 
     def _exported(self, written: tuple[Path, bytes]) -> None:
         path, data = written
-        place = f"Written as {path.absolute()}"
-        self.status.value = note_html(f"{place}.")  # also where no page answers
-        self.bench.page.download(
-            path.name, "text/html", data, self.status, before=f"{place};", fix=f"{place}.",
-        )  # fmt: skip
+        self._offer(f"Written as {path.absolute()}", path.name, "text/html", data)
 
     def export_data(self) -> None:
         """Write the tables of the result into a new folder beside the bundle, and offer them as a zip."""
-        path = Path(self.path.value.strip() or "result.ortbench").expanduser()
         self.status.value = note_html("Exporting…")
-        self.bench.in_background(
-            partial(data_of, self.state.result, path.with_suffix("")),
-            self._data_written,
-            error_to(self.status),
-        )
+        export = partial(data_of, self.state.result, self.file.with_suffix(""))
+        self.bench.in_background(export, self._data_written, error_to(self.status))
 
     def _data_written(self, written: tuple[Path, bytes]) -> None:
         folder, data = written
         place = f"Written as {folder.absolute()}, by result.export({text_literal(str(folder))})"
+        self._offer(place, f"{folder.name}.zip", "application/zip", data)
+
+    def _offer(self, place: str, name: str, mime: str, data: bytes) -> None:
+        """Say where a file was written, and save its copy with the browser."""
         self.status.value = note_html(f"{place}.")  # also where no page answers
-        self.bench.page.download(
-            f"{folder.name}.zip", "application/zip", data, self.status, before=f"{place};", fix=f"{place}.",
-        )  # fmt: skip
+        self.bench.page.download(name, mime, data, self.status, before=f"{place};", fix=f"{place}.")
 
 
 def data_of(result: Any, path: Path) -> tuple[Path, bytes]:

@@ -51,15 +51,10 @@ class Tab:
 def part_cards(state: BenchState, kind: Offer) -> list[Card]:
     """Return a card with the figure and the table of each result of a kind."""
     if kind.scope == "runs":
-        whole = state.whole_part(kind.name)
-        code = f'result.made("{kind.name}")'
-        return (
-            []
-            if whole is None
-            else [
-                Card(kind.name, f"{code}.figure()", str(whole), whole.figure, whole.to_frame, part=kind.name)
-            ]
-        )
+        if (whole := state.whole_part(kind.name)) is None:
+            return []
+        code = f'result.made("{kind.name}").figure()'
+        return [Card(kind.name, code, str(whole), whole.figure, whole.to_frame, part=kind.name)]
     return [
         Card(
             kind.name, f"{part_code(kind.name, label)}.figure()", str(part), part.figure,

@@ -45,11 +45,8 @@ class TraceTools:
     def _download(self, label: str, profile: Any) -> None:
         name, fix = f"{file_name(name_of(profile))}-{label}.trace.json", "Open it in speedscope instead."
         self.status.value = note_html("Writing the trace…")
-        self.bench.in_background(
-            partial(trace_of, profile),
-            lambda data: self.bench.page.download(name, "application/json", data, self.status, fix=fix),
-            error_to(self.status),
-        )
+        trace = partial(trace_of, profile)
+        self.bench.page.download_made(name, "application/json", trace, self.status, fix=fix)
 
 
 def trace_of(profile: Any) -> bytes:

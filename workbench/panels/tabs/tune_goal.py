@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.panels import widgets as W
 from workbench.panels.handlers import follow
-from workbench.panels.number_field import number_in
+from workbench.panels.number_field import MIB, NumberField
 from workbench.records.goal import MOST_CALLERS, OBJECTIVES, OF_OUTPUTS, Goal, Objective
 
 NONE = "nothing"  # no second objective
@@ -18,16 +18,16 @@ class GoalFields:
         self.objective = W.Dropdown(options=single, description="improve")
         self.second = W.Dropdown(options=[NONE, *OBJECTIVES], description="beside")
         self.callers = W.BoundedIntText(4, min=1, max=MOST_CALLERS, description="callers")
-        self.accuracy = W.Text(description="accuracy drop", placeholder="% at most", classes="wbp-roomy")
-        self.error = W.Text(description="error", placeholder="% at most", classes="wbp-slim")
-        self.memory = W.Text(description="memory", placeholder="MiB at most")
+        self.accuracy = NumberField("accuracy drop", "% at most", 0.01, classes="wbp-roomy")
+        self.error = NumberField("error", "% at most", 0.01, classes="wbp-slim")
+        self.memory = NumberField("memory", "MiB at most", MIB)
         self.budget = W.BoundedFloatText(
             120.0, min=10.0, max=7200.0, description="seconds", classes="wbp-slim"
         )
-        self.p99 = W.Text(description="p99", placeholder="ms at most")
-        self.load = W.Text(description="load time", placeholder="s at most")
-        self.file = W.Text(description="file", placeholder="MiB at most")
-        self.speedup = W.Text(description="speed-up", placeholder="times wanted")
+        self.p99 = NumberField("p99", "ms at most", 1e-3)
+        self.load = NumberField("load time", "s at most")
+        self.file = NumberField("file", "MiB at most", MIB)
+        self.speedup = NumberField("speed-up", "times wanted")
         outputs = (self.accuracy, self.error)
         first = [self.objective, self.second, self.callers, *outputs, self.memory, self.budget]
         self.first = W.HBox(first, classes="wbp-tools")
@@ -38,15 +38,14 @@ class GoalFields:
     @property
     def goal(self) -> Goal:
         """The limits in the fields."""
-        memory, file = (number_in(field, 2.0**20) for field in (self.memory, self.file))
         return Goal(
-            max_accuracy_drop=number_in(self.accuracy, 0.01),
-            max_error=number_in(self.error, 0.01),
-            max_memory_bytes=None if memory is None else round(memory),
-            max_load_s=number_in(self.load),
-            max_p99_s=number_in(self.p99, 1e-3),
-            max_file_bytes=None if file is None else round(file),
-            min_speedup=number_in(self.speedup),
+            max_accuracy_drop=self.accuracy.number,
+            max_error=self.error.number,
+            max_memory_bytes=self.memory.number,
+            max_load_s=self.load.number,
+            max_p99_s=self.p99.number,
+            max_file_bytes=self.file.number,
+            min_speedup=self.speedup.number,
         )
 
     @property
