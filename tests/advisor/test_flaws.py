@@ -145,7 +145,9 @@ def test_a_sound_model_computes_the_same_as_the_flawed_one(kind: str, tmp_path: 
         results: list[tuple[Any, list[str]]] = []
         for name, model in (("flawed", planted.model), ("sound", planted.sound)):
             onnx.save(model, tmp_path / f"{name}.onnx")
-            session = make_session(str(tmp_path / f"{name}.onnx"), Config().plan().to_dict(), log_severity=3)
+            session = make_session(
+                str(tmp_path / f"{name}.onnx"), Config().plan().to_dict(), log_severity_level=3
+            )
             feeds = load(tmp_path / f"{name}.onnx").inputs(seed=0).feeds[0]
             names = [output.name for output in session.get_outputs()]
             results.append((session.run(None, dict(feeds)), names))

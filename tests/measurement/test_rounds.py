@@ -97,7 +97,7 @@ def test_pacing_leaves_pauses_between_runs(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_every_block_starts_with_the_first_feed_and_sees_them_all(tmp_path: Path) -> None:
-    from workbench.worker.session import SessionHost
+    from workbench.worker.session_host import SessionHost
 
     (candidate,) = case_for(tmp_path, tiny.mlp(), mlp_feed()).candidates
     write_values(candidate.feeds, [mlp_feed(rows) for rows in (1, 2, 3)])
@@ -106,7 +106,7 @@ def test_every_block_starts_with_the_first_feed_and_sees_them_all(tmp_path: Path
     host.do_first_run(str(candidate.feeds))
     turns: list[int] = []
     for index, call in enumerate(host.calls):
-        call.run = lambda index=index: turns.append(index)  # type: ignore[misc]
+        call.run = lambda index=index: turns.append(index)
     for _ in range(2):
         host.do_block(0.0, 4, 500, None, 0.0)
     assert turns == [0, 1, 2, 0, 1, 2] * 2

@@ -129,6 +129,8 @@ class Device:
     def bind_output(self, name: str, device: str) -> None:
         self.bound[name] = device
 
+    def run_with_iobinding(self, *_: object) -> None: ...
+
 
 def test_bytes_that_python_reads_in_place_are_never_left_on_the_gpu() -> None:
     session: Any = Device(a="tensor(float)", b="tensor(bfloat16)", c="seq(tensor(float8e5m2))")

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -40,23 +41,11 @@ def serve(started: dict[str, Any] | None = None, host: Any = None) -> None:
     inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(commands, inbox), daemon=True).start()
 
-    if started is None:
-        bare_bytes, began = rss_bytes(), time.perf_counter()
-        try:
-            import onnxruntime as ort
-        except ModuleNotFoundError:
-            raise
-        except ImportError:  # older versions name no cause where numpy is missing
-            import numpy  # noqa: F401
-
-            raise
-
-        import_s = time.perf_counter() - began
-        started = {"versions": versions(ort), "import_s": import_s, "bare_bytes": bare_bytes}
+    started = started or imported(ort_versions)
     _answer(answers, "hello", {"pid": os.getpid(), **started})
 
     if host is None:
-        from workbench.worker.session import SessionHost
+        from workbench.worker.session_host import SessionHost
 
         host = SessionHost()
     while True:
@@ -131,14 +120,25 @@ def _go_first(score: str) -> None:
         return
 
 
-def versions(ort: Any) -> dict[str, str]:
+def imported(versions: Callable[[], dict[str, str]]) -> dict[str, Any]:
+    """Import an engine by asking for its versions; return them, the time taken, and the memory before."""
+    bare_bytes, began = rss_bytes(), time.perf_counter()
+    known = {"python": sys.version.split()[0], **versions()}
+    return {"versions": known, "import_s": time.perf_counter() - began, "bare_bytes": bare_bytes}
+
+
+def ort_versions() -> dict[str, str]:
+    try:
+        import onnxruntime as ort
+    except ModuleNotFoundError:
+        raise
+    except ImportError:  # older versions name no cause where numpy is missing
+        import numpy
+
+        raise
     import numpy
 
-    return {
-        "python": sys.version.split()[0],
-        "onnxruntime": ort.__version__,
-        "numpy": numpy.__version__,
-    }
+    return {"onnxruntime": ort.__version__, "numpy": numpy.__version__}
 
 
 def _failure(error: Exception) -> dict[str, Any]:

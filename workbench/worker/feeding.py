@@ -1,62 +1,45 @@
-"""Calls of a timed run: `session.run`, or IO binding with buffers allocated beforehand."""
+"""Calls of a session: `session.run`, or IO binding with buffers allocated beforehand."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import onnxruntime as ort
 
 from workbench.worker.elements import BY_DTYPE, ELEMENT, EXOTIC, packed, unpacked
-from workbench.worker.values import NOT_COMPARABLE
+from workbench.worker.host import Call
+from workbench.worker.values import NOT_COMPARABLE, Feed
 
 _NO_BUFFER = "IO binding takes tensors of numbers only, no strings, sequences, optionals or maps"
 
 
-class Call:
-    """A repeatable run of one feed."""
-
-    def __init__(self, run: Callable[[], Any]) -> None:
-        self.run = run
-
-    def outputs(self) -> Sequence[Any]:
-        """Run once; return the outputs in the order of the session's outputs."""
-        given: Sequence[Any] = self.run()
-        return given
-
-    def keep_outputs(self) -> None:
-        """Keep no buffers: ORT allocates new outputs each run."""
+def make_calls(
+    session: ort.InferenceSession, feeds: Sequence[Feed], options: ort.RunOptions | None, *, bind: bool
+) -> list[Call]:
+    """Return a call of each feed, bound on request or where `session.run` lacks an element type."""
+    if bind or _needs_binding(session, feeds):
+        return [BoundCall(session, feed, options) for feed in feeds]
+    return [Call(partial(session.run, None, feed, options), _portable) for feed in feeds]
 
 
-def needs_binding(session: ort.InferenceSession, feeds: list[dict[str, Any]]) -> bool:
-    """Return whether `session.run` lacks an element type of this model's inputs or outputs."""
+def _needs_binding(session: ort.InferenceSession, feeds: Sequence[Feed]) -> bool:
     fed = (value for feed in feeds for value in feed.values())
     return any(_is_exotic(value) for value in fed) or any(
         name in EXOTIC for output in session.get_outputs() for name in ELEMENT.findall(output.type)
     )
 
 
-def plain_calls(
-    session: ort.InferenceSession, feeds: list[dict[str, Any]], options: ort.RunOptions | None
-) -> list[Call]:
-    def call(feed: dict[str, Any]) -> Call:
-        def run() -> Any:
-            return session.run(None, feed, options)
-
-        return Call(run)
-
-    return [call(feed) for feed in feeds]
-
-
 class BoundCall(Call):
     """A run with inputs bound once, and with outputs bound after a first run showed their shapes."""
 
-    def __init__(
-        self, session: ort.InferenceSession, feed: dict[str, Any], options: ort.RunOptions | None
-    ) -> None:
+    IO = "binding"
+
+    def __init__(self, session: ort.InferenceSession, feed: Feed, options: ort.RunOptions | None) -> None:
         self._session, self._feed = session, feed
         self._binding = binding = session.io_binding()
         self._device = device_of(session)
@@ -64,11 +47,7 @@ class BoundCall(Call):
             binding.bind_ortvalue_input(name, _to_ortvalue(value, self._device))
         self._places = {output.name: _place(output.type, self._device) for output in session.get_outputs()}
         self._release_outputs()
-
-        def run() -> None:
-            session.run_with_iobinding(binding, options)
-
-        super().__init__(run)
+        super().__init__(partial(session.run_with_iobinding, binding, options), _portable)
 
     def keep_outputs(self) -> None:
         """Bind the outputs of a run, so that no later run allocates.
@@ -100,23 +79,20 @@ class BoundCall(Call):
         for name, device in self._places.items():
             self._binding.bind_output(name, device)
 
-    def outputs(self) -> list[Any]:
+    def outputs(self) -> Sequence[Any]:
         """Return the outputs from the bound buffers."""
         self.run()
         values = self._binding.get_outputs()
         if not (all(value.is_tensor() for value in values) or any(map(_is_exotic, self._feed.values()))):
-            given: list[Any] = self._session.run(None, self._feed)  # a bound sequence cannot be read
-            return given
-        return [_from_ortvalue(value) for value in values]
+            return _portable(self._session.run(None, self._feed))  # a bound sequence cannot be read
+        return _portable([_from_ortvalue(value) for value in values])
 
 
-def bound_calls(
-    session: ort.InferenceSession, feeds: list[dict[str, Any]], options: ort.RunOptions | None
-) -> list[Call]:
-    return [BoundCall(session, feed, options) for feed in feeds]
+def _portable(outputs: Sequence[Any]) -> list[Any]:
+    return [_to_portable(value) for value in outputs]
 
 
-def to_portable(value: Any) -> Any:
+def _to_portable(value: Any) -> Any:
     """Return an output in a form that `values` can write, or a text that says why none exists."""
     if value is None or isinstance(value, (np.ndarray, list, dict, str, int, float)):
         return value
@@ -131,11 +107,8 @@ def _is_exotic(value: Any) -> bool:
 
 def device_of(session: ort.InferenceSession) -> str:
     """Return where bound buffers lie."""
-    return (
-        "cuda"
-        if {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
-        else "cpu"
-    )
+    on_gpu = {"CUDAExecutionProvider", "TensorrtExecutionProvider"} & set(session.get_providers())
+    return "cuda" if on_gpu else "cpu"
 
 
 def _place(kind: str, device: str) -> str:

@@ -11,11 +11,10 @@ import json
 import os
 import socket
 import sys
-import time
 from typing import Any
 
 from workbench.worker import child
-from workbench.worker.usage import rss_bytes, thread_count
+from workbench.worker.usage import thread_count
 
 MAX_MESSAGE_BYTES = 1 << 16
 FILES = 3  # stdin, stdout and stderr of a worker
@@ -25,11 +24,7 @@ def main() -> None:
     """Fork workers on request until the parent ends; `argv[2]` is the parent's process id."""
     child.die_with(int(sys.argv[2]))
     channel = socket.socket(fileno=os.dup(0))
-    bare_bytes, began = rss_bytes(), time.perf_counter()
-    import onnxruntime as ort
-
-    versions = child.versions(ort)
-    started = {"import_s": time.perf_counter() - began, "bare_bytes": bare_bytes, "versions": versions}
+    started = child.imported(child.ort_versions)
     gc.freeze()  # a collection in a worker would copy every page that the server shares with it
     _send(channel, {"can_fork": thread_count() == 1 and hasattr(socket, "recv_fds")})  # Python 3.9
     while True:

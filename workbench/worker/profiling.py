@@ -6,10 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import onnxruntime as ort
-
-from workbench.worker.feeding import bound_calls, needs_binding, plain_calls
-from workbench.worker.session import session_options
+from workbench.worker.feeding import make_calls
+from workbench.worker.session import make_session, run_options
 from workbench.worker.values import read_values
 
 _SAVED = "session.optimized_model_external_initializers"
@@ -30,29 +28,24 @@ def run(
 
     `optimized` is the path for ORT's optimized graph, with the weights in a file beside it.
     """
-    options = session_options(plan)
+    attributes: dict[str, Any] = {}
     if per_node_memory:
-        options.enable_mem_pattern = False  # otherwise ORT plans one block and nodes allocate nothing
+        attributes["enable_mem_pattern"] = False  # otherwise ORT plans one block and nodes allocate nothing
     if trace_prefix is not None:
-        options.enable_profiling = True
-        options.profile_file_prefix = trace_prefix
+        attributes |= {"enable_profiling": True, "profile_file_prefix": trace_prefix}
     if optimized is not None:
-        options.optimized_model_filepath = optimized
-        options.add_session_config_entry(f"{_SAVED}_file_name", Path(optimized).name + ".weights")
-        options.add_session_config_entry(f"{_SAVED}_min_size_in_bytes", "1024")
-    providers = [(name, settings) for name, settings in plan["providers"]]
-    disabled = list(plan["disabled_optimizers"]) or None
-    session = ort.InferenceSession(model, options, providers=providers, disabled_optimizers=disabled)
-    values = read_values(Path(feeds))
-    run_options = ort.RunOptions()
-    for key, value in (plan.get("run_entries") or {}).items():
-        run_options.add_run_config_entry(key, value)
-    bind = bool(plan["io_binding"]) or needs_binding(session, values)
-    calls = (bound_calls if bind else plain_calls)(session, values, run_options)
+        attributes["optimized_model_filepath"] = optimized
+        weights = {
+            f"{_SAVED}_file_name": f"{Path(optimized).name}.weights",
+            f"{_SAVED}_min_size_in_bytes": "1024",
+        }
+        plan = {**plan, "entries": {**plan["entries"], **weights}}
+    session = make_session(model, plan, **attributes)
+    calls = make_calls(session, read_values(Path(feeds)), run_options(plan), bind=bool(plan["io_binding"]))
     samples: list[float] = []
     for index in range(warmup_runs):
         calls[index % len(calls)].run()
-    if bind and warmup_runs:
+    if warmup_runs:
         for call in calls:
             call.keep_outputs()
     began = time.perf_counter()

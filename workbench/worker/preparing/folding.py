@@ -20,6 +20,6 @@ def run(source: str, target: str) -> dict[str, Any]:
         "providers": [["CPUExecutionProvider", {}]],
         "preload_libraries": False,
     }
-    make_session(named, plan, saved_as=target)
+    make_session(named, plan, optimized_model_filepath=target)
     files.forget(named, source)
     return files.answer(source, target, [])

@@ -16,5 +16,5 @@ def run(source: str, target: str, plan: dict[str, Any]) -> dict[str, Any]:
             source = files.whole(source, folder)
         else:
             plan = {**plan, "entries": {**plan["entries"], **files.saved_outside(source)}}
-        session = make_session(source, plan, saved_as=target)
+        session = make_session(source, plan, optimized_model_filepath=target)
         return {"providers": session.get_providers(), "notes": []}
