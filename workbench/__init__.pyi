@@ -8,7 +8,6 @@ from workbench.api.comparing import compare as compare, history as history, open
 from workbench.api.deploying import deploy as deploy
 from workbench.api.decoding import decode as decode
 from workbench.api.explaining import ablate as ablate, explain as explain, levels as levels
-from workbench.api.exporting import export_html as export_html
 from workbench.api.layers import (
     exclude_for as exclude_for,
     layer_errors as layer_errors,
@@ -28,7 +27,7 @@ from workbench.api.profiling import (
     threads as threads,
 )
 from workbench.api.serving import load_test as load_test
-from workbench.api.storage import storage as storage
+from workbench.api.storage import export_html as export_html, storage as storage
 from workbench.api.sweeping import sweep as sweep
 from workbench.api.tuning import default_space as default_space, tune as tune, tune_targets as tune_targets
 from workbench.api.versions import compare_versions as compare_versions

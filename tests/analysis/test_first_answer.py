@@ -11,10 +11,10 @@ from tests.analysis.conftest import LIGHT
 from tests.models import tiny
 from workbench.analysis import observe
 from workbench.analysis.explanation import Explained, explain
-from workbench.api.explaining import Explanation
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.models import Model
+from workbench.results.explanation import Explanation
 
 pytestmark = pytest.mark.real
 

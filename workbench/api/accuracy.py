@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analysis.fidelity import accuracy as evaluation
 from workbench.api.running import check_config, kept
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
-from workbench.models.loading import load
+from workbench.models import Model, load
 from workbench.preparation.replayed import replayed
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.result import origin_of
-
-if TYPE_CHECKING:
-    from workbench.models import Model
 
 
 def accuracy(

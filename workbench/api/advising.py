@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.advisor.gather import gather, known_accuracy
 from workbench.advisor.look import look
@@ -17,8 +17,8 @@ from workbench.api.comparing import compare
 from workbench.api.running import kept
 from workbench.config import Config
 from workbench.measurement.limits import Progress
+from workbench.models import Inputs, Model, load
 from workbench.models.examples import examples
-from workbench.models.loading import load
 from workbench.preparation.calibration import source_of
 from workbench.preparation.replayed import replayed
 from workbench.records.fidelity import AccuracyRecord
@@ -29,9 +29,6 @@ from workbench.results.findings import Finding, Findings, Subject
 from workbench.results.fix_result import FixResult
 from workbench.results.improvement import Improvement
 from workbench.results.result import origin_of
-
-if TYPE_CHECKING:
-    from workbench.models import Inputs, Model
 
 BUDGET_S = 180.0
 STEP_S = 15.0  # less than this is no measurement

@@ -7,9 +7,9 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.api.running import inputs_of, measure_runs
+from workbench.api.running import Feeds, inputs_of, measure_runs
 from workbench.api.subjects import Outputs, subjects_of
 from workbench.config import Config, PreparedModel
 from workbench.errors import ConfigError, WorkbenchError
@@ -18,6 +18,7 @@ from workbench.judge.compare_request import check_seed
 from workbench.judge.pairs import Clock
 from workbench.judge.processor_time import at_one_thread
 from workbench.measurement.limits import Limits, Progress
+from workbench.models import Model
 from workbench.models.fit import check_fit
 from workbench.preparation.replayed import replayed
 from workbench.records.bundle import read_bundle
@@ -26,12 +27,6 @@ from workbench.results.comparison import Comparison
 from workbench.results.history import History
 from workbench.results.registry import KINDS
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Model
-
-__all__ = ["Comparison", "History", "compare", "history", "open"]
 
 
 def compare(

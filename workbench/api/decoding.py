@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.api.running import kept, opened_for, request_for
+from workbench.api.running import Feeds, kept, opened_for, request_for
 from workbench.config import Config
 from workbench.errors import ConfigError, InputError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare_request import check_seed
 from workbench.judge.decoding import DecodeRequest, measure_decoding
 from workbench.measurement.limits import Limits, Progress
+from workbench.models import Model
 from workbench.models.decoding import check_length, decoding_dims, decoding_names
 from workbench.models.generate import random_inputs
 from workbench.preparation.replayed import replayed
 from workbench.results.decoding import Decoding
 from workbench.results.result import origin_of
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Model
-
 
 BUDGET_S = 60.0
 MOST_TOKENS = 100_000

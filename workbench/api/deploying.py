@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench.api.running import Feeds
 from workbench.config import Config
 from workbench.deployment.folder import KINDS, Kind, Serving, file_name, write_deployment
 from workbench.errors import ConfigError
+from workbench.models import Model, load
 from workbench.models.fit import check_fit
-from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.results.deployment import Deployment
 from workbench.results.load_test import LoadTest
 from workbench.results.result import origin_of
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Model
 
 
 def deploy(

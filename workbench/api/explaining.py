@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analysis import ablation, explanation
 from workbench.analysis import levels as by_level
@@ -13,28 +13,19 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.observe import BUDGET_S, Follow
 from workbench.analysis.preparation import observe_prepared
 from workbench.api.comparing import compare
-from workbench.api.running import kept
+from workbench.api.running import Feeds, kept
 from workbench.config import Config
 from workbench.measurement.limits import Progress
-from workbench.models.loading import load
+from workbench.models import Model, load
 from workbench.preparation.replayed import replayed
 from workbench.results.ablation import Ablation
 from workbench.results.explanation import Explanation
 from workbench.results.levels import Levels
 from workbench.results.result import origin_of
 
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Model
-
-    Source = Model | Any
-
-
-__all__ = ["Ablation", "Explanation", "Levels", "ablate", "explain", "levels"]
-
 
 def explain(
-    model: Source,
+    model: Model | Any,
     config: Config | None = None,
     *,
     profile: bool = False,
@@ -82,7 +73,7 @@ def explain(
 
 
 def ablate(
-    model: Source,
+    model: Model | Any,
     config: Config | None = None,
     budget_s: float | None = None,
     *,
@@ -110,7 +101,7 @@ def ablate(
 
 
 def levels(
-    model: Source,
+    model: Model | Any,
     config: Config | None = None,
     *,
     inputs: Feeds = None,
@@ -130,9 +121,8 @@ def levels(
     observation = observe_prepared(
         loaded, chosen.replace(level="all"), passes=True, calibration=calibration, cancel=cancel
     )
-    first, second, *rest = by_level.configs(chosen)
     comparison = compare(
-        loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, calibration=calibration,
+        loaded, *by_level.configs(chosen), inputs=inputs, budget_s=budget_s, calibration=calibration,
         progress=progress, cancel=cancel, keep=False,
     )  # fmt: skip
     return kept(Levels(by_level.levels(loaded.name, observation, comparison.record)), keep)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from workbench.analysis import explanation
 from workbench.analysis.fidelity import gains as of_profiles
@@ -17,15 +17,12 @@ from workbench.api.comparing import compare
 from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
-from workbench.models.loading import load
+from workbench.models import Model, load
 from workbench.preparation.replayed import replayed
 from workbench.records.sensitivity import Mode, SensitivityRecord
 from workbench.results.layer_errors import LayerErrors
 from workbench.results.result import origin_of
 from workbench.results.sensitivity import Proposal, Sensitivity, check_budget
-
-if TYPE_CHECKING:
-    from workbench.models import Model
 
 Latency = Literal["profile", "measured"]
 OnProgress = bool | Callable[[Progress], None]

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.api.comparing import open as open_bundle
 from workbench.api.in_turn import Part, measured_in_turn
@@ -18,19 +18,14 @@ from workbench.judge.goal import Goal
 from workbench.judge.matrix import MatrixRecord, MatrixRow
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
+from workbench.models import Model, load
 from workbench.models.fit import check_fit
-from workbench.models.loading import load
 from workbench.preparation.replayed import replayed
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.origin import Origin
 from workbench.results.matrix import Matrix
 from workbench.results.result import origin_of
 from workbench.text import one_line, path_text, quoted
-
-if TYPE_CHECKING:
-    from workbench.models import Model
-
-__all__ = ["Matrix", "matrix"]
 
 PRECISION = 0.05  # of the median, where there is one config
 

@@ -5,24 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from workbench.api.running import inputs_of, kept, measure_runs, opened_for
+from workbench.api.running import Feeds, inputs_of, kept, measure_runs, opened_for
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.compare_request import check_seed
 from workbench.judge.goal import Goal, check_percentiles
 from workbench.judge.measurement import MeasurementRecord
 from workbench.measurement.limits import Limits, Progress
+from workbench.models import Model
 from workbench.preparation.replayed import replayed
 from workbench.results.measurement import Measurement
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Model
-
-__all__ = ["Measurement", "measure"]
 
 PERCENTILES = (50.0, 90.0, 95.0, 99.0)
 PRECISION = 0.05  # of a percentile: half the width of its interval

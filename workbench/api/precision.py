@@ -16,7 +16,7 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.acceptance import Budget, Check, checks, speed
 from workbench.measurement.limits import Limits, Progress
-from workbench.models.loading import load
+from workbench.models import Inputs, Model, load
 from workbench.preparation.preparing import prepare
 from workbench.preparation.replayed import replayed
 from workbench.results.comparison import Comparison
@@ -25,7 +25,6 @@ from workbench.results.result import origin_of
 from workbench.results.why_slower import WhySlower
 
 if TYPE_CHECKING:
-    from workbench.models import Inputs, Model
     from workbench.records.run import Run
 
 OnProgress = bool | Callable[[Progress], None]

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.cold_start import cold_start as start_cold
@@ -16,10 +16,10 @@ from workbench.analysis.profile.running import Execution, can_be_saved, profile_
 from workbench.analysis.profile.session_profile import read_profile as read
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
-from workbench.api.running import kept
+from workbench.api.running import Feeds, kept
 from workbench.config import Config
 from workbench.measurement.limits import Limits, Progress
-from workbench.models.loading import load
+from workbench.models import Inputs, Model, load
 from workbench.preparation.replayed import replayed
 from workbench.preparation.runnable import make_runnable
 from workbench.results.cold_start import ColdStarts
@@ -30,11 +30,6 @@ from workbench.results.profile import Profile
 from workbench.results.result import origin_of
 from workbench.results.roofline import Roofline
 from workbench.results.thread_scaling import Threads
-
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Inputs, Model
-
 
 THREADS_BUDGET_S = 30.0
 SETTINGS_BUDGET_S = 20.0
@@ -151,9 +146,8 @@ def memory_settings(
     source, fed = _opened(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     names, configs = zip(*settings_of(runnable.config), strict=True)
-    first, second, *rest = configs
     comparison = compare(
-        runnable.model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
+        runnable.model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, progress=progress,
         keep=False, cancel=cancel,
     )  # fmt: skip
     arenas = []
@@ -262,9 +256,9 @@ def threads(
     from workbench.api.comparing import compare
     from workbench.cpu import usable_cores
 
-    first, second, *rest = thread_configs(config or Config(), most_threads or usable_cores())
+    configs = thread_configs(config or Config(), most_threads or usable_cores())
     comparison = compare(
-        model, first, second, *rest, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
+        model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,
         progress=progress, keep=False, cancel=cancel,
     )  # fmt: skip
     return kept(Threads(scaling_of(comparison.record), comparison.about), keep)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from workbench.background import in_background
 from workbench.config import Config
@@ -15,19 +15,16 @@ from workbench.judge.compare import compare
 from workbench.judge.compare_request import CompareRequest
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
+from workbench.models import Inputs, Model, load
 from workbench.models.fit import check_fit
-from workbench.models.loading import load
 from workbench.preparation.inputs import real_inputs
 from workbench.records.comparison import ComparisonRecord
+from workbench.results.result import Result
 from workbench.text import quoted
 
-if TYPE_CHECKING:
-    from workbench.models import Inputs, Model
-    from workbench.results.result import Result
+Feeds: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
 
-    Feeds: TypeAlias = Inputs | str | Path | Mapping[str, Any] | Iterable[Mapping[str, Any]] | None
-
-R = TypeVar("R", bound="Result")
+R = TypeVar("R", bound=Result)
 
 
 def check_config(config: Any, example: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.api.running import kept, opened_for, request_for
+from workbench.api.running import Feeds, kept, opened_for, request_for
 from workbench.config import Config
 from workbench.deployment.checking import ROUNDS
 from workbench.errors import ConfigError
@@ -15,17 +15,13 @@ from workbench.judge.compare_request import check_seed
 from workbench.judge.load_request import LoadRequest, Sessions, check_load
 from workbench.judge.load_test import measure_load
 from workbench.measurement.limits import Limits, Progress
+from workbench.models import Model
 from workbench.preparation.replayed import replayed
 from workbench.records.load_test import LoadPoint
 from workbench.results.deployment import Deployment
 from workbench.results.load_test import LoadTest
 from workbench.results.result import origin_of
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Model
-
 
 DURATION_S = 2.0
 MOST_SETUPS = 26  # labels of one letter

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from workbench.config import Config, PreparedModel
 from workbench.errors import ConfigError
-from workbench.models.loading import load
+from workbench.models import Model, load
 from workbench.text import listed, quoted
-
-if TYPE_CHECKING:
-    from workbench.models import Model
 
 Outputs: TypeAlias = Mapping[str, str] | Literal["ignore"] | None
 

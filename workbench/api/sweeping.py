@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.api.in_turn import Part, measured_in_turn
-from workbench.api.running import inputs_of, kept, measure_runs, opened_for
+from workbench.api.running import Feeds, inputs_of, kept, measure_runs, opened_for
 from workbench.api.sweep_axes import Sizes, axes_of
 from workbench.config import Config
 from workbench.errors import InputError
@@ -18,17 +18,12 @@ from workbench.judge.sweep import SweepRecord
 from workbench.judge.sweep_points import SweepPoint, size_text
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, OnProgress, Progress
+from workbench.models import Inputs, Model
 from workbench.models.generate import random_inputs
 from workbench.preparation.replayed import replayed
 from workbench.records.comparison import ComparisonRecord
 from workbench.results.result import origin_of
 from workbench.results.sweep import Sweep
-
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Inputs, Model
-
-__all__ = ["Sweep", "sweep"]
 
 EXAMPLE = "wb.sweep(model, wb.Config(…), batch=(1, 8, 32))"
 PRECISION = 0.05  # of the median, where one config is swept alone

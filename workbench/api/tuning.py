@@ -10,7 +10,7 @@ from workbench.api.running import inputs_of
 from workbench.config import Config, DynamicInt8
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
-from workbench.models.loading import load
+from workbench.models import Inputs, Model, load
 from workbench.preparation.replayed import replayed
 from workbench.records.goal import Goal, Objective, check_objectives
 from workbench.records.space import Space
@@ -22,10 +22,7 @@ from workbench.search.request import StudyRequest
 if TYPE_CHECKING:
     from distributed import Client
 
-    from workbench.models import Inputs, Model
     from workbench.results.ablation import Ablation
-
-__all__ = ["Goal", "Space", "Study", "TargetStudies", "default_space", "tune", "tune_targets"]
 
 
 def tune(

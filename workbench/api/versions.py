@@ -5,24 +5,20 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analysis.observe import Observation
 from workbench.analysis.preparation import observe_prepared
 from workbench.analysis.versions import VersionRow, VersionsRecord, software_of, version_row
 from workbench.api.comparing import compare
-from workbench.api.running import kept
+from workbench.api.running import Feeds, kept
 from workbench.config import Config
 from workbench.errors import Cancelled, ConfigError, WorkbenchError
 from workbench.measurement.limits import Progress
-from workbench.models.loading import load
+from workbench.models import Model, load
 from workbench.preparation.replayed import replayed
 from workbench.results.versions import Versions
 from workbench.text import quoted
-
-if TYPE_CHECKING:
-    from workbench.api.running import Feeds
-    from workbench.models import Model
 
 
 def compare_versions(
@@ -58,9 +54,8 @@ def compare_versions(
     configs = [chosen.replace(runtime=runtime) for runtime in runtimes]
     software = [software_of(candidate, cancel) for candidate in configs]
     loaded = load(model)
-    first, second, *rest = configs
     comparison = compare(
-        loaded, first, second, *rest, inputs=inputs, budget_s=budget_s, calibration=calibration,
+        loaded, *configs, inputs=inputs, budget_s=budget_s, calibration=calibration,
         progress=progress, cancel=cancel, keep=False,
     )  # fmt: skip
     rows: list[VersionRow] = []

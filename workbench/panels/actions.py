@@ -16,7 +16,7 @@ from workbench.panels.state import BenchState
 from workbench.results.registry import KINDS, ResultKind
 
 if TYPE_CHECKING:
-    from workbench.api.comparing import Comparison
+    from workbench.results.comparison import Comparison
 
 MORE_S = 30.0  # further seconds of a comparison, if the panels set no budget
 

@@ -14,7 +14,7 @@ from workbench.results.form import Source
 from workbench.results.registry import KINDS, ResultKind
 
 if TYPE_CHECKING:
-    from workbench.api.comparing import Comparison
+    from workbench.results.comparison import Comparison
 
 
 def config_code(config: Config) -> str:

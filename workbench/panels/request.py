@@ -11,7 +11,7 @@ from workbench.results.form import values_of
 from workbench.results.registry import ResultKind
 
 if TYPE_CHECKING:
-    from workbench.api.comparing import Comparison
+    from workbench.results.comparison import Comparison
 
 LABELS = "ABCDEF"  # of the columns; wb.compare takes more
 SMALLEST_EFFECT = 0.01  # the default of wb.compare

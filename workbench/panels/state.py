@@ -12,7 +12,7 @@ from workbench.config import Config
 from workbench.panels.request import LABELS, SMALLEST_EFFECT, Request, Subject
 
 if TYPE_CHECKING:
-    from workbench.api.comparing import Comparison
+    from workbench.results.comparison import Comparison
 
 MOST_PAST = 200  # steps that undo remembers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from workbench.api.comparing import Comparison, history
+from workbench.api.comparing import history
 from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
@@ -17,6 +17,7 @@ from workbench.panels.stale import clock_text
 from workbench.panels.table import Table
 from workbench.panels.tabs.history_rows import COLUMNS, PIN, rows_of, split_note, words_of
 from workbench.records.entries import Entry
+from workbench.results.comparison import Comparison
 from workbench.text import counted
 
 EMPTY = '<div class="wbp-empty">Nothing yet: comparisons and explanations are kept and listed here.</div>'
