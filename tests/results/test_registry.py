@@ -14,7 +14,7 @@ from tests.factories.comparisons import ordinary
 from tests.results.warmth import Warmth, WarmthRecord
 from workbench.results.form import Source, values_of
 from workbench.results.offers import written_offers
-from workbench.results.registry import KINDS, ResultKind
+from workbench.results.registry import KINDS, ResultKind, function_at
 
 OFFERED = [kind for kind in KINDS if kind.button]
 EXAMPLES = {"versions": {"environments": "/x/ort117"}}  # forms with a field that must be filled
@@ -67,6 +67,12 @@ def test_the_code_that_makes_a_kind_is_python(kind: ResultKind) -> None:
     code = kind.making_code(["b"], '"B"', values_of(kind.form, EXAMPLES.get(kind.name, {})))
     compile(code, "<code>", "eval")
     assert code.startswith("result.")
+
+
+def test_every_named_chart_has_its_function() -> None:
+    charted = [kind.result.charted_by for kind in KINDS if hasattr(kind.result, "charted_by")]
+    assert len(charted) > 20
+    assert all(callable(function_at(place)) for place in charted)
 
 
 def test_the_file_of_offers_is_up_to_date() -> None:

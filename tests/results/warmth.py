@@ -31,10 +31,13 @@ class WarmthRecord:
 class Warmth(Result):
     """How warm the machine became."""
 
-    def chart(self) -> Chart:
-        degrees = self.record.degrees
-        row = one_value("machine", Value(degrees, f"{degrees:g} °C", series_look(0)))
-        return Chart(("Warmth",), (Axis("temperature (°C)"),), (row,))
+    charted_by = f"{__name__}:warmth_chart"
+
+
+def warmth_chart(record: WarmthRecord) -> Chart:
+    """Return one bar."""
+    row = one_value("machine", Value(record.degrees, f"{record.degrees:g} °C", series_look(0)))
+    return Chart(("Warmth",), (Axis("temperature (°C)"),), (row,))
 
 
 def warmth(

@@ -17,14 +17,18 @@ MOST_NAME = 80
 MOST_SECONDS = 1e9
 
 
+def anything(_record: object, _fix: str) -> None:
+    """Accept any record, if the types of its fields are the only rule."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind: its class, and the checks beyond the types of its fields."""
 
     name: str
     cls: type
-    check: Callable[[Any, str], None]
-    about: Callable[[Any], Origin] | None  # None: the record has no origin, so the bundle stores one
+    check: Callable[[Any, str], None] = anything
+    about: Callable[[Any], Origin] | None = None  # None: the record has no origin, so the bundle stores one
 
 
 class Kinds:
@@ -62,10 +66,6 @@ class Kinds:
         if origin is None:
             raise BundleError("A record of this kind needs to be told whose it is.", "Give about=…")
         return origin
-
-
-def anything(_record: object, _fix: str) -> None:
-    """Accept any record, if the types of its fields are the only rule."""
 
 
 @dataclass(frozen=True, slots=True)

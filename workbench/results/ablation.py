@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.ablation import AblationRecord
 from workbench.analysis.record_checks import check_measured
 from workbench.records.kinds import about_comparison
 from workbench.results.measured import Measured
 from workbench.results.registry import ResultKind
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class Ablation(Measured):
@@ -23,13 +18,8 @@ class Ablation(Measured):
     """
 
     record: AblationRecord
+    charted_by = "workbench.figures.ablation:ablation_chart"
     title = "what each pass is worth"
-
-    def chart(self) -> Chart:
-        """Return the worth of each pass with its interval, and that of the control."""
-        from workbench.figures.ablation import ablation_chart
-
-        return ablation_chart(self.record)
 
 
 KIND = ResultKind(

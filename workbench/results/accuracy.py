@@ -11,8 +11,6 @@ from workbench.results.result import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.figures.chart import Chart
-
 
 class AccuracyTable(Result):
     """The accuracy of each config, and the distance of its outputs from the first's. Made by `wb.accuracy`.
@@ -23,6 +21,7 @@ class AccuracyTable(Result):
     """
 
     record: AccuracyRecord
+    charted_by = "workbench.figures.accuracy:accuracy_chart"
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -72,12 +71,6 @@ class AccuracyTable(Result):
             lines.append(f"{row.label} {row.output}: {_error(row)}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.record.notes)])
 
-    def chart(self) -> Chart:
-        """Return accuracy with its interval, and the error of the outputs."""
-        from workbench.figures.accuracy import accuracy_chart
-
-        return accuracy_chart(self.record)
-
 
 def _gap(gap: Paired) -> str:
     text = f"{gap.value * 100:+.2f} points"
@@ -113,7 +106,6 @@ KIND = ResultKind(
     "accuracy",
     AccuracyRecord,
     check_accuracy,
-    None,
     result=AccuracyTable,
     scope="runs",
     entry="workbench.api.accuracy:accuracy",

@@ -58,7 +58,6 @@ KIND = ResultKind(
     "cold start",
     ColdStartRecord,
     check_starts,
-    None,
     result=ColdStarts,
     scope="run",
     entry="workbench.api.profiling:cold_start",

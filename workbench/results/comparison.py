@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from workbench.figures.chart import Chart
     from workbench.report.document import Document
 
 
@@ -40,6 +39,7 @@ class Comparison(ResultWithParts):
     """
 
     record: ComparisonRecord
+    charted_by = "workbench.figures.still:latency_chart"
 
     def __init__(
         self,
@@ -208,12 +208,6 @@ class Comparison(ResultWithParts):
         add_parts(page, self)
         add_protocol(page, record)
         return page
-
-    def chart(self) -> Chart:
-        """Return medians with their intervals, and the verdict."""
-        from workbench.figures.still import latency_chart
-
-        return latency_chart(self.record)
 
     def __str__(self) -> str:
         return report(self.record)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from workbench.figures.chart import Chart
-
 
 class Decoding(Result):
     """A language model decoded token by token. Made by `wb.decode`.
@@ -35,6 +33,7 @@ class Decoding(Result):
     """
 
     record: DecodingRecord
+    charted_by = "workbench.figures.decoding:decoding_chart"
 
     @property
     def figures(self) -> tuple[DecodeFigures, ...]:
@@ -65,12 +64,6 @@ class Decoding(Result):
 
         return decoding_figure(self.record)
 
-    def chart(self) -> Chart:
-        """Return the times of the first token and of a further one, and the cache."""
-        from workbench.figures.decoding import decoding_chart
-
-        return decoding_chart(self.record)
-
     def __str__(self) -> str:
         return in_words(self.record)
 
@@ -79,7 +72,6 @@ KIND = ResultKind(
     "decoding",
     DecodingRecord,
     check_decoding,
-    None,
     result=Decoding,
     scope="runs",
     entry="workbench.api.decoding:decode",

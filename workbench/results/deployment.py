@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from workbench.deployment.checking import BLOCK_S, CALLERS, ROUNDS, check_deployment
 from workbench.errors import DeployError
@@ -18,9 +17,6 @@ from workbench.records.origin import Origin
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
-
 
 class Deployment(Result):
     """A folder that serves one config. Made by `wb.deploy`.
@@ -31,6 +27,7 @@ class Deployment(Result):
     """
 
     record: DeploymentRecord
+    charted_by = "workbench.figures.deployment:deployment_chart"
     folder: Path | None = None  # None: a reopened result, whose folder may be on another machine
     _runnable: Runnable | None = None
 
@@ -92,18 +89,11 @@ class Deployment(Result):
             checked.keep()
         return checked
 
-    def chart(self) -> Chart:
-        """Return latency and throughput: the bare session, and HTTP by callers."""
-        from workbench.figures.deployment import deployment_chart
-
-        return deployment_chart(self.record)
-
 
 KIND = ResultKind(
     "deployment",
     DeploymentRecord,
     check_deployment_record,
-    None,
     result=Deployment,
     heading="Deployment",
 )

@@ -252,7 +252,6 @@ KIND = ResultKind(
     "explanation",
     Explained,
     check_explanation,
-    None,
     result=Explanation,
     scope="run",
     entry="workbench.api.explaining:explain",

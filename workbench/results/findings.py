@@ -25,7 +25,6 @@ from workbench.results.registry import KINDS, ResultKind
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.chart import Chart
     from workbench.models import Inputs, Model
 
 ERROR_GAIN = 0.10  # of the error against float32; a fix for accuracy is kept from this part on
@@ -145,6 +144,7 @@ class Findings(PerRun):
 
     kind = "findings"
     record: FindingsRecord
+    charted_by = "workbench.figures.findings:findings_chart"
     target: Subject | None = None
 
     @classmethod
@@ -176,12 +176,6 @@ class Findings(PerRun):
     def figure(self) -> go.Figure | None:
         """Draw the predicted savings; return None where nothing was found."""
         return super().figure() if len(self) else None
-
-    def chart(self) -> Chart:
-        """Return the predicted saving of each finding with its interval."""
-        from workbench.figures.findings import findings_chart
-
-        return findings_chart(self.by_label)
 
 
 def examine(run: ExaminedRun) -> FindingsRecord:
@@ -215,7 +209,6 @@ KIND = ResultKind(
     "findings",
     FindingsRecord,
     check_findings,
-    None,
     result=Findings,
     scope="run",
     entry="workbench.api.advising:findings",

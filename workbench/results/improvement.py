@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.records.improvement import ImprovementRecord, ImprovementStep
-from workbench.records.kinds import anything
 from workbench.results.comparison import Comparison
 from workbench.results.form import Field, percent
 from workbench.results.registry import ResultKind
@@ -14,8 +13,6 @@ from workbench.results.result import Result
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-    from workbench.figures.chart import Chart
 
 
 class Improvement(Result):
@@ -27,6 +24,7 @@ class Improvement(Result):
     """
 
     record: ImprovementRecord
+    charted_by = "workbench.figures.findings:improvement_chart"
 
     @property
     def steps(self) -> tuple[ImprovementStep, ...]:
@@ -51,18 +49,10 @@ class Improvement(Result):
         """Draw the speed-ups; return None where nothing was tried."""
         return super().figure() if self.steps else None
 
-    def chart(self) -> Chart:
-        """Return the predicted and the measured speed-up of each step."""
-        from workbench.figures.findings import improvement_chart
-
-        return improvement_chart(self.record)
-
 
 KIND = ResultKind(
     "improvement",
     ImprovementRecord,
-    anything,
-    None,
     result=Improvement,
     entry="workbench.api.advising:improve",
     takes=("inputs", "data", "calibration", "progress", "keep", "on_step"),

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.records.kinds import anything
 from workbench.records.layers import LayerErrorsRecord
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from workbench.figures.chart import Chart
 
 
 class LayerErrors(Result):
@@ -24,6 +21,7 @@ class LayerErrors(Result):
     """
 
     record: LayerErrorsRecord
+    charted_by = "workbench.figures.layers:layer_errors_chart"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per layer, the worst first."""
@@ -40,18 +38,10 @@ class LayerErrors(Result):
     def __str__(self) -> str:
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
-    def chart(self) -> Chart:
-        """Return one row per layer, the worst at the top."""
-        from workbench.figures.layers import layer_errors_chart
-
-        return layer_errors_chart(self.record)
-
 
 KIND = ResultKind(
     "layer errors",
     LayerErrorsRecord,
-    anything,
-    None,
     result=LayerErrors,
     scope="run",
     entry="workbench.api.layers:layer_errors",

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.levels import LevelsRecord
 from workbench.analysis.record_checks import check_measured
 from workbench.records.kinds import about_comparison
 from workbench.results.measured import Measured
 from workbench.results.registry import ResultKind
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class Levels(Measured):
@@ -23,13 +18,8 @@ class Levels(Measured):
     """
 
     record: LevelsRecord
+    charted_by = "workbench.figures.levels:levels_chart"
     title = "ONNX Runtime's levels side by side"
-
-    def chart(self) -> Chart:
-        """Return nodes, load time and latency of each level, and its gain with its interval."""
-        from workbench.figures.levels import levels_chart
-
-        return levels_chart(self.record)
 
 
 KIND = ResultKind(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from workbench.config import Config
-    from workbench.figures.chart import Chart
 
 
 class LoadTest(Result):
@@ -30,6 +29,7 @@ class LoadTest(Result):
     """
 
     record: LoadTestRecord
+    charted_by = "workbench.figures.load_test:load_chart"
 
     @property
     def points(self) -> tuple[PointSummary, ...]:
@@ -70,12 +70,6 @@ class LoadTest(Result):
 
         return load_figure(self.record)
 
-    def chart(self) -> Chart:
-        """Return throughput and p99 as bars."""
-        from workbench.figures.load_test import load_chart
-
-        return load_chart(self.record)
-
     def __str__(self) -> str:
         return in_words(self.record)
 
@@ -84,7 +78,6 @@ KIND = ResultKind(
     "load test",
     LoadTestRecord,
     check_load_test,
-    None,
     result=LoadTest,
     scope="runs",
     entry="workbench.api.serving:load_test",

@@ -156,7 +156,6 @@ KIND = ResultKind(
     "matrix",
     MatrixRecord,
     check_matrix,
-    None,
     result=Matrix,
     scope="runs",
     entry="workbench.api.matrix:matrix",

@@ -16,7 +16,6 @@ from workbench.results.continued import Continued
 from workbench.results.registry import ResultKind
 
 if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
     from workbench.report.document import Document
 
 
@@ -29,6 +28,7 @@ class Measurement(Continued):
     """
 
     record: MeasurementRecord
+    charted_by = "workbench.figures.measurement:measurement_chart"
 
     @property
     def run(self) -> Run:
@@ -48,12 +48,6 @@ class Measurement(Continued):
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the config."""
         return self.run.config.to_python(model)
-
-    def chart(self) -> Chart:
-        """Return mean and percentiles with their intervals."""
-        from workbench.figures.measurement import measurement_chart
-
-        return measurement_chart(self.record)
 
     def document(self) -> Document:
         """Return its page: the figures, every sample, and how it was measured."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.analysis.memory.by_node import MEMORY_BUDGET_S, MemoryRecord, memory_as_asked
-from workbench.records.kinds import anything
 from workbench.results.examining import ExaminedRun
 from workbench.results.per_run import PerRun
 from workbench.results.registry import ResultKind
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-    from workbench.figures.chart import Chart
 
 
 class Memory(PerRun):
@@ -26,18 +23,13 @@ class Memory(PerRun):
 
     kind = "memory"
     record: MemoryRecord
+    charted_by = "workbench.figures.limits:memory_chart"
 
     def figure(self) -> go.Figure | None:
         """Draw memory over the nodes of the run; several runs side by side."""
         from workbench.figures.memory import memory_figure
 
         return memory_figure(self.by_label)
-
-    def chart(self) -> Chart:
-        """Return the totals of each run."""
-        from workbench.figures.limits import memory_chart
-
-        return memory_chart(self.by_label)
 
 
 def examine(run: ExaminedRun) -> MemoryRecord:
@@ -51,8 +43,6 @@ def examine(run: ExaminedRun) -> MemoryRecord:
 KIND = ResultKind(
     "memory",
     MemoryRecord,
-    anything,
-    None,
     result=Memory,
     scope="run",
     entry="workbench.api.profiling:memory",

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.memory.settings import MemorySettingsRecord, check_settings
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class MemorySettings(Result):
@@ -21,19 +16,13 @@ class MemorySettings(Result):
     """
 
     record: MemorySettingsRecord
-
-    def chart(self) -> Chart:
-        """Return memory and latency of each setting."""
-        from workbench.figures.memory_settings import memory_settings_chart
-
-        return memory_settings_chart(self.record)
+    charted_by = "workbench.figures.memory_settings:memory_settings_chart"
 
 
 KIND = ResultKind(
     "memory settings",
     MemorySettingsRecord,
     check_settings,
-    None,
     result=MemorySettings,
     entry="workbench.api.profiling:memory_settings",
     takes=("inputs", "seed", "calibration", "progress"),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.difference.files import FileDifference, check_files
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class ModelFiles(Result):
@@ -21,18 +16,10 @@ class ModelFiles(Result):
     """
 
     record: FileDifference
-
-    def chart(self) -> Chart:
-        """Return the nodes of both files: all, and those of each operator that differs."""
-        from workbench.figures.model_files import files_chart
-
-        return files_chart(self.record)
-
-    def __str__(self) -> str:
-        return str(self.record)
+    charted_by = "workbench.figures.model_files:files_chart"
 
 
 KIND = ResultKind(
-    "model files", FileDifference, check_files, None, result=ModelFiles, scope="run",
+    "model files", FileDifference, check_files, result=ModelFiles, scope="run",
     heading="What differs between the model files",
 )  # fmt: skip

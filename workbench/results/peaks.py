@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.roofline.peaks import PeakRow, PeakTable, check_peak_table
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
 from workbench.text import counted
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class Peaks(Result):
@@ -22,6 +17,7 @@ class Peaks(Result):
     """
 
     record: PeakTable
+    charted_by = "workbench.figures.limits:peaks_chart"
 
     @property
     def rows(self) -> tuple[PeakRow, ...]:
@@ -30,12 +26,6 @@ class Peaks(Result):
 
     def figure(self) -> None:
         """Return None: the picture and the words say it all."""
-
-    def chart(self) -> Chart:
-        """Return the rates that were reached, as bars."""
-        from workbench.figures.limits import peaks_chart
-
-        return peaks_chart(self.record)
 
     def __str__(self) -> str:
         return "; ".join(
@@ -50,4 +40,4 @@ def _giga(rate: float | None, unit: str) -> str:
     return "not measured" if rate is None else f"{rate / 1e9:,.1f} {unit}"
 
 
-KIND = ResultKind("peaks", PeakTable, check_peak_table, None, result=Peaks)
+KIND = ResultKind("peaks", PeakTable, check_peak_table, result=Peaks)

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from workbench.errors import WorkbenchError
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin
+from workbench.results.registry import function_at
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from workbench.figures.chart import Chart
 
 FIRST = "A"  # the label of a main record that holds none
 
@@ -59,6 +62,11 @@ class PerRun(Result):
             Part(f"{self.kind}/{run}", _with_label(record, run), self.about)
             for run, record in records.items()
         )
+
+    def chart(self) -> Chart:
+        """Return the chart of all runs."""
+        chart: Chart = function_at(self.charted_by)(self.by_label)
+        return chart
 
     def to_frame(self) -> pd.DataFrame:
         """Return the tables of all runs as one, with a column `label`."""

@@ -159,7 +159,6 @@ KIND = ResultKind(
     "profile",
     ProfileRecord,
     check,
-    None,
     result=Profile,
     scope="run",
     entry="workbench.api.profiling:profile",

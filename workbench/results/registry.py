@@ -56,6 +56,13 @@ MODULES = {  # in the order of sections and buttons
 }
 
 
+def function_at(place: str) -> Callable[..., Any]:
+    """Return the function of a text "module:function"."""
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
 def plain_call(model: Any, configs: tuple[Any, ...], options: dict[str, Any]) -> Arguments:
     """Return the arguments of a function that takes a model, its configs, and keywords."""
     return (model, *configs), options
@@ -95,9 +102,7 @@ class ResultKind(Kind):
     @property
     def function(self) -> Callable[..., Any]:
         """The public function that makes it."""
-        module, _, name = self.entry.partition(":")
-        function: Callable[..., Any] = getattr(import_module(module), name)
-        return function
+        return function_at(self.entry)
 
     def make(self, model: Any, configs: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """Call the public function."""

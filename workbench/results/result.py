@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from workbench._version import __version__
 from workbench.config import Config
@@ -26,16 +26,18 @@ from workbench.records.origin import Origin, origin_now
 from workbench.records.trust import untrusted_note, with_trust
 from workbench.results.exportable import Exportable
 from workbench.results.history import History
-from workbench.results.registry import KINDS
+from workbench.results.registry import KINDS, function_at
 from workbench.results.sharing import packed
 
 if TYPE_CHECKING:
+    from workbench.figures.chart import Chart
     from workbench.report.document import Document
 
 
 class Result(Exportable):
     """A record with its figures. `about` is its origin: model, machine, versions, when."""
 
+    charted_by: ClassVar[str]  # "module:function" that makes its chart, where it has one
     foreign_paths: tuple[ForeignPath, ...] = ()  # of the configs of an opened file; no run uses them
 
     def __init__(
@@ -86,6 +88,11 @@ class Result(Exportable):
     def saved(self) -> Any:
         """The record as a bundle holds it."""
         return self.record
+
+    def chart(self) -> Chart:
+        """Return the chart of its record."""
+        chart: Chart = function_at(self.charted_by)(self.record)
+        return chart
 
     def to_frame(self) -> Any:
         """Return the result as a table."""

@@ -15,8 +15,6 @@ from workbench.text import quoted
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.figures.chart import Chart
-
 
 class Roofline(PerRun):
     """Each node's time against the least that this machine needs. Made by `wb.roofline`.
@@ -28,18 +26,13 @@ class Roofline(PerRun):
 
     kind = "roofline"
     record: RooflineRecord
+    charted_by = "workbench.figures.limits:roofline_chart"
 
     def figure(self) -> go.Figure | None:
         """Draw a point per node; several runs side by side, on the same axes."""
         from workbench.figures.roofline import roofline_figure
 
         return roofline_figure(self.by_label)
-
-    def chart(self) -> Chart:
-        """Return the slowest nodes of each run and their limits."""
-        from workbench.figures.limits import roofline_chart
-
-        return roofline_chart(self.by_label)
 
 
 def check_roofline(record: RooflineRecord, fix: str) -> None:
@@ -62,7 +55,6 @@ KIND = ResultKind(
     "roofline",
     RooflineRecord,
     check_roofline,
-    None,
     result=Roofline,
     scope="run",
     entry="workbench.api.profiling:roofline",

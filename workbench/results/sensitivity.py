@@ -10,7 +10,6 @@ from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Progress
-from workbench.records.kinds import anything
 from workbench.records.sensitivity import ProposalRecord, SensitivityRecord
 from workbench.results.comparison import Comparison
 from workbench.results.registry import ResultKind
@@ -20,7 +19,6 @@ from workbench.text import in_ms
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.figures.chart import Chart
 
 OnProgress = bool | Callable[[Progress], None]
 
@@ -34,6 +32,7 @@ class Sensitivity(Result):
     """
 
     record: SensitivityRecord
+    charted_by = "workbench.figures.layers:sensitivity_chart"
     _variants: LayerVariants | None = None
     _compare: Callable[..., Comparison] | None = None
     _progress: bool = True  # whether it was measured with a progress bar
@@ -81,12 +80,6 @@ class Sensitivity(Result):
 
     def __str__(self) -> str:
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
-
-    def chart(self) -> Chart:
-        """Return error and time saved, side by side."""
-        from workbench.figures.layers import sensitivity_chart
-
-        return sensitivity_chart(self.record)
 
 
 class Proposal:
@@ -161,8 +154,6 @@ def _verdict(comparison: Comparison) -> str:
 KIND = ResultKind(
     "sensitivity",
     SensitivityRecord,
-    anything,
-    None,
     result=Sensitivity,
     entry="workbench.api.layers:sensitivity",
     takes=("data", "calibration", "seed", "progress"),

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from distributed import Client
 
-    from workbench.figures.chart import Chart
     from workbench.report.document import Document
     from workbench.search.cluster.workers import Cluster
 
@@ -44,6 +43,7 @@ class Study(Result):
     """
 
     record: StudyRecord
+    charted_by = "workbench.figures.study:study_chart"
 
     def __init__(
         self,
@@ -214,12 +214,6 @@ class Study(Result):
         from workbench.figures.study import study_figure
 
         return study_figure(self.record)
-
-    def chart(self) -> Chart:
-        """Return the speed-up, the memory and the error of each config."""
-        from workbench.figures.study import study_chart
-
-        return study_chart(self.record)
 
     def document(self) -> Document:
         """Return its page, with the proof and everything that was measured."""

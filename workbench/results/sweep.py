@@ -133,7 +133,6 @@ KIND = ResultKind(
     "sweep",
     SweepRecord,
     check_sweep,
-    None,
     result=Sweep,
     entry="workbench.api.sweeping:sweep",
     scope="runs",

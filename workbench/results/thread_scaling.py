@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.threads.scaling import ThreadScalingRecord
-from workbench.records.kinds import anything
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class Threads(Result):
@@ -22,19 +16,12 @@ class Threads(Result):
     """
 
     record: ThreadScalingRecord
-
-    def chart(self) -> Chart:
-        """Return latency and processor time, the knee marked."""
-        from workbench.figures.threads import threads_chart
-
-        return threads_chart(self.record)
+    charted_by = "workbench.figures.threads:threads_chart"
 
 
 KIND = ResultKind(
     "thread scaling",
     ThreadScalingRecord,
-    anything,
-    None,
     result=Threads,
     entry="workbench.api.profiling:threads",
     takes=("inputs", "seed", "calibration", "progress", "keep"),

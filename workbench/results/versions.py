@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.analysis.versions import VersionsRecord, check_versions
 from workbench.judge.wording import headline
@@ -10,9 +10,6 @@ from workbench.records.kinds import about_comparison
 from workbench.results.form import Field, names
 from workbench.results.measured import Measured
 from workbench.results.registry import Arguments, ResultKind
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class Versions(Measured):
@@ -24,13 +21,8 @@ class Versions(Measured):
     """
 
     record: VersionsRecord
+    charted_by = "workbench.figures.versions:versions_chart"
     title = "versions of ONNX Runtime side by side"
-
-    def chart(self) -> Chart:
-        """Return nodes, load time and latency of each version, and its speed-up with its interval."""
-        from workbench.figures.versions import versions_chart
-
-        return versions_chart(self.record)
 
     def __str__(self) -> str:
         verdicts = (headline(verdict) for verdict in self.record.comparison.verdicts)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.records.reasons import Reason, WhySlowerRecord, check_reasons
 from workbench.results.registry import ResultKind
 from workbench.results.result import Result
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class WhySlower(Result):
@@ -21,24 +16,18 @@ class WhySlower(Result):
     """
 
     record: WhySlowerRecord
+    charted_by = "workbench.figures.layers:why_slower_chart"
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """The reasons, the costliest first."""
         return self.record.reasons
 
-    def chart(self) -> Chart:
-        """Return one bar per reason: the time of a run that its nodes take."""
-        from workbench.figures.layers import why_slower_chart
-
-        return why_slower_chart(self.record)
-
 
 KIND = ResultKind(
     "why slower",
     WhySlowerRecord,
     check_reasons,
-    None,
     result=WhySlower,
     scope="candidate",
     entry="workbench.api.precision:why_slower",

@@ -17,7 +17,7 @@ from workbench.preparation.calibration import source_of
 from workbench.records import container
 from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.goal import Goal, Objective
-from workbench.records.kinds import Kind, Kinds, anything
+from workbench.records.kinds import Kind, Kinds
 from workbench.records.member import record_from, record_members
 from workbench.records.space import Space
 from workbench.records.study import StudyRecord, about_study, check_study
@@ -131,7 +131,7 @@ def pack(record: object) -> bytes:
 def unpack(cls: type[T], blob: bytes) -> T:
     """Return the dataclass in bytes of `pack`."""
     members = container.unpack(io.BytesIO(blob))
-    return cast(T, record_from(members, "", Kind(cls.__name__, cls, anything, None), VERSION, None))
+    return cast(T, record_from(members, "", Kind(cls.__name__, cls), VERSION, None))
 
 
 def pack_study(record: StudyRecord) -> bytes:
