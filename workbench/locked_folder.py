@@ -30,15 +30,22 @@ def locked_folder() -> tuple[Path, int | None]:
         except FileNotFoundError:
             continue
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            continue
+            if try_lock(lock) and path.exists():
+                return path, lock
         except OSError:  # a file system without locks: no sweep can lock and remove the folder either
             return path, lock
-        if path.exists():
-            return path, lock
         os.close(lock)
+
+
+def try_lock(number: int) -> bool:
+    """Take the lock of an open file; return False while another process holds it."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager
@@ -49,13 +56,9 @@ def alone(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
         return
     number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        while True:
-            try:
-                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                on_wait()
-                time.sleep(POLL_S)
+        while not try_lock(number):
+            on_wait()
+            time.sleep(POLL_S)
         yield
     finally:
         os.close(number)
@@ -79,9 +82,9 @@ def _remove_if_dead(folder: Path, owner: int) -> None:
     except OSError:  # the folder of another user, or already removed
         return
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
-    except OSError:  # the kernel lives, or this file system has no locks
+        if try_lock(lock):  # else the kernel lives
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError:  # this file system has no locks
         return
     finally:
         os.close(lock)

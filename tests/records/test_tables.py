@@ -200,7 +200,7 @@ def test_integers_too_large_for_their_array() -> None:
     shape = shape_of_class(Book)
     data: Any = shape.encode(book(), "", columns)
     wide = np.array([1 << 40], np.int64)
-    data["column"] = columns.add_packed("Book.column", "q", wide.tobytes())
+    data["column"] = columns.add("Book.column", "q", wide.tobytes(), "Book.column")
     with pytest.raises(BundleError, match=r"beyond int32|not used once"):
         decode(Book, data, ColumnReader(columns.members(), columns.texts))
 

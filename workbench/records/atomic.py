@@ -16,6 +16,7 @@ from io import FileIO
 from pathlib import Path
 
 from workbench.errors import BundleError
+from workbench.locked_folder import try_lock
 
 try:
     import fcntl
@@ -97,7 +98,7 @@ def _temporary(folder: Path) -> Iterator[tuple[FileIO, Path]]:
 def _is_ours(file: FileIO) -> bool:
     """Return False if another writer removed the file as stale before it could be locked."""
     try:
-        return _lock(file) and os.fstat(file.fileno()).st_nlink > 0
+        return try_lock(file.fileno()) and os.fstat(file.fileno()).st_nlink > 0
     except OSError:  # a file system without locks: no other writer can lock and remove the file either
         return True
 
@@ -119,19 +120,8 @@ def _remove_stale(folder: Path) -> None:
                 path.unlink()
                 continue
             with FileIO(path, "r+") as file:
-                if _lock(file):
+                if try_lock(file.fileno()):
                     path.unlink()
-
-
-def _lock(file: FileIO) -> bool:
-    """Take the writer's lock; return False when a living writer holds it."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _sync_folder(folder: Path) -> None:

@@ -14,6 +14,7 @@ from workbench.records.jsontext import DAMAGED, OURS
 from workbench.records.npy import REAL, TYPES, WHOLE, from_npy, to_npy
 
 INTEGERS, NUMBERS = "integers", "numbers"  # the columns of tables
+_NOUNS = {REAL: "numbers", WHOLE: "integers of 64 bits"}
 
 
 class ColumnWriter:
@@ -25,28 +26,26 @@ class ColumnWriter:
         self._blobs: list[bytes] = []
         self._count = 0
 
-    def add(self, name: str, values: Sequence[float], place: str, *, duration: bool) -> dict[str, int]:
-        """Append numbers to column `name`; return their JSON reference."""
+    def add(
+        self, name: str, code: str, values: Sequence[float] | bytes, place: str, *, duration: bool = False
+    ) -> dict[str, int]:
+        """Append numbers, or their bytes in this machine's order, to column `name`; return the reference."""
         try:
-            row = array(REAL, values)
+            row = array(code, values)
         except (TypeError, OverflowError) as error:
-            raise BundleError(f"{place}: expected only numbers ({error}).", OURS) from error
+            raise BundleError(f"{place}: expected only {_NOUNS[code]} ({error}).", OURS) from error
         if duration:
             _check_durations(row, place, OURS)
-        return self._append(name, row)
-
-    def add_integers(self, values: Sequence[int], place: str) -> dict[str, int]:
-        """Append 64-bit integers to the integer column of tables."""
-        try:
-            return self._append(INTEGERS, array(WHOLE, values))
-        except (TypeError, OverflowError) as error:
-            raise BundleError(f"{place}: expected only integers of 64 bits ({error}).", OURS) from error
-
-    def add_packed(self, name: str, code: str, data: bytes) -> dict[str, int]:
-        """Append numbers that are already packed in this machine's byte order."""
-        row = array(code)
-        row.frombytes(data)
-        return self._append(name, row)
+        column = self._columns.setdefault(name, array(code))
+        start = len(column)
+        column.extend(row)
+        self._count += len(row)
+        if self._count > limits.SAMPLES:
+            raise BundleError(
+                f"The record holds more than {limits.SAMPLES:,} samples.",
+                "Measure with a smaller budget_s, or with pacing_s, and save that.",
+            )
+        return {"start": start, "count": len(row)}
 
     def text_code(self, text: str) -> int:
         """Return the number of a text; store equal texts once."""
@@ -66,18 +65,6 @@ class ColumnWriter:
         """Return the file of each column and of each blob."""
         columns = {member_name(name): to_npy(column) for name, column in self._columns.items()}
         return columns | {blob_name(number): blob for number, blob in enumerate(self._blobs)}
-
-    def _append(self, name: str, row: array[Any]) -> dict[str, int]:
-        column = self._columns.setdefault(name, array(row.typecode))
-        start = len(column)
-        column.extend(row)
-        self._count += len(row)
-        if self._count > limits.SAMPLES:
-            raise BundleError(
-                f"The record holds more than {limits.SAMPLES:,} samples.",
-                "Measure with a smaller budget_s, or with pacing_s, and save that.",
-            )
-        return {"start": start, "count": len(row)}
 
 
 class ColumnReader:
@@ -101,21 +88,6 @@ class ColumnReader:
         self.texts = texts
         self.foreign = foreign
 
-    def take(self, name: str, start: int, count: int, place: str, *, duration: bool) -> tuple[float, ...]:
-        """Return `count` numbers of column `name`, starting at `start`."""
-        row = self._row(name, REAL, start, count, place)
-        if duration:
-            _check_durations(row, place, DAMAGED)
-        return tuple(row)
-
-    def take_integers(self, start: int, count: int, place: str) -> list[int]:
-        """Return `count` integers of the integer column of tables."""
-        return self._row(INTEGERS, WHOLE, start, count, place).tolist()
-
-    def take_packed(self, name: str, code: str, start: int, count: int, place: str) -> bytes:
-        """Return `count` packed numbers in this machine's byte order."""
-        return self._row(name, code, start, count, place).tobytes()
-
     def take_blob(self, number: int, place: str) -> bytes:
         """Return the blob with this number; refuse a second use."""
         blob = self._blobs.pop(blob_name(number), None)
@@ -136,7 +108,10 @@ class ColumnReader:
             if reached != len(self._columns[member]):
                 raise BundleError(f"{member}: value {reached} is not used once.", DAMAGED)
 
-    def _row(self, name: str, code: str, start: int, count: int, place: str) -> array[Any]:
+    def take(
+        self, name: str, code: str, start: int, count: int, place: str, *, duration: bool = False
+    ) -> array[Any]:
+        """Return `count` numbers of column `name`, starting at `start`."""
         member = member_name(name)
         column = self._columns.get(member)
         if column is None:
@@ -149,7 +124,10 @@ class ColumnReader:
                 f"{place}: values {start} to {start + count} of {member}, which holds {len(column)}.", DAMAGED
             )
         self._spans[member].append((start, start + count))
-        return column[start : start + count]
+        row = column[start : start + count]
+        if duration:
+            _check_durations(row, place, DAMAGED)
+        return row
 
 
 def member_name(column: str) -> str:

@@ -14,7 +14,7 @@ from workbench.errors import BundleError, WorkbenchError
 from workbench.records.columns import ColumnReader, ColumnWriter
 from workbench.records.jsontext import DAMAGED, OURS
 from workbench.records.npy import REAL, TYPES, WHOLE
-from workbench.records.scalars import Integer, Number, Schema, Shape, Text, mismatch
+from workbench.records.scalars import COUNT, Integer, Number, Schema, Shape, Text, mismatch
 from workbench.text import quoted
 
 
@@ -41,14 +41,12 @@ class Sequence:
     inner: Shape
 
     def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
-        if not isinstance(value, tuple):
-            raise mismatch(place, "a tuple", value, OURS)
-        return [self.inner.encode(item, f"{place}[{at}]", columns) for at, item in enumerate(value)]
+        items = enumerate(checked_tuple(value, place))
+        return [self.inner.encode(item, f"{place}[{at}]", columns) for at, item in items]
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
-        if not isinstance(data, list):
-            raise mismatch(place, "a list", data, DAMAGED)
-        return tuple(self.inner.decode(item, f"{place}[{at}]", columns) for at, item in enumerate(data))
+        items = enumerate(checked_list(data, place))
+        return tuple(self.inner.decode(item, f"{place}[{at}]", columns) for at, item in items)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return {"type": "array", "items": self.inner.schema(defs)}
@@ -61,21 +59,15 @@ class Tuple:
     items: tuple[Shape, ...]
 
     def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
-        if not isinstance(value, tuple) or len(value) != len(self.items):
-            raise mismatch(place, f"a tuple of {len(self.items)}", value, OURS)
-        pairs = enumerate(zip(self.items, value, strict=True))
+        pairs = enumerate(zip(self.items, checked_tuple(value, place, len(self.items)), strict=True))
         return [shape.encode(item, f"{place}[{at}]", columns) for at, (shape, item) in pairs]
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
-        if not isinstance(data, list) or len(data) != len(self.items):
-            raise mismatch(place, f"a list of {len(self.items)}", data, DAMAGED)
-        pairs = enumerate(zip(self.items, data, strict=True))
+        pairs = enumerate(zip(self.items, checked_list(data, place, len(self.items)), strict=True))
         return tuple(shape.decode(item, f"{place}[{at}]", columns) for at, (shape, item) in pairs)
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        size = len(self.items)
-        items = [item.schema(defs) for item in self.items]
-        return {"type": "array", "prefixItems": items, "items": False, "minItems": size, "maxItems": size}
+        return tuple_schema([item.schema(defs) for item in self.items])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +78,14 @@ class FloatTuple:
     duration: bool
 
     def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
-        if not isinstance(value, tuple):
-            raise mismatch(place, "a tuple", value, OURS)
-        return columns.add(self.column, value, place, duration=self.duration)
+        return columns.add(self.column, REAL, checked_tuple(value, place), place, duration=self.duration)
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
-        span = keyed(data, ("start", "count"), place)
-        start = Integer(0).check(span["start"], f"{place}.start", DAMAGED)
-        count = Integer(0).check(span["count"], f"{place}.count", DAMAGED)
-        return columns.take(self.column, start, count, place, duration=self.duration)
+        start, count = span_of(data, place)
+        return tuple(columns.take(self.column, REAL, start, count, place, duration=self.duration))
 
     def schema(self, _defs: dict[str, Schema]) -> Schema:
-        whole: Schema = {"type": "integer", "minimum": 0}
-        return {
-            "description": f"Values start to start + count of columns/{self.column}.npy",
-            **object_schema({"start": whole, "count": whole}),
-        }
+        return span_schema(f"columns/{self.column}.npy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,25 +104,21 @@ class Column:
 
         if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype != self.dtype:
             raise mismatch(place, f"an array of {self.dtype}", value, OURS)
-        return columns.add_packed(self.column, self.code, value.astype(TYPES[self.code]).tobytes())
+        return columns.add(self.column, self.code, value.astype(TYPES[self.code]).tobytes(), place)
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
         import numpy as np
 
-        span = keyed(data, ("start", "count"), place)
-        start = Integer(0).check(span["start"], f"{place}.start", DAMAGED)
-        count = Integer(0).check(span["count"], f"{place}.count", DAMAGED)
-        stored = np.frombuffer(
-            columns.take_packed(self.column, self.code, start, count, place), TYPES[self.code]
-        )
+        start, count = span_of(data, place)
+        stored = np.array(columns.take(self.column, self.code, start, count, place))
         numbers = stored.astype(self.dtype)
         if self.code == WHOLE and not np.array_equal(numbers, stored):
             raise BundleError(f"{place}: integers beyond {self.dtype}.", DAMAGED)
         numbers.flags.writeable = False
         return numbers
 
-    def schema(self, defs: dict[str, Schema]) -> Schema:
-        return FloatTuple(self.column, False).schema(defs)
+    def schema(self, _defs: dict[str, Schema]) -> Schema:
+        return span_schema(f"columns/{self.column}.npy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +134,7 @@ class Blob:
         return columns.take_blob(Integer(0).check(data, place, DAMAGED), place)
 
     def schema(self, _defs: dict[str, Schema]) -> Schema:
-        return {"type": "integer", "minimum": 0, "description": "n of blobs/n.bin"}
+        return {**COUNT, "description": "n of blobs/n.bin"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +200,20 @@ class Custom:
         return {"type": "object", "description": f"What workbench.{self.cls.__name__}.from_dict takes"}
 
 
+def checked_tuple(value: object, place: str, size: int | None = None) -> tuple[Any, ...]:
+    """Return `value` if it is a tuple, of that size if one is given."""
+    if not isinstance(value, tuple) or size not in (None, len(value)):
+        raise mismatch(place, "a tuple" if size is None else f"a tuple of {size}", value, OURS)
+    return value
+
+
+def checked_list(data: object, place: str, size: int | None = None) -> list[Any]:
+    """Return `data` if it is a list, of that size if one is given."""
+    if not isinstance(data, list) or size not in (None, len(data)):
+        raise mismatch(place, "a list" if size is None else f"a list of {size}", data, DAMAGED)
+    return data
+
+
 def keyed(
     data: object, names: tuple[str, ...], place: str, optional: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
@@ -236,6 +230,13 @@ def keyed(
     return data
 
 
+def span_of(data: object, place: str) -> tuple[int, int]:
+    """Return where a row starts in its column, and how many values it has."""
+    span = keyed(data, ("start", "count"), place)
+    start = Integer(0).check(span["start"], f"{place}.start", DAMAGED)
+    return start, Integer(0).check(span["count"], f"{place}.count", DAMAGED)
+
+
 def _member(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
@@ -244,6 +245,18 @@ def object_schema(parts: dict[str, Schema], optional: frozenset[str] = frozenset
     """Return the schema of an object with exactly these parts, of which it may lack some."""
     required = [name for name in parts if name not in optional]
     return {"type": "object", "properties": parts, "required": required, "additionalProperties": False}
+
+
+def span_schema(columns: str) -> Schema:
+    """Return the schema of the place of a row in `columns`."""
+    row = object_schema({"start": COUNT, "count": COUNT})
+    return {"description": f"Values start to start + count of {columns}", **row}
+
+
+def tuple_schema(items: list[Schema]) -> Schema:
+    """Return the schema of an array with exactly these items."""
+    size = len(items)
+    return {"type": "array", "prefixItems": items, "items": False, "minItems": size, "maxItems": size}
 
 
 @cache

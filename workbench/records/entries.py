@@ -43,14 +43,14 @@ def entry_of(record: object, kind: str, about: Origin, note: str, bundle_bytes: 
         id=about.id,
         created_utc=about.created_utc,
         kind=kind,
-        model="" if model is None else _storable(model.name),
+        model="" if model is None else storable(model.name),
         model_sha256="" if model is None else model.sha256,
         verdict=None if verdict is None else verdict.kind,
         ratio=None if settled is None else _present(settled.ratio),
         low=None if settled is None else _present(settled.low),
         high=None if settled is None else _present(settled.high),
-        cpu="" if machine is None else _storable(machine.cpu),
-        note=_storable(note),
+        cpu="" if machine is None else storable(machine.cpu),
+        note=storable(note),
         bundle_bytes=bundle_bytes,
     )
 
@@ -99,5 +99,6 @@ def _present(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else value
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
+    """Return a text without what UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -6,17 +6,17 @@ import os
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench import home
 from workbench.errors import BundleError, HistoryError, StorageError
 from workbench.records.bundle import Bundle, pack_record, unpack_record
 from workbench.records.database import companions, reading, writing
 from workbench.records.display import frame_of, to_table
-from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed
+from workbench.records.entries import COLUMNS, Entry, entry_of, narrowed, storable
 from workbench.records.kinds import COMPARISONS, Kinds, Part
 from workbench.records.origin import Origin
-from workbench.text import one_line
+from workbench.text import counted, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,17 +81,12 @@ class History:
         parts: tuple[Part, ...] = (),
     ) -> bool:
         """Store the later parts of a record; return False if the record is not in the history."""
-        if not self._has(self.kinds.about(record, about).id):
+        if not self._rows("SELECT 1 FROM records WHERE id = ?", self.kinds.about(record, about).id):
             return False
         blob, entry = self._packed(record, structure, "", about, parts)
         with writing(self.path, self._patience_s) as connection:
             query = "UPDATE records SET bundle = ?, bundle_bytes = ? WHERE id = ?"
             return connection.execute(query, (blob, entry.bundle_bytes, entry.id)).rowcount > 0
-
-    def _has(self, identity: str) -> bool:
-        with reading(self.path, self._patience_s) as connection:
-            query = "SELECT 1 FROM records WHERE id = ?"
-            return connection is not None and connection.execute(query, (identity,)).fetchone() is not None
 
     def _packed(
         self,
@@ -113,12 +108,8 @@ class History:
         text: str | None = None,
     ) -> list[Entry]:
         """Return entries, latest first. `model`: part of its name or prefix of its hash; `text`: anywhere."""
-        with reading(self.path, self._patience_s) as connection:
-            if connection is None:
-                return []
-            query = f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc DESC, rowid DESC"
-            entries = [Entry(*row) for row in connection.execute(query)]
-        return narrowed(entries, model=model, kind=kind, since=since, text=text)
+        rows = self._rows(f"SELECT {', '.join(COLUMNS)} FROM records ORDER BY created_utc DESC, rowid DESC")
+        return narrowed([Entry(*row) for row in rows], model=model, kind=kind, since=since, text=text)
 
     def to_frame(
         self,
@@ -137,13 +128,11 @@ class History:
     def bundle(self, id_or_prefix: str) -> Bundle:
         """Return the record together with the graph's structure, if stored."""
         identity = self._resolve(id_or_prefix)
-        with reading(self.path, self._patience_s) as connection:
-            query = "SELECT bundle FROM records WHERE id = ?"
-            row = connection.execute(query, (identity,)).fetchone() if connection else None
-        if row is None:
+        rows = self._rows("SELECT bundle FROM records WHERE id = ?", identity)
+        if not rows:
             raise self._missing(identity, [])
         try:
-            return unpack_record(row[0], self.kinds, own=True)
+            return unpack_record(rows[0][0], self.kinds, own=True)
         except BundleError as error:
             problem = f"The record {identity!r} cannot be read: {error.problem}"
             raise HistoryError(problem, "Delete it, or open the bundle if you saved one.") from error
@@ -152,8 +141,7 @@ class History:
         """Replace the note of a record."""
         identity = self._resolve(id_or_prefix)
         with writing(self.path, self._patience_s) as connection:
-            clean = note.encode("utf-8", "replace").decode("utf-8")
-            connection.execute("UPDATE records SET note = ? WHERE id = ?", (clean, identity))
+            connection.execute("UPDATE records SET note = ? WHERE id = ?", (storable(note), identity))
 
     def delete(self, id_or_prefix: str) -> None:
         """Delete a record permanently."""
@@ -186,8 +174,8 @@ class History:
         return target
 
     def __len__(self) -> int:
-        with reading(self.path, self._patience_s) as connection:
-            return connection.execute("SELECT count(*) FROM records").fetchone()[0] if connection else 0
+        rows = self._rows("SELECT count(*) FROM records")
+        return rows[0][0] if rows else 0
 
     def __bool__(self) -> bool:
         return True  # an empty history is still a history
@@ -203,7 +191,7 @@ class History:
             for entry in entries[:_IN_CONSOLE]
         ]
         more = f", the newest {_IN_CONSOLE} of them:" if len(entries) > _IN_CONSOLE else ":"
-        count = "1 record" if len(entries) == 1 else f"{len(entries):,} records"
+        count = counted(len(entries), "record")
         rows = "\n".join(line.rstrip() for line in lines)
         return f"History: {count} in {self.path}{more}\n{rows}\nwb.history().open(id) gives one of them."
 
@@ -226,14 +214,17 @@ class History:
         more = f", the newest {_SHOWN} of them below" if len(entries) > _SHOWN else ""
         return to_table(heads, rows, f"{len(entries)} records{more}")
 
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        """Return the rows of a query; none if no history exists yet."""
+        with reading(self.path, self._patience_s) as connection:
+            return [] if connection is None else connection.execute(query, values).fetchall()
+
     def _resolve(self, id_or_prefix: str) -> str:
         """Return the only id with this prefix."""
         if not isinstance(id_or_prefix, str) or not id_or_prefix:
             raise HistoryError(f"{id_or_prefix!r} is not an id.", "Take one from wb.history().to_frame().id.")
-        with reading(self.path, self._patience_s) as connection:
-            query = "SELECT id FROM records WHERE substr(id, 1, ?) = ? ORDER BY created_utc DESC, rowid DESC"
-            values = (len(id_or_prefix), id_or_prefix)
-            ids = [row[0] for row in connection.execute(query, values)] if connection else []
+        query = "SELECT id FROM records WHERE substr(id, 1, ?) = ? ORDER BY created_utc DESC, rowid DESC"
+        ids = [identity for (identity,) in self._rows(query, len(id_or_prefix), id_or_prefix)]
         if id_or_prefix in ids:
             return id_or_prefix
         if len(ids) != 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from workbench.errors import BundleError
 from workbench.records import limits
@@ -15,6 +15,7 @@ from workbench.text import quoted
 
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 Schema = dict[str, object]
+COUNT: Schema = {"type": "integer", "minimum": 0}
 
 
 class Shape(Protocol):
@@ -101,7 +102,9 @@ class Timestamp(Scalar):
 class Flag(Scalar):
     """True or false; 0 and 1 are refused."""
 
-    def check(self, value: object, place: str, fix: str) -> object:
+    values: ClassVar[tuple[bool, bool]] = (False, True)
+
+    def check(self, value: object, place: str, fix: str) -> bool:
         if not isinstance(value, bool):
             raise mismatch(place, "true or false", value, fix)
         return value

@@ -12,17 +12,21 @@ from itertools import accumulate, chain, pairwise
 from typing import Any, Protocol
 
 from workbench.errors import BundleError
-from workbench.records.columns import NUMBERS, ColumnReader, ColumnWriter
-from workbench.records.compound import keyed, object_schema
+from workbench.records.columns import INTEGERS, NUMBERS, ColumnReader, ColumnWriter
+from workbench.records.compound import (
+    checked_list,
+    checked_tuple,
+    keyed,
+    object_schema,
+    span_of,
+    span_schema,
+    tuple_schema,
+)
 from workbench.records.jsontext import DAMAGED, OURS
-from workbench.records.scalars import Choice, Flag, Integer, Number, Schema, Text, Timestamp, mismatch
+from workbench.records.npy import REAL, WHOLE
+from workbench.records.scalars import COUNT, Choice, Flag, Integer, Number, Schema, Text, Timestamp, mismatch
 
 TABLE: Mapping[str, bool] = {"table": True}
-_SPAN: Schema = {"$ref": "#/$defs/Span"}
-_SPAN_DEF: Schema = {
-    "description": "Values start to start + count of columns/integers.npy, or of columns/numbers.npy",
-    **object_schema({"start": {"type": "integer", "minimum": 0}, "count": {"type": "integer", "minimum": 0}}),
-}
 
 Values = Sequence[Any]
 
@@ -47,9 +51,8 @@ class Table:
     codec: ColumnCodec
 
     def encode(self, value: object, place: str, columns: ColumnWriter) -> object:
-        if not isinstance(value, tuple):
-            raise mismatch(place, "a tuple", value, OURS)
-        return {"rows": len(value), "columns": self.codec.write(value, place, columns)}
+        rows = checked_tuple(value, place)
+        return {"rows": len(rows), "columns": self.codec.write(rows, place, columns)}
 
     def decode(self, data: object, place: str, columns: ColumnReader) -> object:
         known = keyed(data, ("rows", "columns"), place)
@@ -57,8 +60,7 @@ class Table:
         return tuple(self.codec.read(known["columns"], rows, place, columns))
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        rows: Schema = {"type": "integer", "minimum": 0}
-        return object_schema({"rows": rows, "columns": self.codec.schema(defs)})
+        return object_schema({"rows": COUNT, "columns": self.codec.schema(defs)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +92,10 @@ class Scalars:
     shape: Text | Integer | Flag | Choice | Timestamp
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
-        if isinstance(self.shape, Integer):
-            return columns.add_integers([self.shape.check(value, place, OURS) for value in values], place)
-        if isinstance(self.shape, Flag):
-            return columns.add_integers(
-                [int(bool(self.shape.check(value, place, OURS))) for value in values], place
-            )
+        if isinstance(self.shape, Integer | Flag):
+            return _add_integers([self.shape.check(value, place, OURS) for value in values], place, columns)
         codes = {value: self._code(value, place, columns) for value in dict.fromkeys(values)}  # many repeats
-        return columns.add_integers([codes[value] for value in values], place)
+        return _add_integers([codes[value] for value in values], place, columns)
 
     def _code(self, value: object, place: str, columns: ColumnWriter) -> int:
         checked = self.shape.encode(value, place, columns)
@@ -111,18 +109,20 @@ class Scalars:
             if numbers and not self.shape.minimum <= min(numbers) <= max(numbers):
                 raise BundleError(f"{place}: an integer below {self.shape.minimum}.", DAMAGED)
             return numbers
-        if isinstance(self.shape, Flag):
-            return _looked_up(numbers, (False, True), place)
-        if isinstance(self.shape, Choice):
-            return _looked_up(numbers, self.shape.values, place)
-        texts = _looked_up(numbers, columns.texts, place)
+        table = self.shape.values if isinstance(self.shape, Flag | Choice) else columns.texts
+        if numbers and not 0 <= min(numbers) <= max(numbers) < len(table):
+            raise BundleError(f"{place}: a number that stands for nothing.", DAMAGED)
+        values = [table[number] for number in numbers]
         if isinstance(self.shape, Timestamp):
-            for text in texts:
+            for text in values:
                 self.shape.check(text, place, DAMAGED)
-        return texts
+        return values
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return _span_schema(defs)
+
+
+_FLAGS, _TEXTS, _INTEGERS = Scalars(Flag()), Scalars(Text()), Scalars(Integer())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,11 @@ class Reals:
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
         checked = [self.shape.check(value, place, OURS) for value in values]
-        return columns.add(NUMBERS, checked, place, duration=self.shape.duration)
+        return columns.add(NUMBERS, REAL, checked, place, duration=self.shape.duration)
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
         start = _span(data, count, place)
-        return list(columns.take(NUMBERS, start, count, place, duration=self.shape.duration))
+        return columns.take(NUMBERS, REAL, start, count, place, duration=self.shape.duration).tolist()
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
         return _span_schema(defs)
@@ -151,12 +151,12 @@ class Optional:
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
         there = [value for value in values if value is not None]
-        present = columns.add_integers([int(value is not None) for value in values], place)
+        present = _FLAGS.write([value is not None for value in values], place, columns)
         return {"present": present, "values": self.inner.write(there, place, columns)}
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
         known = keyed(data, ("present", "values"), place)
-        present = _looked_up(_integers(known["present"], count, place, columns), (False, True), place)
+        present = _FLAGS.read(known["present"], count, place, columns)
         there = iter(self.inner.read(known["values"], sum(present), place, columns))
         return [next(there) if is_there else None for is_there in present]
 
@@ -173,16 +173,16 @@ class TextOrInteger:
         texts = [value for value in values if isinstance(value, str)]
         whole = [value for value in values if not isinstance(value, str)]
         return {
-            "is_text": columns.add_integers([int(text) for text in is_text], place),
-            "texts": Scalars(Text()).write(texts, place, columns),
-            "integers": Scalars(Integer()).write(whole, place, columns),
+            "is_text": _FLAGS.write(is_text, place, columns),
+            "texts": _TEXTS.write(texts, place, columns),
+            "integers": _INTEGERS.write(whole, place, columns),
         }
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
         known = keyed(data, ("is_text", "texts", "integers"), place)
-        is_text = _looked_up(_integers(known["is_text"], count, place, columns), (False, True), place)
-        texts = iter(Scalars(Text()).read(known["texts"], sum(is_text), place, columns))
-        whole = iter(Scalars(Integer()).read(known["integers"], count - sum(is_text), place, columns))
+        is_text = _FLAGS.read(known["is_text"], count, place, columns)
+        texts = iter(_TEXTS.read(known["texts"], sum(is_text), place, columns))
+        whole = iter(_INTEGERS.read(known["integers"], count - sum(is_text), place, columns))
         return [next(texts) if text else next(whole) for text in is_text]
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
@@ -197,10 +197,7 @@ class Lists:
     inner: ColumnCodec
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
-        for value in values:
-            if not isinstance(value, tuple):
-                raise mismatch(place, "a tuple", value, OURS)
-        counts = columns.add_integers([len(value) for value in values], place)
+        counts = _add_integers([len(checked_tuple(value, place)) for value in values], place, columns)
         return {"counts": counts, "items": self.inner.write(list(chain(*values)), place, columns)}
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
@@ -223,25 +220,19 @@ class Fixed:
     codecs: tuple[ColumnCodec, ...]
 
     def write(self, values: Values, place: str, columns: ColumnWriter) -> object:
-        for value in values:
-            if not isinstance(value, tuple) or len(value) != len(self.codecs):
-                raise mismatch(place, f"a tuple of {len(self.codecs)}", value, OURS)
+        rows = [checked_tuple(value, place, len(self.codecs)) for value in values]
         return [
-            codec.write([value[at] for value in values], f"{place}[{at}]", columns)
+            codec.write([row[at] for row in rows], f"{place}[{at}]", columns)
             for at, codec in enumerate(self.codecs)
         ]
 
     def read(self, data: object, count: int, place: str, columns: ColumnReader) -> list[Any]:
-        if not isinstance(data, list) or len(data) != len(self.codecs):
-            raise mismatch(place, f"a list of {len(self.codecs)}", data, DAMAGED)
-        pairs = enumerate(zip(self.codecs, data, strict=True))
+        pairs = enumerate(zip(self.codecs, checked_list(data, place, len(self.codecs)), strict=True))
         columns_read = [codec.read(part, count, f"{place}[{at}]", columns) for at, (codec, part) in pairs]
         return list(zip(*columns_read, strict=True))
 
     def schema(self, defs: dict[str, Schema]) -> Schema:
-        size = len(self.codecs)
-        items = [codec.schema(defs) for codec in self.codecs]
-        return {"type": "array", "prefixItems": items, "items": False, "minItems": size, "maxItems": size}
+        return tuple_schema([codec.schema(defs) for codec in self.codecs])
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,23 +262,21 @@ class Structs:
         return object_schema({name: codec.schema(defs) for name, codec in self.codecs.items()})
 
 
+def _add_integers(numbers: list[int], place: str, columns: ColumnWriter) -> object:
+    return columns.add(INTEGERS, WHOLE, numbers, place)
+
+
 def _integers(data: object, count: int, place: str, columns: ColumnReader) -> list[int]:
-    return columns.take_integers(_span(data, count, place), count, place)
+    return columns.take(INTEGERS, WHOLE, _span(data, count, place), count, place).tolist()
 
 
 def _span(data: object, count: int, place: str) -> int:
-    span = keyed(data, ("start", "count"), place)
-    if Integer(0).check(span["count"], f"{place}.count", DAMAGED) != count:
-        raise BundleError(f"{place}: {span['count']} values where {count} were expected.", DAMAGED)
-    return Integer(0).check(span["start"], f"{place}.start", DAMAGED)
-
-
-def _looked_up(codes: list[int], table: Sequence[Any], place: str) -> list[Any]:
-    if codes and not 0 <= min(codes) <= max(codes) < len(table):
-        raise BundleError(f"{place}: a number that stands for nothing.", DAMAGED)
-    return list(map(table.__getitem__, codes))
+    start, stored = span_of(data, place)
+    if stored != count:
+        raise BundleError(f"{place}: {stored} values where {count} were expected.", DAMAGED)
+    return start
 
 
 def _span_schema(defs: dict[str, Schema]) -> Schema:
-    defs["Span"] = _SPAN_DEF
-    return _SPAN
+    defs["Span"] = span_schema("columns/integers.npy, or of columns/numbers.npy")
+    return {"$ref": "#/$defs/Span"}
