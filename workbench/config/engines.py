@@ -30,8 +30,6 @@ class PyTorch(Part):
     KNOBS: ClassVar[tuple[Knob, ...]] = (
         Text(
             "factory",
-            "factory",
-            "providers",
             "the sample's own architecture",
             "What makes the module: 'package.module:function' or '/path/file.py:function'. It takes the path "
             "of the model file and returns a torch.nn.Module. Default: a sample's own architecture, with the "
@@ -40,17 +38,14 @@ class PyTorch(Part):
         ),
         Choice(
             "compile",
-            "torch.compile",
-            "providers",
             "eager",
             "Compile the module with torch.compile, in one of its modes. Default: eager.",
             "The comparison should be with PyTorch at its best.",
             ("default", "reduce-overhead", "max-autotune"),
+            label="torch.compile",
         ),
         Choice(
             "device",
-            "device",
-            "providers",
             "cpu",
             "Where the module runs. Default: cpu.",
             "The machine has an NVIDIA GPU.",
@@ -89,30 +84,26 @@ class OpenVino(Part):
     KNOBS: ClassVar[tuple[Knob, ...]] = (
         Text(
             "device",
-            "device",
-            "providers",
             "CPU",
             "OpenVINO's name of the device: CPU, GPU, NPU, AUTO… Default: CPU.",
             "The machine has an Intel GPU or NPU.",
         ),
         Choice(
             "hint",
-            "performance hint",
-            "providers",
             "OpenVINO's choice",
             "What OpenVINO optimizes for. Default: its own choice.",
             "One caller waits for each answer (latency), or many share the machine (throughput).",
             ("latency", "throughput"),
+            label="performance hint",
         ),
         Choice(
             "precision",
-            "arithmetic",
-            "providers",
             "float32",
             "The arithmetic that OpenVINO may use. By itself it takes 16 bits where the processor is quick "
             "at them; here the default is float32, as in ONNX Runtime.",
             "Less precise outputs are acceptable.",
             ("float32", "bfloat16", "float16"),
+            label="arithmetic",
         ),
     )
 
@@ -136,20 +127,18 @@ class TensorRt(Part):
     KNOBS: ClassVar[tuple[Knob, ...]] = (
         Choice(
             "precision",
-            "arithmetic",
-            "providers",
             "float32",
             "The arithmetic that TensorRT may use. Default: float32, without TF32.",
             "Less precise outputs are acceptable.",
             ("float32", "tf32", "float16"),
+            label="arithmetic",
         ),
         Count(
             "workspace_bytes",
-            "workspace",
-            "providers",
             "TensorRT's choice",
             "Most GPU memory that building may use, in bytes. Default: TensorRT's own bound.",
             "The GPU is shared.",
+            label="workspace",
         ),
     )
 

@@ -48,8 +48,6 @@ class TransformerFusion(Part):
     KNOBS: ClassVar[tuple[Knob, ...]] = (
         Choice(
             "model_type",
-            "model type",
-            "graph",
             "read from the graph",
             "The architecture whose patterns ORT looks for. Default: read from the graph, and recorded.",
             "ORT fuses nothing with the type that was read from the graph.",
@@ -57,24 +55,19 @@ class TransformerFusion(Part):
         ),
         Count(
             "num_heads",
-            "attention heads",
-            "graph",
             "read from the graph",
             "Heads of an attention; without it the optimizer fuses none. Default: read from the graph.",
             "The number read from the graph is wrong, or the graph shows none.",
+            label="attention heads",
         ),
         Count(
             "hidden_size",
-            "hidden size",
-            "graph",
             "read from the graph",
             "Width of the hidden state. Default: read from the graph.",
             "The number read from the graph is wrong, or the graph shows none.",
         ),
         Switches(
             "options",
-            "options",
-            "graph",
             "as ORT has them",
             "Single fusions on or off, by the names of ORT's FusionOptions. Default: ORT's for the type.",
             "One of the fusions costs time or accuracy: SkipLayerNormalization often does on a CPU.",

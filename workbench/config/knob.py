@@ -30,12 +30,15 @@ class Knob:
     """One field: its name, what it takes and when to turn it."""
 
     field: str
-    label: str
-    group: Group
     unset: str  # the default in a sentence
     help: str  # what it does, and its default
     when: str  # when to turn it
     choices: tuple[str, ...] = ()
+    group: Group = "advanced"  # of a field of Config
+    label: str = ""  # the field in words, where it is called otherwise
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.field.replace("_", " "))
 
     def canonical(self, value: object) -> Any:
         """Return the value as a config holds it, immutable and in one form; refuse what is no value."""
