@@ -37,7 +37,7 @@ def test_a_text_unsets_what_can_be_left_to_ort() -> None:
 
 
 def test_switches_are_changed_one_at_a_time() -> None:
-    knob = name_kinds.Switches("options", "options", "graph", "none", "Help.", "When.", ("a", "b"))
+    knob = name_kinds.Switches("options", "none", "Help.", "When.", ("a", "b"))
     value = knob.canonical(knob.parse_inside((("a", True),), {"b": "off"}))
     assert value == (("a", True), ("b", False))
     assert knob.words(value) == "a=on, b=off"

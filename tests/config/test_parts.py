@@ -186,7 +186,7 @@ def test_a_new_kind_registers_itself(monkeypatch: pytest.MonkeyPatch) -> None:
         FIELD = "precision"
         KIND = "ternary"
         LABEL = "ternary"
-        KNOBS = (kinds.Switch("signed", "signed", "precision", "on", "Help.", "When."),)
+        KNOBS = (kinds.Switch("signed", "on", "Help.", "When."),)
 
         signed: bool = True
 

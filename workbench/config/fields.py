@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from workbench.config.engines import EnginePart
 from workbench.config.fusion import TransformerFusion
+from workbench.config.knob import changed_fields
 from workbench.config.knobs import BY_FIELD
 from workbench.config.precision import Precision, PreparedModel
 from workbench.config.provider import Provider
@@ -46,10 +47,7 @@ class ConfigFields:
 
     def changed(self) -> dict[str, Any]:
         """Return the fields that were set, in order."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            field.name: values[field.name] for field in fields(self) if values[field.name] != field.default
-        }
+        return changed_fields(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was set, as JSON holds it; {} leaves everything to ORT."""

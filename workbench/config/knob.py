@@ -8,13 +8,13 @@ name_kinds.py, those of providers, parts and interpreters beside their types.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from workbench.config.literals import literal
 from workbench.errors import ConfigError
-from workbench.text import QUOTED, one_line, quoted
+from workbench.text import QUOTED, did_you_mean, listed, one_line, quoted
 
 UNSET_WORDS = ("none", "default", "auto")  # how a text says "left to ORT"
 _WHOLE_NUMBER = re.compile("-?[0-9]{1,20}")
@@ -67,9 +67,11 @@ class Knob:
         """Return the value as a sentence says it."""
         if value is None or value == ():
             return self.unset
-        if isinstance(value, bool):
-            return "on" if value else "off"
-        return one_line(str(value), QUOTED)
+        return one_line(self.text(value), QUOTED)
+
+    def text(self, value: Any) -> str:
+        """Return a value that was set as a text of any length."""
+        return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
     def cell(self, value: Any) -> str:
         """Return the value as a table says it, which has more room than a sentence."""
@@ -83,9 +85,29 @@ class Knob:
         """Yield what differs between two values, in words."""
         yield self.label, self.words(before), self.words(after)
 
+    def not_allowed(self, name: object) -> ConfigError:
+        """Return the error for a name that is not among the choices."""
+        return self.refused(name, f"{did_you_mean(name, self.choices)}Allowed: {listed(self.choices, None)}.")
+
     def refused(self, value: object, fix: str, reason: str = "") -> ConfigError:
         """Return the error for a value that is none."""
         return ConfigError(f"{self.field} cannot be {quoted(value)}{f' ({reason})' if reason else ''}.", fix)
+
+
+def changed_fields(config: Any) -> dict[str, Any]:
+    """Return the fields of a config, or of a part of one, that are not at their defaults, in order."""
+    values = {field: getattr(config, field.name) for field in fields(config)}
+    return {field.name: value for field, value in values.items() if value != field.default}
+
+
+def check_known(owner: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse a name that is not among the known fields."""
+    for name in names:
+        if name not in known:
+            raise ConfigError(
+                f"{owner} has no field {quoted(name)}.",
+                f"{did_you_mean(name, known)}Fields: {', '.join(known) or 'none'}.",
+            )
 
 
 def is_unset(text: str) -> bool:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from workbench.config.kinds import Choice, Count, Flag, Switch, Text
-from workbench.config.knob import Knob
+from workbench.config.knob import Knob, check_known
 from workbench.config.name_kinds import Choices, Entries, Libraries, Names, Sizes
 from workbench.config.parts import PartKnob
 from workbench.config.provider_knob import Providers
 from workbench.config.runtime import Interpreter
-from workbench.errors import ConfigError
 from workbench.rewrites.catalogue import REWRITES
-from workbench.text import did_you_mean, quoted
 
 KNOBS: tuple[Knob, ...] = (
     Choice(
@@ -208,9 +206,4 @@ BY_FIELD = {knob.field: knob for knob in KNOBS}
 
 def check_fields(names: Iterable[str]) -> None:
     """Refuse a name that is no field of Config."""
-    for name in names:
-        if name not in BY_FIELD:
-            guess = did_you_mean(name, BY_FIELD) if isinstance(name, str) else ""
-            raise ConfigError(
-                f"Config has no field {quoted(name)}.", f"{guess}Fields: {', '.join(BY_FIELD)}."
-            )
+    check_known("Config", names, BY_FIELD)

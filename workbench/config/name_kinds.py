@@ -9,7 +9,7 @@ from workbench.config.knob import Knob, Words, is_unset, of_type, on_or_off, who
 from workbench.config.literals import literal
 from workbench.config.option import check_text, rendered
 from workbench.errors import ConfigError
-from workbench.text import QUOTED, did_you_mean, listed, one_line, quoted
+from workbench.text import QUOTED, one_line, quoted
 
 MOST_SIZE = 2**63 - 1  # ORT holds a dimension in an int64
 
@@ -43,8 +43,8 @@ class Texts(Knob):
     def from_json(self, data: object) -> Any:
         return of_type(self.field, data, list)
 
-    def words(self, value: tuple[str, ...]) -> str:
-        return one_line(", ".join(value), QUOTED) if value else self.unset
+    def text(self, value: tuple[str, ...]) -> str:
+        return ", ".join(value)
 
 
 class Names(Texts):
@@ -78,8 +78,7 @@ class Choices(Texts):
 
     def check(self, text: object) -> None:
         if text not in self.choices:
-            allowed = f"Allowed: {listed(self.choices, None)}."
-            raise self.refused(text, did_you_mean(text, self.choices) + allowed)
+            raise self.not_allowed(text)
 
 
 class _Pairs(Knob):
@@ -107,8 +106,8 @@ class _Pairs(Knob):
     def from_json(self, data: object) -> Any:
         return of_type(self.field, data, dict)
 
-    def words(self, value: Any) -> str:
-        return one_line(", ".join(f"{name}={item}" for name, item in value), QUOTED) if value else self.unset
+    def text(self, value: Any) -> str:
+        return ", ".join(f"{name}={item}" for name, item in value)
 
     def code(self, value: Any) -> str:
         return literal(dict(value))
@@ -187,8 +186,7 @@ class Switches(_Pairs):
         pairs = self.pairs(value)
         for name, on in pairs.items():
             if name not in self.choices:
-                allowed = f"Allowed: {listed(self.choices, None)}."
-                raise self.refused(name, did_you_mean(name, self.choices) + allowed)
+                raise self.not_allowed(name)
             if not isinstance(on, bool):
                 raise self.refused(f"{name}={quoted(on)}", "Use True or False.")
         return tuple(sorted(pairs.items()))
@@ -196,9 +194,8 @@ class Switches(_Pairs):
     def parse_item(self, text: str) -> bool:
         return on_or_off(self.field, text)
 
-    def words(self, value: tuple[tuple[str, bool], ...]) -> str:
-        texts = (f"{name}={'on' if on else 'off'}" for name, on in value)
-        return one_line(", ".join(texts), QUOTED) if value else self.unset
+    def text(self, value: tuple[tuple[str, bool], ...]) -> str:
+        return ", ".join(f"{name}={'on' if on else 'off'}" for name, on in value)
 
     def changes(self, before: Any, after: Any) -> Iterator[Words]:
         yield from Knob.changes(self, before, after)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from workbench.config.knob import Knob, Words
+from workbench.config.knob import Knob, Words, changed_fields, check_known
 from workbench.config.literals import call
 from workbench.errors import ConfigError
-from workbench.text import did_you_mean, listed, quoted
+from workbench.text import did_you_mean, listed
 
 _TYPES: dict[str, dict[str, type[Part]]] = {}  # field of Config → kind → class
 
@@ -39,9 +39,7 @@ class Part:
 
     def changed(self) -> dict[str, Any]:
         """Return the fields that are not at their defaults, in order."""
-        fields = self.__dataclass_fields__  # type: ignore[attr-defined]
-        values = {name: getattr(self, name) for name in fields}
-        return {name: value for name, value in values.items() if value != fields[name].default}
+        return changed_fields(self)
 
     def items(self) -> Iterator[tuple[Knob, Any]]:
         """Yield each knob that was set, and its value."""
@@ -147,10 +145,4 @@ def part_types(field: str) -> Mapping[str, type[Part]]:
 
 def check_fields(cls: type[Part], names: Iterable[str]) -> None:
     """Refuse a name that is no field of a part."""
-    known = [knob.field for knob in cls.KNOBS]
-    for name in names:
-        if name not in known:
-            raise ConfigError(
-                f"{cls.__name__} has no field {quoted(name)}.",
-                f"{did_you_mean(name, known)}Fields: {', '.join(known) or 'none'}.",
-            )
+    check_known(cls.__name__, names, [knob.field for knob in cls.KNOBS])

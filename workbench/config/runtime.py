@@ -33,8 +33,8 @@ class Interpreter(Text):
             raise ConfigError(f"{self.field}={quoted(text)} is no path.", _FIX)
         return text
 
-    def words(self, value: str | None) -> str:
-        return self.unset if value is None else name_of(value)
+    def text(self, value: str) -> str:
+        return name_of(value)
 
 
 def recorded(path: str) -> str:

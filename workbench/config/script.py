@@ -31,6 +31,14 @@ def run(feeds):
     binding = bind(feeds)
     session.run_with_iobinding(binding, run_options)
     return binding.copy_outputs_to_cpu()'''
+_PLAIN = '''
+
+def run(feeds):
+    """One inference; `feeds` maps input names to arrays, the result is a list of arrays."""
+    return session.run(None, feeds, run_options)'''
+_INPUTS = """
+for value in session.get_inputs():
+    print("input:", value.name, value.type, value.shape)"""
 
 
 def script(
@@ -52,7 +60,7 @@ def script(
         "\n".join(options_of(plan)),
         "\n".join(session_of(plan, repr(os.fspath(model)))),
         "\n".join(_run(plan)),
-        "\n".join(_inputs()),
+        _INPUTS,
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -94,17 +102,4 @@ def _run(plan: SessionPlan) -> Iterator[str]:
     yield "run_options = ort.RunOptions()"
     for key, text in plan.run_entries:
         yield f"run_options.add_run_config_entry({key!r}, {text!r})"
-    if plan.io_binding:
-        yield _BOUND
-        return
-    yield ""
-    yield ""
-    yield "def run(feeds):"
-    yield '    """One inference; `feeds` maps input names to arrays, the result is a list of arrays."""'
-    yield "    return session.run(None, feeds, run_options)"
-
-
-def _inputs() -> Iterator[str]:
-    yield ""
-    yield "for value in session.get_inputs():"
-    yield '    print("input:", value.name, value.type, value.shape)'
+    yield _BOUND if plan.io_binding else _PLAIN

@@ -24,9 +24,15 @@ MANIFEST, RECORD, TEXTS, STRUCTURE = "manifest.json", "record.json", "texts.json
 
 _FOLDER = r"(?:parts/[0-9]{1,2}/)?"
 SMALLER = "Save without the structure of the graph, or measure with a smaller budget_s."
+_COLUMN_BYTES = 8 * limits.SAMPLES + limits.MEMBERS * 128  # 128: the header of an .npy file
 _COLUMN = re.compile(rf"{_FOLDER}columns/[A-Za-z0-9_]{{1,80}}(\.[A-Za-z0-9_]{{1,80}})?\.npy", re.ASCII)
 _TEXT = re.compile(rf"{_FOLDER}(record|texts)\.json", re.ASCII)
 _BLOB = re.compile(rf"{_FOLDER}blobs/[0-9]{{1,2}}\.bin|graph/source\.onnx", re.ASCII)
+_SHARING = {  # names of members that share a bound: the most bytes of each, and of all together
+    "columns": (_COLUMN, _COLUMN_BYTES, _COLUMN_BYTES),
+    "records": (_TEXT, limits.RECORD_BYTES, limits.JSON_BYTES_IN_ALL),
+    "graphs": (_BLOB, limits.BLOB_BYTES, 2 * limits.BLOB_BYTES),
+}
 _END = struct.Struct("<4s4H2LH")  # the record that ends every zip
 _LOCATOR_BYTES = 20  # the locator of its 64-bit form, which bundles never use
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed time in the file: the same record gives the same bytes
@@ -113,13 +119,10 @@ def _check_members(infos: list[zipfile.ZipInfo]) -> None:
 
 
 def _check_together(sizes: Mapping[str, int], fix: str) -> None:
-    together = dict.fromkeys(_TOGETHER, 0)
-    for name, size in sizes.items():
-        if (kind := _kind(name)) is not None:
-            together[kind] += size
-    for kind, most in _TOGETHER.items():
-        if together[kind] > most:
-            raise BundleError(f"The {kind} have {together[kind]:,} bytes together, over {most:,}.", fix)
+    for kind, (pattern, _, most) in _SHARING.items():
+        together = sum(size for name, size in sizes.items() if pattern.fullmatch(name))
+        if together > most:
+            raise BundleError(f"The {kind} have {together:,} bytes together, over {most:,}.", fix)
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -131,30 +134,8 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return blob
 
 
-def _kind(name: str) -> str | None:
-    """Return the kind of a member where many share a bound; None for the manifest and for unknown names."""
-    for kind, pattern in (("columns", _COLUMN), ("records", _TEXT), ("graphs", _BLOB)):
-        if pattern.fullmatch(name):
-            return kind
-    return None
-
-
-_COLUMN_BYTES = 8 * limits.SAMPLES + limits.MEMBERS * 128  # 128: the header of an .npy file
-_EACH = {
-    "columns": _COLUMN_BYTES,
-    "records": limits.RECORD_BYTES,
-    "graphs": limits.BLOB_BYTES,
-}
-_TOGETHER = {
-    "columns": _COLUMN_BYTES,
-    "records": limits.JSON_BYTES_IN_ALL,
-    "graphs": 2 * limits.BLOB_BYTES,
-}
-
-
 def _bound(name: str) -> int:
     """Return the maximum size of member `name` in bytes; 0 for a name that no bundle has."""
     if name == MANIFEST:
         return limits.MANIFEST_BYTES
-    kind = _kind(name)
-    return 0 if kind is None else _EACH[kind]
+    return next((most for pattern, most, _ in _SHARING.values() if pattern.fullmatch(name)), 0)

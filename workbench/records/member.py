@@ -14,6 +14,7 @@ from workbench.records.jsontext import DAMAGED, check_extent, dump_compact, dump
 from workbench.records.kinds import Kind
 from workbench.records.manifest import Member
 from workbench.records.privacy import without_paths
+from workbench.records.scalars import Text
 from workbench.records.upgrades import upgrade
 from workbench.text import quoted
 
@@ -72,10 +73,5 @@ def _texts(blob: bytes | None, name: str) -> list[str]:
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise BundleError(f"{name} is not a list of texts.", DAMAGED)
     for text in texts:
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise BundleError(
-                f"{name}: a text that is not valid Unicode ({error.reason}).", DAMAGED
-            ) from error
+        Text().check(text, name, DAMAGED)
     return texts
