@@ -14,7 +14,7 @@ import pytest
 import workbench as wb
 from tests.factories.results import study
 from tests.search.cluster.fakes import HERE, OTHER, client_of, quicken
-from workbench.panels import cluster_tuning
+from workbench.panels import tuning
 from workbench.panels.jobs import wait_for
 from workbench.panels.tabs.tune import TunePage
 from workbench.panels.tuning import tune_code
@@ -39,7 +39,7 @@ def connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             raise wb.ClusterError("there is no Dask scheduler at 'nowhere'", "start one")
         yield client_of(one=HERE, two=OTHER)
 
-    monkeypatch.setattr(cluster_tuning, "connected", connected)
+    monkeypatch.setattr(tuning, "connected", connected)
     return made
 
 
@@ -100,7 +100,7 @@ def test_a_study_on_a_cluster_has_the_space_of_its_machine(
         on_round(wb.Study(study()))
         return wb.Study(study())
 
-    monkeypatch.setattr(cluster_tuning, "tune", tune)
+    monkeypatch.setattr(tuning, "tune", tune)
     page = TunePage(bench)
     bench.state.space = SPACE
     page.cluster.address.value = ADDRESS
@@ -128,7 +128,7 @@ def test_each_target_has_a_study_that_can_be_chosen(
         asked.append((targets, arguments))
         return TargetStudies({"AVX2": first, "edge": second}, {"GPU": wb.ClusterError("it died", "look")})
 
-    monkeypatch.setattr(cluster_tuning, "tune_targets", tune_targets)
+    monkeypatch.setattr(tuning, "tune_targets", tune_targets)
     page = TunePage(bench)
     page.show()
     page.cluster.address.value, page.cluster.targets.value = ADDRESS, "AVX2, edge,GPU"

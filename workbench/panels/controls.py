@@ -58,63 +58,64 @@ def _flag(knob: Knob, changed: Changed, _: Any) -> Control:
 
 def _dropdown(knob: Knob, changed: Changed, options: list[tuple[str, Any]]) -> Control:
     values = [value for _, value in options]  # by place: ipywidgets takes the value None for no choice
-    widget = W.Dropdown(options=[label for label, _ in options], description=knob.label, tooltip=hint(knob))
+    widget = W.Dropdown(options=[label for label, _ in options], **_named(knob))
     on_change(widget, lambda index: changed(values[index]), "index")
     return Control(knob, widget, lambda value: setattr(widget, "index", values.index(value)))
 
 
 def _switch(knob: Knob, changed: Changed, _: Any) -> Control:
-    widget = W.Checkbox(value=False, description=knob.label, tooltip=hint(knob), indent=False)
-    on_change(widget, changed)
-    return Control(knob, widget, lambda value: setattr(widget, "value", bool(value)))
+    return _plain(knob, W.Checkbox(value=False, indent=False, **_named(knob)), changed, bool)
 
 
 def _typed(knob: Knob, changed: Changed, _: Any = None) -> Control:
     """Return a line of text; the knob reads it, and refuses what it cannot read."""
-    widget = W.Text(value="", description=knob.label, tooltip=hint(knob), placeholder=knob.unset)
-    on_change(widget, lambda text: changed(partial(knob.parse, text.strip()) if text.strip() else None))
 
-    def show(value: Any) -> None:
-        widget.value = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    def read(text: str) -> None:
+        changed(partial(knob.parse, text.strip()) if text.strip() else None)
 
-    return Control(knob, widget, show)
+    def words(value: Any) -> str:
+        return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+    return _plain(knob, W.Text(placeholder=knob.unset, **_named(knob)), read, words)
 
 
 def _texts(knob: Knob, changed: Changed, _: Any) -> Control:
+    def read(text: str) -> None:
+        changed(tuple(filter(None, map(str.strip, text.splitlines()))))
+
     widget = W.Textarea(
-        value="", description=knob.label, tooltip=f"{hint(knob)} One a line.",
-        placeholder=f"{knob.unset}; one a line", continuous_update=False, rows=2,
+        placeholder=f"{knob.unset}; one a line", continuous_update=False, rows=2, description=knob.label,
+        tooltip=f"{hint(knob)} One a line.",
     )  # fmt: skip
-    on_change(widget, lambda text: changed(tuple(filter(None, map(str.strip, text.splitlines())))))
-    return Control(knob, widget, lambda value: setattr(widget, "value", "\n".join(value)))
+    return _plain(knob, widget, read, "\n".join)
 
 
 def _choices(knob: Knob, changed: Changed, _: Any) -> Control:
-    widget = W.SelectMultiple(
-        options=knob.choices, description=knob.label, tooltip=hint(knob), rows=len(knob.choices)
-    )
-    on_change(widget, changed)
-    return Control(knob, widget, lambda value: setattr(widget, "value", value))
+    widget = W.SelectMultiple(options=knob.choices, rows=len(knob.choices), **_named(knob))
+    return _plain(knob, widget, changed, tuple)
 
 
 def _count(knob: Knob, changed: Changed, default: Any) -> Control:
     if default is not None:
-        return _whole(knob, changed)
+        return _plain(knob, W.BoundedIntText(min=1, max=MOST_COUNT, **_named(knob)), changed, int)
     return _threads(knob, changed) if knob.group == "threads" else _typed(knob, changed)
 
 
-def _whole(knob: Knob, changed: Changed) -> Control:
-    widget = W.BoundedIntText(min=1, max=MOST_COUNT, description=knob.label, tooltip=hint(knob))
+def _plain(knob: Knob, widget: W.Widget, changed: Changed, form: Callable[[Any], Any]) -> Control:
+    """Return the control of a widget whose value is a `form` of the knob's value."""
     on_change(widget, changed)
-    return Control(knob, widget, lambda value: setattr(widget, "value", value))
+    return Control(knob, widget, lambda value: setattr(widget, "value", form(value)))
+
+
+def _named(knob: Knob) -> dict[str, str]:
+    """Return the label and the tooltip of a knob as keywords of a widget."""
+    return {"description": knob.label, "tooltip": hint(knob)}
 
 
 def _threads(knob: Knob, changed: Changed) -> Control:
     """Return a box that sets the count at all, a slider, and a number box for counts beyond the slider."""
     cores = usable_cores()
-    chosen = W.Checkbox(
-        value=False, description=knob.label, tooltip=hint(knob), indent=False, classes="wbp-set"
-    )
+    chosen = W.Checkbox(value=False, indent=False, classes="wbp-set", **_named(knob))
     slider = W.IntSlider(
         value=1, min=1, max=cores, readout=False, continuous_update=False, tooltip=hint(knob),
         classes="wbp-slider",

@@ -28,12 +28,10 @@ class Options:
             options=[option.name for option in self.known],
             tooltip="Name of an option to set",
         )
-        self.add = W.Button(description="Add", tooltip="Set the option with this name")
-        self.all = W.Button(
-            description=f"Show all {len(self.known)}", tooltip="Every option with what it does"
-        )
-        for button in (self.add, self.all):
-            button.add_class("wbp-small")
+        hint = "Set the option with this name"
+        self.add = W.Button(description="Add", tooltip=hint, classes="wbp-small")
+        label, hint = f"Show all {len(self.known)}", "Every option with what it does"
+        self.all = W.Button(description=label, tooltip=hint, classes="wbp-small")
         self.listing = W.VBox([])
         adding = W.HBox([self.name, self.add, self.all], classes="wbp-adding")
         self.widget = W.VBox([self.rows, adding, self.listing] if self.known else [self.rows])
@@ -117,10 +115,7 @@ def _control(name: str, option: Option | None, value: str | None) -> W.Widget:
     default = "ORT decides" if option.default is None else option.default or "empty"
     hint = f"{described(option)} Default: {default}. Known from: {option.source}."
     if option.choices and (value is None or value in option.choices):
-        words = (
-            [("off", option.choices[0]), ("on", option.choices[1])]
-            if option.type == "bool"
-            else option.choices
-        )
+        is_switch = option.type == "bool"
+        words = list(zip(("off", "on"), option.choices, strict=True)) if is_switch else option.choices
         return W.Dropdown(options=words, value=value, description=name, tooltip=hint)
     return W.Text(value=value or "", description=name, tooltip=hint, placeholder=option.allowed)

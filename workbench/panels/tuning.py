@@ -1,25 +1,41 @@
-"""Searching the best config from the panels: the jobs, and the code that does the same."""
+"""Searching the best config from the panels, here or on a Dask cluster: the jobs, and code that does it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.api.tuning import default_space, tune
+from workbench.api.tuning import default_space, tune, tune_targets
 from workbench.config import Config
 from workbench.config.literals import call, literal, text_literal
 from workbench.panels.actions import Action
-from workbench.panels.cluster_tuning import ClusterChoice, search_cluster
 from workbench.panels.code import config_code, inputs_lines, model_line
 from workbench.panels.jobs import Job
 from workbench.panels.request import SMALLEST_EFFECT, Request
 from workbench.panels.state import BenchState
 from workbench.records.goal import Goal, Objective
 from workbench.records.space import Space
+from workbench.results.form import Source, source_of
 from workbench.results.study import Study
 from workbench.results.target_studies import TargetStudies
+from workbench.search.cluster.connection import connected
+from workbench.search.cluster.workers import Cluster, ClusterWorker
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PATIENCE_S = 5.0  # for a scheduler: a person waits
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterChoice:
+    """The address of a scheduler, empty for this machine, and the kinds of machine that are searched for."""
+
+    address: str = ""
+    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +60,8 @@ class TuneChoice:
     @property
     def goal_code(self) -> str:
         """The goal as Python text."""
-        names = Goal.__dataclass_fields__
-        values = {name: getattr(self.goal, name) for name in names}
-        return call("wb.Goal", {name: literal(value) for name, value in values.items() if value is not None})
+        values = {name: literal(value) for name, value in asdict(self.goal).items() if value is not None}
+        return call("wb.Goal", values)
 
 
 def space_action(choice: TuneChoice) -> Action:
@@ -62,18 +77,8 @@ def tune_action(choice: TuneChoice, space: Space | None) -> Action:
 def find_space(choice: TuneChoice, request: Request, job: Job) -> Space:
     """Return what may pay for the model here."""
     job.step("which passes fire")
-    subject = request.subject
-    return default_space(
-        subject.model,
-        base=subject.a,
-        objective=choice.objectives,
-        limits=choice.goal,
-        inputs=subject.inputs(),
-        pacing_s=request.pacing_s,
-        calibration=subject.calibration or None,
-        seed=subject.seed,
-        cancel=job.cancel,
-    )
+    options = common_options(request, job)
+    return default_space(request.subject.model, objective=choice.objectives, limits=choice.goal, **options)
 
 
 def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) -> Study | TargetStudies:
@@ -83,22 +88,49 @@ def search(choice: TuneChoice, space: Space | None, request: Request, job: Job) 
         varied = None  # each machine makes its own space
     else:
         varied = (space or find_space(choice, request, job)).without(*choice.left_out)
-    arguments = (subject.model, varied, choice.objectives, choice.goal, choice.budget_s)
-    options: dict[str, Any] = {
+    arguments = (varied, choice.objectives, choice.goal, choice.budget_s)
+    options = {
+        **common_options(request, job),
+        "data": subject.data or None,
+        "smallest_effect": request.smallest_effect,
+        "progress": job.tell,
+        "callers": choice.callers,
+    }
+    if not cluster.address:
+        return tune(subject.model, *arguments, on_round=job.keep, **options)
+    with scheduler_at(cluster.address, job) as client:
+        if cluster.targets:
+            return tune_targets(subject.model, cluster.targets, client, *arguments, **options)
+        return tune(subject.model, *arguments, client=client, on_round=job.keep, **options)
+
+
+def common_options(request: Request, job: Job) -> dict[str, Any]:
+    """Return the keywords that `wb.tune` and `wb.default_space` have in common."""
+    subject = request.subject
+    return {
         "base": subject.a,
         "inputs": subject.inputs(),
         "calibration": subject.calibration or None,
-        "data": subject.data or None,
-        "smallest_effect": request.smallest_effect,
         "pacing_s": request.pacing_s,
         "seed": subject.seed,
-        "progress": job.tell,
         "cancel": job.cancel,
-        "callers": choice.callers,
     }
-    if cluster.address:
-        return search_cluster(cluster, job, *arguments, **options)
-    return tune(*arguments, on_round=job.keep, **options)
+
+
+@contextmanager
+def scheduler_at(address: str, job: Job) -> Iterator[Client]:
+    """Connect to a cluster, in a job: a scheduler that does not answer takes seconds."""
+    job.step(f"connecting to {address}")
+    with connected(address, timeout_s=PATIENCE_S, cancel=job.cancel) as client:
+        yield client
+
+
+def workers_at(address: str, job: Job) -> list[ClusterWorker]:
+    """Return the workers of a cluster that measure."""
+    with scheduler_at(address, job) as client:
+        cluster = Cluster(client)
+        cluster.check_target(None)
+        return cluster.workers()
 
 
 def keep_space(state: BenchState, _: Request, space: Space) -> None:
@@ -117,49 +149,44 @@ def keep_study(state: BenchState, _: Request, made: Study | TargetStudies) -> No
 
 def tune_code(request: Request, choice: TuneChoice) -> str:
     """Return the code from the model to the study."""
-    subject = request.subject
-    lines, same = [model_line(subject)], dict[str, str]()
-    if inputs := inputs_lines(subject):
-        lines += inputs
-        same["inputs"] = "inputs"
-    if subject.a != Config():
-        lines.append(f"base = {config_code(subject.a)}")
-        same["base"] = "base"
-    if subject.calibration:
-        same["calibration"] = text_literal(subject.calibration)
-    if choice.goal != Goal():
-        lines.append(f"limits = {choice.goal_code}")
-        same["limits"] = "limits"
-    if choice.objectives != "latency":
-        same["objective"] = literal(choice.objectives)
-    if request.pacing_s is not None:
-        same["pacing_s"] = literal(request.pacing_s)
-    arguments: dict[str, Any] = {**same}
-    if subject.data:
-        arguments["data"] = text_literal(subject.data)
-    if request.smallest_effect != SMALLEST_EFFECT:
-        arguments["smallest_effect"] = literal(request.smallest_effect)
-    if subject.seed:
-        arguments["seed"] = literal(subject.seed)
-    arguments["budget_s"] = literal(choice.budget_s)
-    if "throughput" in (choice.objective, choice.second):
-        arguments["callers"] = literal(choice.callers)
+    subject, cluster, inputs = request.subject, choice.cluster, inputs_lines(request.subject)
+    under_load = "throughput" in (choice.objective, choice.second)
+    named = {
+        "base": config_code(subject.a) if subject.a != Config() else "",
+        "limits": choice.goal_code if choice.goal != Goal() else "",
+    }
+    lines = [model_line(subject), *inputs, *(f"{name} = {value}" for name, value in named.items() if value)]
+    same = given(  # the arguments of wb.default_space, too
+        inputs=Source("inputs") if inputs else None,
+        base=Source("base") if named["base"] else None,
+        calibration=subject.calibration or None,
+        limits=Source("limits") if named["limits"] else None,
+        objective=choice.objectives if choice.objectives != "latency" else None,
+        pacing_s=request.pacing_s,
+    )
+    arguments = same + given(
+        data=subject.data or None,
+        smallest_effect=request.smallest_effect if request.smallest_effect != SMALLEST_EFFECT else None,
+        seed=subject.seed or None,
+        budget_s=choice.budget_s,
+        callers=choice.callers if under_load else None,
+        space=Source("space") if choice.left_out else None,
+    )
     if choice.left_out:
-        names = ", ".join(text_literal(name) for name in choice.left_out)
-        rest = "".join(f", {name}={value}" for name, value in same.items())
-        lines.append(f"space = wb.default_space(model{rest}).without({names})")
-        arguments["space"] = "space"
+        names = ", ".join(map(text_literal, choice.left_out))
+        lines.append(f"space = wb.default_space(model{same}).without({names})")
     imports = ["import workbench as wb"]
-    if choice.cluster.address:
+    if cluster.address:
         imports.append("from distributed import Client")
-        lines.append(f"client = Client({text_literal(choice.cluster.address)})")
-    return "\n".join([*imports, "", *lines, "", *_calling(choice.cluster, arguments)])
-
-
-def _calling(cluster: ClusterChoice, arguments: Mapping[str, str]) -> list[str]:
-    """Return the line that searches, and the name of what it returns."""
-    named = "".join(f", {name}={value}" for name, value in arguments.items())
+        lines.append(f"client = Client({text_literal(cluster.address)})")
+        arguments += "" if cluster.targets else ", client=client"
+    result, made = "study", f"wb.tune(model{arguments})"
     if cluster.targets:
-        return [f"studies = wb.tune_targets(model, {literal(cluster.targets)}, client{named})", "studies"]
-    where = ", client=client" if cluster.address else ""
-    return [f"study = wb.tune(model{named}{where})", "study"]
+        result = "studies"
+        made = f"wb.tune_targets(model, {literal(cluster.targets)}, client{arguments})"
+    return "\n".join([*imports, "", *lines, "", f"{result} = {made}", result])
+
+
+def given(**options: Any) -> str:
+    """Return the keywords that are not None, to stand behind the first argument of a call."""
+    return "".join(f", {name}={source_of(value)}" for name, value in options.items() if value is not None)

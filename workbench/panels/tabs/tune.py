@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from workbench.config import Config
 from workbench.errors import WorkbenchError
@@ -78,17 +78,17 @@ class TunePage:
         """Follow the search: after each round the candidates and the front so far, which outlive its end."""
         self._enable()
         job = self.state.job
-        partial = self._partial if job is None else job.partial
-        if not isinstance(partial, Study):
+        so_far = self._partial if job is None else job.partial
+        if not isinstance(so_far, Study):
             return
         if job is None:
             self._partial = self.shown = None
             self.state.targets = None
-            self.state.study = partial
-        elif partial is not self._partial:
-            self._partial = partial
+            self.state.study = so_far
+        elif so_far is not self._partial:
+            self._partial = so_far
             if self.is_visible:
-                self._draw(partial)
+                self._draw(so_far)
 
     def _draw(self, study: Study | None) -> None:
         if study is None:
@@ -117,7 +117,8 @@ class TunePage:
     def _uses(self, study: Study) -> W.HBox:
         """Return the buttons that take the picked config, beside its name."""
         uses = [
-            button(f"Use as {label}", f"Put it into {label}", self._use(label), self.status) for label in "AB"
+            button(f"Use as {label}", f"Put it into {label}", partial(self._use, label), self.status)
+            for label in "AB"
         ]
         name = W.HTML(classes="wbp-sentence")
 
@@ -159,16 +160,16 @@ class TunePage:
     @property
     def choice(self) -> TuneChoice:
         """What the widgets ask for."""
-        left_out = tuple(name for name, check in self.checks.items() if not check.value)
+        goal = self.goal
         return TuneChoice(
-            self.goal.objective.value,
-            self.goal.goal,
-            self.goal.budget.value,
-            left_out,
-            self.goal.second_objective,
-            self.goal.callers.value,
-            self.cluster.choice,
-        )
+            goal.objective.value, goal.goal, goal.budget.value, self.left_out, goal.second_objective,
+            goal.callers.value, self.cluster.choice,
+        )  # fmt: skip
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of the axes without a check."""
+        return tuple(name for name, check in self.checks.items() if not check.value)
 
     @property
     def picked(self) -> Config:
@@ -199,12 +200,9 @@ class TunePage:
     def _copy(self) -> None:
         self.bench.page.copy(tune_code(self.bench.request(), self.choice), self.status)
 
-    def _use(self, label: str) -> Any:
-        def use() -> None:
-            self.state.change(**{label.lower(): self.picked})
-            self.status.value = note_html(f"{label} is set. Press Compare to measure it.")
-
-        return use
+    def _use(self, label: str) -> None:
+        self.state.set_config(label, self.picked)
+        self.status.value = note_html(f"{label} is set. Press Compare to measure it.")
 
     def _offer(self) -> None:
         """Show a check box for each axis of the space."""
@@ -224,7 +222,7 @@ class TunePage:
         if space is None:
             self.size.value = ""
             return
-        rest = space.without(*(name for name, check in self.checks.items() if not check.value))
+        rest = space.without(*self.left_out)
         changes, seconds = len(rest.moves), self.goal.budget.value
         self.size.value = text(
             f"{counted(changes, 'change')}, {counted(len(rest), 'combination')}, at most {seconds:.0f} s"

@@ -8,9 +8,9 @@ from functools import partial
 from workbench.errors import WorkbenchError
 from workbench.panels import widgets as W
 from workbench.panels.bench import Bench
-from workbench.panels.cluster_tuning import ClusterChoice, workers_at
 from workbench.panels.handlers import button, error_to
 from workbench.panels.markup import note_html
+from workbench.panels.tuning import ClusterChoice, workers_at
 from workbench.records.display import to_table
 from workbench.search.cluster.workers import MEASURING, ClusterWorker
 
