@@ -109,7 +109,7 @@ class Bench:
 
         failed = partial(setattr, state, "model_error")
         job = self.opening.start("opening", partial(open_model, source), opened, failed)
-        self._wait(job, wait, lambda: state.model_error)
+        self._wait(job, wait)
 
     def look_at_machine(self, *, wait: bool = False) -> None:
         """Run the doctor once; ignore further calls while it runs."""
@@ -118,7 +118,8 @@ class Bench:
         if self._diagnosing.running is None:
             done, failed = (partial(setattr, self.state, name) for name in ("doctor", "run_error"))
             job = self._diagnosing.start("Doctor", lambda _: doctor(), done, failed)
-            self._wait(job, wait, lambda: None)
+            if wait:
+                wait_for(job)
 
     def preview_inputs(self) -> None:
         """Make the inputs in the background, for what the panels say of them; the newest request counts."""
@@ -191,14 +192,7 @@ class Bench:
         self, name: str, work: Callable[[Job], Any], done: Done, failed: Failed, *, wait: bool = False
     ) -> None:
         """Run a job that writes files and leaves the results on the screen as they are."""
-        errors: list[Exception] = []
-
-        def refused(error: Exception) -> None:
-            errors.append(error)
-            failed(error)
-
-        job = self.jobs.start(name, work, done, refused)
-        self._wait(job, wait, lambda: next(iter(errors), None))
+        self._wait(self.jobs.start(name, work, done, failed), wait)
 
     def cancel(self) -> bool:
         """Ask the running job to end; return whether there was one."""
@@ -220,14 +214,13 @@ class Bench:
             return action.run(request, job)
 
         done, failed = partial(action.store, state, request), partial(setattr, state, "run_error")
-        job = self.jobs.start(action.name, work, done, failed)
-        self._wait(job, wait, lambda: state.run_error)
+        self._wait(self.jobs.start(action.name, work, done, failed), wait)
 
-    def _wait(self, job: Job, wait: bool, error: Callable[[], Exception | None]) -> None:
+    def _wait(self, job: Job, wait: bool) -> None:
         if wait:
             wait_for(job)
-            if (raised := error()) is not None:
-                raise raised
+            if job.error is not None:
+                raise job.error
 
     def in_background(
         self, work: Callable[[], Any], done: Callable[[Any], None], failed: Failed, *, light: bool = False

@@ -24,22 +24,11 @@ class Bridge(anywidget.AnyWidget):
         self.on_narrow: Callable[[bool], None] = lambda _: None  # gets whether the results have little room
         self.on_msg(self._answer)
 
-    def insert_cell(self, root: str, source: str, outputs: list[dict[str, Any]], then: Answered) -> None:
-        """Insert a code cell with outputs below the cell that shows the widget `root`."""
-        self._request({"kind": "cell", "root": root, "source": source, "outputs": outputs}, then)
-
-    def download(self, name: str, mime: str, data: bytes, then: Answered) -> None:
-        """Save a file with the browser."""
-        self._request({"kind": "download", "name": name, "mime": mime}, then, [data])
-
-    def copy(self, text: str, then: Answered) -> None:
-        """Put text into the clipboard."""
-        self._request({"kind": "copy", "text": text}, then)
-
-    def _request(self, content: dict[str, Any], then: Answered, buffers: list[bytes] | None = None) -> None:
+    def ask(self, then: Answered, *buffers: bytes, **content: Any) -> None:
+        """Send a request of a `kind`: a cell below that of the widget `root`, a download, a copy."""
         self._count += 1
         self._waiting[self._count] = then
-        self.send({"id": self._count, **content}, buffers)
+        self.send({"id": self._count, **content}, list(buffers) or None)
 
     def _answer(self, _: Any, content: Mapping[str, Any], __: Any) -> None:
         """Hand over a click, a width, or the first answer; two pages may show the panels."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
@@ -46,7 +45,7 @@ def part_of_new_code(request: Request, part: str, expression: str) -> str:
     if part:
         name, _, label = part.partition("/")
         kind = KINDS.named(name)
-        configs = [label.lower()] if label else names_of(request.subject)
+        configs = [name.lower() for name in ([label] if label else request.subject.configs)]
         lines = [kind.making_code(configs, text_literal(label), options_of(kind, request))]
     return "\n".join([compared.removesuffix("\nresult"), *lines, expression])
 
@@ -63,11 +62,6 @@ def kind_code(kind: ResultKind, request: Request) -> str:
         lines += inputs_lines(subject)
     made = kind.call_code(list(configs), options)
     return "\n".join(["import workbench as wb", "", *lines, "", f"result = {made}", "result"])
-
-
-def names_of(subject: Subject) -> list[str]:
-    """Return the variables of the configs: a, b, …; a alone if all are equal."""
-    return [label.lower() for label in subject.configs]
 
 
 def options_of(kind: ResultKind, request: Request) -> dict[str, Any]:
@@ -104,16 +98,12 @@ def model_line(subject: Subject) -> str:
 
 def inputs_lines(subject: Subject) -> list[str]:
     """Return the line that makes the inputs; none where they are the default ones."""
-    if not (subject.data or subject.dims or subject.seed):
-        return []
-    return [f"inputs = {inputs_code(subject.data, subject.seed, dict(subject.dims))}"]
-
-
-def inputs_code(data: str, seed: int, dims: Mapping[str, int]) -> str:
-    """Return the expression that makes the inputs; names of dimensions need not be names of Python."""
-    if data:
-        return text_literal(data)
-    return f"model.inputs({', '.join([f'seed={seed}', *([f'**{literal(dict(dims))}'] if dims else [])])})"
+    if subject.data:
+        return [f"inputs = {text_literal(subject.data)}"]
+    if not subject.dims:
+        return [f"inputs = model.inputs(seed={subject.seed})"] if subject.seed else []
+    dims = literal(dict(subject.dims))  # names of dimensions need not be names of Python
+    return [f"inputs = model.inputs(seed={subject.seed}, **{dims})"]
 
 
 def source_code(source: Any) -> str:

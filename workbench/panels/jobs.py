@@ -39,6 +39,7 @@ class Job:
     doing: str = "starting"
     progress: Progress | None = None
     partial: Any = None
+    error: Exception | None = None
 
     def keep(self, partial: Any) -> None:
         """Keep the result so far; the UI thread shows it at its own pace."""
@@ -101,6 +102,7 @@ class Jobs:
         try:
             value, report = work(job), done
         except Exception as error:  # noqa: BLE001 - whatever it is, it is shown
+            job.error = error
             value, report = error, failed
         self._ui.post(lambda: self._end(job, unwatch, lambda: report(value)))
 

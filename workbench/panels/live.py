@@ -9,6 +9,7 @@ from workbench.panels.bench import Bench
 from workbench.panels.handlers import button, follow
 from workbench.panels.jobs import JobView
 from workbench.panels.markup import text
+from workbench.text import in_brackets
 
 WIDTH, ROW = 600, 11  # of the strip, in units of its picture
 MARGIN = 4
@@ -51,9 +52,7 @@ def ratio_text(progress: Progress) -> str:
     first = next((verdict for verdict in progress.verdicts if verdict.kind != "outputs differ"), None)
     if first is None or first.ratio is None:
         return ""
-    known = first.low is not None and first.high is not None
-    interval = f" ({first.low:.2f} to {first.high:.2f})" if known else ""
-    return f", so far {first.ratio:.2f}×{interval}"
+    return f", so far {first.ratio:.2f}×{in_brackets(first.low, first.high, '.2f')}"
 
 
 def strip_svg(samples: Samples) -> str:

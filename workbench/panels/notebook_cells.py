@@ -40,22 +40,24 @@ class NotebookPage:
             self._show(status, message)
 
         self._show(status, note_html("Pinning…"))
-        self.bridge.insert_cell(self.root, code, [output], then)
+        self.bridge.ask(then, kind="cell", root=self.root, source=code, outputs=[output])
 
     def insert(self, code: str, status: W.HTML) -> None:
         """Insert a cell with that code below the panels."""
-        self.bridge.insert_cell(self.root, code, [], self._answer(status, "Added below.", "Copy it by hand."))
+        then = self._answer(status, "Added below.", "Copy it by hand.")
+        self.bridge.ask(then, kind="cell", root=self.root, source=code, outputs=[])
 
     def copy(self, text: str, status: W.HTML) -> None:
         """Put text into the clipboard."""
-        self.bridge.copy(text, self._answer(status, "Copied.", "Select the text and copy it by hand."))
+        then = self._answer(status, "Copied.", "Select the text and copy it by hand.")
+        self.bridge.ask(then, kind="copy", text=text)
 
     def download(
         self, name: str, mime: str, data: bytes, status: W.HTML, *, before: str = "", fix: str = "Use Save."
     ) -> None:
         """Save a file with the browser; `before` says what was done already."""
         message = f"{before} {name} is in your downloads.".lstrip()
-        self.bridge.download(name, mime, data, self._answer(status, message, fix))
+        self.bridge.ask(self._answer(status, message, fix), data, kind="download", name=name, mime=mime)
 
     def download_made(
         self, name: str, mime: str, make: Callable[[], bytes], status: W.HTML, **texts: str

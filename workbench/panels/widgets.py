@@ -58,55 +58,11 @@ def set_shown(widget: Any, shown: bool) -> None:
         widget.layout = Layout(display="none")
 
 
-class Box(Plain, W.Box):  # type: ignore[misc]
-    pass
-
-
 class HBox(Plain, W.HBox):  # type: ignore[misc]
     pass
 
 
 class VBox(Plain, W.VBox):  # type: ignore[misc]
-    pass
-
-
-class Tab(Plain, W.Tab):  # type: ignore[misc]
-    pass
-
-
-class HTML(Plain, W.HTML):  # type: ignore[misc]
-    pass
-
-
-class Label(Plain, W.Label):  # type: ignore[misc]
-    pass
-
-
-class Button(Plain, W.Button):  # type: ignore[misc]
-    pass
-
-
-class ToggleButton(Plain, W.ToggleButton):  # type: ignore[misc]
-    pass
-
-
-class ToggleButtons(Plain, W.ToggleButtons):  # type: ignore[misc]
-    pass
-
-
-class FileUpload(Plain, W.FileUpload):  # type: ignore[misc]
-    pass
-
-
-class Checkbox(Plain, W.Checkbox):  # type: ignore[misc]
-    pass
-
-
-class Dropdown(Plain, W.Dropdown):  # type: ignore[misc]
-    pass
-
-
-class SelectMultiple(Plain, W.SelectMultiple):  # type: ignore[misc]
     pass
 
 
@@ -116,21 +72,24 @@ class Text(Plain, W.Text):  # type: ignore[misc]
     continuous_update = Bool(False).tag(sync=True)
 
 
-class Combobox(Plain, W.Combobox):  # type: ignore[misc]
-    pass
+def plain(kind: type) -> type:
+    """Return a kind of widget with the common layout and style."""
+    return type(kind.__name__, (Plain, kind), {})
 
 
-class Textarea(Plain, W.Textarea):  # type: ignore[misc]
-    pass
-
-
-class IntSlider(Plain, W.IntSlider):  # type: ignore[misc]
-    pass
-
-
-class BoundedIntText(Plain, W.BoundedIntText):  # type: ignore[misc]
-    pass
-
-
-class BoundedFloatText(Plain, W.BoundedFloatText):  # type: ignore[misc]
-    pass
+Box: Any = plain(W.Box)
+Tab: Any = plain(W.Tab)
+HTML: Any = plain(W.HTML)
+Label: Any = plain(W.Label)
+Button: Any = plain(W.Button)
+ToggleButton: Any = plain(W.ToggleButton)
+ToggleButtons: Any = plain(W.ToggleButtons)
+FileUpload: Any = plain(W.FileUpload)
+Checkbox: Any = plain(W.Checkbox)
+Dropdown: Any = plain(W.Dropdown)
+SelectMultiple: Any = plain(W.SelectMultiple)
+Combobox: Any = plain(W.Combobox)
+Textarea: Any = plain(W.Textarea)
+IntSlider: Any = plain(W.IntSlider)
+BoundedIntText: Any = plain(W.BoundedIntText)
+BoundedFloatText: Any = plain(W.BoundedFloatText)

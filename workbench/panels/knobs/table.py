@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import resources
 from typing import Any
+
+import anywidget
+import traitlets as t
 
 from workbench.config import Config, catalogue
 from workbench.errors import WorkbenchError
@@ -15,13 +19,34 @@ from workbench.panels.knobs.inputs_line import inputs_line, measuring_line
 from workbench.panels.knobs.option_row import found_options
 from workbench.panels.knobs.row import MORE, SettingRow
 from workbench.panels.knobs.rows import found_rows, other_rows, standing_rows
-from workbench.panels.knobs.view import KnobView
 from workbench.panels.request import LABELS
 from workbench.text import counted, one_line
 
 NAMES = {"A": "A baseline", "B": "B candidate"}
 MOST_HITS = 12
 MOST_LETTERS = 200  # of a value in a cell
+
+
+class KnobView(anywidget.AnyWidget):
+    """Draws columns and rows in the page; what a person does arrives at `on_act` as a dict with an `act`."""
+
+    _esm = resources.files("workbench.panels").joinpath("static", "knobs.js").read_text("utf-8")
+
+    columns: t.List[Any] = t.List(help="label, name, and what can be done with each config").tag(sync=True)
+    rows: t.List[Any] = t.List(help="a row for each knob; a cell for each column").tag(sync=True)
+    hits: t.List[Any] = t.List(help="rows that the search found").tag(sync=True)
+    search = t.Unicode("").tag(sync=True)
+    hit_count = t.Unicode("", help="how many rows the search found").tag(sync=True)
+    total = t.Int(0, help="options that can be searched").tag(sync=True)
+
+    def __init__(self, on_act: Callable[[dict[str, Any]], None]) -> None:
+        super().__init__()
+        self._act = on_act
+        self.on_msg(self._received)
+
+    def _received(self, _: Any, content: Any, __: Any) -> None:
+        if isinstance(content, dict) and "act" in content:
+            self._act(content)
 
 
 class KnobTable:

@@ -9,6 +9,7 @@ from workbench.panels.markup import note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.tabs.card import Card
 from workbench.panels.tabs.tab import Tab, part_code
+from workbench.records.display import frame_of
 
 COLUMNS = (
     "label",
@@ -42,7 +43,7 @@ def cards(state: BenchState) -> list[Card]:
     ]  # fmt: skip
     result = state.result
     if result is not None and result.agreement:
-        draw, table = result.agreement_figure, partial(outputs, result)
+        draw, table = result.agreement_figure, partial(frame_of, result.agreement, COLUMNS)
         shown.append(Card("outputs", "result.agreement_figure()", str(result), draw, table))
     return shown
 
@@ -54,14 +55,6 @@ def causes(reasons: Any) -> str:
         for reason in reasons.reasons
     )
     return f"<ul>{listed}</ul>" if listed else note_html("No cause was found.")
-
-
-def outputs(result: Any) -> Any:
-    """Return a row for each output."""
-    import pandas as pd
-
-    rows = [[getattr(agreement, name) for name in COLUMNS] for agreement in result.agreement]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 ACCURACY_TAB = Tab(

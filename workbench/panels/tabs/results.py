@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -50,9 +50,6 @@ class Pages:
             self.made[place] = self._makers[place]()
             self.places[place].children = (self.made[place].widget,)
         return self.made[place]
-
-    def __iter__(self) -> Iterator[Page]:
-        return map(self.__getitem__, range(len(self._makers)))
 
 
 def tune_page(bench: Bench) -> Page:
