@@ -17,10 +17,9 @@ from workbench.analysis.observe import Observation
 from workbench.config import Config
 from workbench.figures.ablation import ablation_chart
 from workbench.figures.chart import GREY
-from workbench.figures.drawing import chart_figure
+from workbench.figures.chart_figure import chart_figure
 from workbench.figures.levels import levels_chart
-from workbench.figures.operators import OTHERS, explanation_chart, histogram_figure, operators_chart
-from workbench.figures.passes import passes_figure
+from workbench.figures.operators import OTHERS, explanation_chart, operators_chart, passes_chart
 from workbench.figures.provenance import flow_data, flow_figure
 from workbench.records.comparison import ComparisonRecord, Verdict
 
@@ -177,7 +176,7 @@ def test_hostile_names_are_text_in_every_figure(explained: Explain) -> None:
     verdicts = [_verdict(label, "tie", 0.99, 1.0, 1.01) for label in "BCDE"]
     by_level = levels.levels(HOSTILE, _observation(hostile), _record(verdicts))
     for figure in (
-        histogram_figure(hostile), passes_figure(hostile), flow_figure(hostile),
+        chart_figure(explanation_chart(hostile)), chart_figure(passes_chart(hostile)), flow_figure(hostile),
         chart_figure(ablation_chart(record)), chart_figure(levels_chart(by_level)),
     ):  # fmt: skip
         assert "<img" not in str(figure.layout)

@@ -4,7 +4,8 @@ import math
 
 from workbench.figures.accuracy import EQUAL_DB, accuracy_chart, headline
 from workbench.figures.chart import ChartRow, Value, run_look
-from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.figures.chart_figure import chart_figure
+from workbench.figures.chart_scene import chart_scene
 from workbench.records.fidelity import AccuracyRecord, DataRecord, Mean, OutputFidelity, Paired, Score
 
 NASTY = "<b onmouseover=alert(1)>$x$ %{y}"

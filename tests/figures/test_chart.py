@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from tests.amount import amount
 from tests.factories.comparisons import HOSTILE
 from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value, run_look, series_look
-from workbench.figures.chart_figure import PANEL
+from workbench.figures.chart_figure import PANEL, chart_figure
 from workbench.figures.chart_scene import WIDTH, chart_scene, ticks
-from workbench.figures.drawing import chart_figure
 from workbench.figures.lettering import text_width
 from workbench.figures.shapes import Polyline, Rect, Text
 

@@ -10,8 +10,9 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.factories.comparisons import HOSTILE, comparison, drawn_run, failed, ordinary, run
-from workbench.figures.latency import latency_data, latency_figure, latency_table
+from workbench.figures.latency import latency_figure, latency_table
 from workbench.figures.palette import TEXT
+from workbench.figures.strips import latency_data
 from workbench.figures.titles import MORE
 
 

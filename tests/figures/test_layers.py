@@ -1,6 +1,7 @@
 """Figures of layers draw, bounded and escaped, whatever the layers are called."""
 
-from workbench.figures.drawing import chart_figure, chart_scene
+from workbench.figures.chart_figure import chart_figure
+from workbench.figures.chart_scene import chart_scene
 from workbench.figures.layers import (
     MOST_ROWS,
     layer_errors_chart,

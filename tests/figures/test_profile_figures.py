@@ -15,8 +15,8 @@ from workbench.analysis.profile.session_profile import Profile, read_profile
 from workbench.analysis.roofline.node_limits import NodeLimit, RooflineRecord
 from workbench.analysis.roofline.peaks import PeakRow
 from workbench.analysis.threads.scaling import ThreadPoint, ThreadScalingRecord
+from workbench.figures.chart_figure import chart_figure
 from workbench.figures.cold_start import cold_start_chart
-from workbench.figures.drawing import chart_figure
 from workbench.figures.memory import memory_figure
 from workbench.figures.memory_settings import memory_settings_chart
 from workbench.figures.profile import op_type_chart, timeline_figure

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.factories.comparisons import comparison, drawn_run, failed, ordinary
-from workbench.figures.agreement import agreement_chart, agreement_figure
+from workbench.figures.agreement import agreement_chart
 from workbench.figures.chart import Value, run_look
+from workbench.figures.chart_figure import chart_figure
 from workbench.figures.chart_scene import chart_scene
 from workbench.figures.palette import LOSS
-from workbench.figures.resources import resources_chart, resources_figure
+from workbench.figures.resources import resources_chart
 from workbench.figures.strips import config_text
 from workbench.records.comparison import ComparisonRecord, OutputAgreement
 
@@ -23,7 +24,7 @@ def test_each_config_has_a_bar_on_each_axis_in_its_colour() -> None:
         (Value(number, text, run_look(1), detail=config),)
         for number, text in ((61.0, "61.0 MiB"), (250.0, "250 ms"), (4.0, "4 ms"))
     )
-    assert len(resources_figure(ordinary()).data) == 6 / 2
+    assert len(chart_figure(resources_chart(ordinary())).data) == 6 / 2
     assert chart_scene(chart).shapes
 
 
@@ -49,5 +50,5 @@ def test_an_output_is_a_mark_and_one_that_differs_has_the_colour_of_a_loss() -> 
     assert marks[2].text == "not numbers"
     assert chart.axes[0].lines[0].value == 20.0
     assert chart.sentences == ("2 of 4 outputs agree with the baseline's",)
-    assert agreement_figure(record).data
+    assert chart_figure(agreement_chart(record)).data
     assert chart_scene(chart).shapes

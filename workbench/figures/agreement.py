@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING
 
 from workbench.figures.accuracy import EQUAL_DB
 from workbench.figures.chart import Axis, Chart, Look, ReferenceLine, Value, one_value, run_look
-from workbench.figures.drawing import chart_figure
 from workbench.figures.palette import LOSS
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from workbench.records.comparison import ComparisonRecord, OutputAgreement
 
 MOST_ROWS = 40
@@ -34,11 +31,6 @@ def agreement_chart(record: ComparisonRecord) -> Chart:
     left_out = len(record.agreement) - len(rows)
     note = f"equal outputs stand at {EQUAL_DB:g} dB" + (f"; {left_out} more in the table" if left_out else "")
     return Chart((_title(record),), (Axis("signal over noise (SQNR, dB)", "dot", lines),), tuple(rows), note)
-
-
-def agreement_figure(record: ComparisonRecord) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(agreement_chart(record))
 
 
 def _title(record: ComparisonRecord) -> str:

@@ -8,9 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from workbench.figures.palette import SERIES, TEXT, Pattern, style_of_op_type, style_of_run
+from workbench.figures.scale import Scale
+from workbench.text import in_mib, in_ms
+
+if TYPE_CHECKING:
+    from workbench.judge.percentiles import Estimate
 
 AxisKind = Literal["bar", "stack", "dot"]  # bars and stacks begin at zero
 
@@ -123,9 +128,34 @@ class Chart:
         return least, most if most > least else least + 1.0
 
 
-def one_value(label: str, value: Value) -> ChartRow:
-    """Return a row with one value on the only axis."""
-    return ChartRow(label, ((value,),))
+def one_value(label: str, *values: Value) -> ChartRow:
+    """Return a row with one value on each axis."""
+    return ChartRow(label, tuple((value,) for value in values))
+
+
+def time_value(
+    seconds: float | None, look: Look, absent: str = "not measured", *, digits: int = 4, detail: str = "",
+    low: float | None = None, high: float | None = None,
+) -> Value:  # fmt: skip
+    """Return a time in milliseconds; `absent` says why there is none."""
+    text = in_ms(seconds, digits) or absent
+    return Value(milliseconds(seconds), text, look, milliseconds(low), milliseconds(high), detail)
+
+
+def size_value(size: int | None, look: Look, absent: str = "not known", *, detail: str = "") -> Value:
+    """Return a size in MiB; `absent` says why there is none."""
+    return Value(mebibytes(size), in_mib(size) or absent, look, detail=detail)
+
+
+def estimate_value(estimate: Estimate, scale: Scale, look: Look, absent: str) -> Value:
+    """Return an estimate of a latency with its interval; `absent` says why there is none."""
+    seconds, low, high = estimate.value, estimate.low, estimate.high
+    if seconds is None:
+        return Value(None, absent, look)
+    if low is None or high is None:
+        return Value(scale.of(seconds), scale.text(seconds), look)
+    text = f"{scale.text(seconds)} ({scale.number(low)} to {scale.number(high)})"
+    return Value(scale.of(seconds), text, look, scale.of(low), scale.of(high))
 
 
 def run_look(index: int, name: str = "") -> Look:
@@ -147,6 +177,11 @@ def op_look(op_type: str) -> Look:
 
 
 GREY = Look(TEXT, ".", "square")  # time of no node, the source graph
+
+
+def headlines(text: str, count: int) -> tuple[str, ...]:
+    """Return the first lines of a text, one about each config; the name before the colon will be bold."""
+    return tuple(line.replace(": ", "; ", 1) for line in text.splitlines()[:count])
 
 
 def rows_left_out(count: int, drawn: int, what: str) -> str:

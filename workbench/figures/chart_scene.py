@@ -10,7 +10,7 @@ from workbench.figures.chart import Axis, Chart, ChartRow, Look, Value
 from workbench.figures.lettering import broken, fitted, text_width
 from workbench.figures.palette import TEXT
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text
+from workbench.figures.shapes import Line, Polyline, Rect, Shape, Text, column
 
 WIDTH, MARGIN = 760, 16
 ROOM = WIDTH - 2 * MARGIN
@@ -25,18 +25,11 @@ MOST_TICKS = 5
 
 def chart_scene(chart: Chart) -> Scene:
     """Return the chart as a still picture: sentences, legend, axes with their rows, note."""
-    shapes: list[Shape] = []
-    y = float(MARGIN)
-    for sentence in chart.sentences:
-        head, _, rest = sentence.partition("; ")
-        for text, size, bold in ((head, TITLE, True), (rest, SMALL, False)):
-            for line in broken(text, size, ROOM, bold=bold, most=4) if text else ():
-                y += TITLE_LINE if bold else SMALL_LINE
-                shapes.append(Text(MARGIN, y, line, size, bold, room=ROOM))
+    shapes, y = captions(chart.sentences)
     if len(chart.looks()) > 1:
-        legend = list(_legend(chart, y + TITLE_LINE + 2))
-        shapes += legend
-        y = max(shape.y for shape in legend if isinstance(shape, Text))
+        names = list(legend(chart.looks(), y, dots=all(axis.kind == "dot" for axis in chart.axes)))
+        shapes += names
+        y = max(shape.y for shape in names if isinstance(shape, Text))
     for panels in _lines_of_panels(chart):
         y += AXIS_GAP
         heights = [_row_height(chart, row, panels) for row in chart.rows]
@@ -45,10 +38,41 @@ def chart_scene(chart: Chart) -> Scene:
             shapes += _row(row, panels, y, height)
             y += height
         y += SMALL_LINE
-    for line in broken(chart.note, SMALL, ROOM, most=4) if chart.note else ():
-        y += SMALL_LINE
-        shapes.append(Text(MARGIN, y, line, SMALL, room=ROOM))
-    return Scene(WIDTH, y + MARGIN, " ".join(chart.sentences), tuple(shapes))
+    return captioned(chart.sentences, chart.note, shapes, y)
+
+
+def captions(sentences: Sequence[str]) -> tuple[list[Shape], float]:
+    """Return the sentences above a picture, their heads bold, and where they end."""
+    texts: list[Shape] = []
+    y = float(MARGIN)
+    for sentence in sentences:
+        head, _, rest = sentence.partition("; ")
+        for text, size, step in ((head, TITLE, TITLE_LINE), (rest, SMALL, SMALL_LINE)):
+            bold = size == TITLE
+            lines = broken(text, size, ROOM, bold=bold, most=4) if text else ()
+            texts += column(lines, MARGIN, y + step, step=step, size=size, bold=bold, room=ROOM)
+            y += step * len(lines)
+    return texts, y
+
+
+def captioned(sentences: Sequence[str], note: str, shapes: Sequence[Shape], y: float, most: int = 4) -> Scene:
+    """Return a picture that ends at `y`, with its note below in at most `most` lines."""
+    lines = broken(note, SMALL, ROOM, most=most) if note else ()
+    notes = column(lines, MARGIN, y + SMALL_LINE, step=SMALL_LINE, size=SMALL, room=ROOM)
+    height = y + SMALL_LINE * len(lines) + MARGIN
+    return Scene(WIDTH, height, " ".join(sentences), (*shapes, *notes))
+
+
+def legend(looks: Sequence[Look], y: float, *, dots: bool) -> Iterator[Shape]:
+    """Draw the names of the looks below the height `y`, each behind its dot or its bar."""
+    x, y = float(MARGIN), y + TITLE_LINE + 2
+    for look in looks:
+        width = min(LEGEND_ROOM, text_width(look.name, SMALL))
+        if x + width + 18 > WIDTH - MARGIN and x > MARGIN:
+            x, y = float(MARGIN), y + TITLE_LINE
+        yield dot(x + 6, y - 4, look) if dots else swatch(look, x, y - 10, 12, 12)
+        yield Text(x + 18, y, look.name, SMALL, room=LEGEND_ROOM)
+        x += width + 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,15 +237,3 @@ def _row_height(chart: Chart, row: ChartRow, panels: Sequence[_Panel]) -> float:
     bars = [len(values) for values, axis in zip(row.values, chart.axes, strict=True) if axis.kind == "bar"]
     lines = len(_label_lines(row, panels[0].left - 10 - MARGIN))
     return max((BAR + BAR_GAP) * max(1, *bars, 1), LABEL_LINE * lines) + ROW_GAP
-
-
-def _legend(chart: Chart, y: float) -> Iterator[Shape]:
-    x = float(MARGIN)
-    for look in chart.looks():
-        width = min(LEGEND_ROOM, text_width(look.name, SMALL))
-        if x + width + 18 > WIDTH - MARGIN and x > MARGIN:
-            x, y = float(MARGIN), y + TITLE_LINE
-        is_dot = all(axis.kind == "dot" for axis in chart.axes)
-        yield dot(x + 6, y - 4, look) if is_dot else swatch(look, x, y - 10, 12, 12)
-        yield Text(x + 18, y, look.name, SMALL, room=LEGEND_ROOM)
-        x += width + 36

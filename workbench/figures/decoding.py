@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import Axis, Chart, ChartRow, Look, Value, mebibytes, milliseconds, run_look
+from workbench.figures.chart import (
+    Axis,
+    Chart,
+    ChartRow,
+    headlines,
+    one_value,
+    run_look,
+    size_value,
+    time_value,
+)
 from workbench.figures.palette import style_of_run
 from workbench.judge.decoding_points import DecodeFigures, figures_of, in_words
-from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.judge.percentiles import Estimate
     from workbench.records.decoding import DecodingRecord
 
 HEIGHT = 380
@@ -26,7 +33,13 @@ _AXES = (
 def decoding_chart(record: DecodingRecord) -> Chart:
     """Return a row for each config."""
     rows = tuple(_row(index, figures) for index, figures in enumerate(figures_of(record)))
-    return Chart(_headlines(record), _AXES, rows, f"{record.prompt_count} tokens of prompt", columns=3)
+    return Chart(
+        headlines(in_words(record), len(record.runs)),
+        _AXES,
+        rows,
+        f"{record.prompt_count} tokens of prompt",
+        columns=3,
+    )
 
 
 def decoding_figure(record: DecodingRecord) -> go.Figure:
@@ -53,26 +66,14 @@ def decoding_figure(record: DecodingRecord) -> go.Figure:
     figure.update_xaxes(title_text="position of the token")
     figure.update_yaxes(title_text=f"median time of the token ({scale.unit})", rangemode="tozero")
     note = f"the first token, which runs the prompt of {record.prompt_count}, stands in the sentences only"
-    return set_title(figure, _headlines(record), note, HEIGHT)
-
-
-def _headlines(record: DecodingRecord) -> tuple[str, ...]:
-    return tuple(line.replace(": ", "; ", 1) for line in in_words(record).splitlines()[: len(record.runs)])
+    return set_title(figure, headlines(in_words(record), len(record.runs)), note, HEIGHT)
 
 
 def _row(index: int, figures: DecodeFigures) -> ChartRow:
     look, run = run_look(index), figures.run
     absent = "not measured" if run.failure is None else run.failure.problem
-    size = Value(mebibytes(run.cache_bytes), in_mib(run.cache_bytes) or "no cache", look)
-    times = (figures.first_token, figures.token)
-    return ChartRow(run.label, (*((_time(figure, look, absent),) for figure in times), (size,)))
-
-
-def _time(figure: Estimate, look: Look, absent: str) -> Value:
-    return Value(
-        milliseconds(figure.value),
-        in_ms(figure.value, 3) or absent,
-        look,
-        milliseconds(figure.low),
-        milliseconds(figure.high),
+    times = (
+        time_value(time.value, look, absent, digits=3, low=time.low, high=time.high)
+        for time in (figures.first_token, figures.token)
     )
+    return one_value(run.label, *times, size_value(run.cache_bytes, look, "no cache"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look
-from workbench.text import bytes_text, counted, in_digits, in_ms
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, one_value, series_look, time_value
+from workbench.text import bytes_text, counted, in_digits
 
 if TYPE_CHECKING:
     from workbench.records.deployment import DeploymentCheck, DeploymentRecord
@@ -20,7 +20,7 @@ def deployment_chart(record: DeploymentRecord) -> Chart:
     if record.check is None:
         return _files(record)
     axes = (Axis("median latency (ms)"), Axis("throughput (requests/s)"))
-    rows = [ChartRow("bare session", ((_latency(record.check.bare_s),), ()))]
+    rows = [ChartRow("bare session", ((time_value(record.check.bare_s, _LOOK),), ()))]
     rows += [_row(record.check, callers) for callers in record.check.callers]
     return Chart(tuple(str(record).split("\n")[1].split("; ")), axes, tuple(rows), columns=2)
 
@@ -33,18 +33,14 @@ def _row(check: DeploymentCheck, callers: int) -> ChartRow:
         if rate is None
         else Value(rate.value, in_digits(rate.value), _LOOK, rate.low, rate.high)
     )
-    latency = _latency(median(latencies) if latencies else None)
-    return ChartRow(f"HTTP, {counted(callers, 'caller')}", ((latency,), (value,)))
-
-
-def _latency(seconds: float | None) -> Value:
-    return Value(milliseconds(seconds), in_ms(seconds) or "not measured", _LOOK)
+    latency = time_value(median(latencies) if latencies else None, _LOOK)
+    return one_value(f"HTTP, {counted(callers, 'caller')}", latency, value)
 
 
 def _files(record: DeploymentRecord) -> Chart:
     largest = sorted(record.files, key=lambda file: -file.size_bytes)[:_LARGEST_FILES]
     rows = tuple(
-        ChartRow(file.path, ((Value(file.size_bytes / 2**20, bytes_text(file.size_bytes), _LOOK),),))
+        one_value(file.path, Value(file.size_bytes / 2**20, bytes_text(file.size_bytes), _LOOK))
         for file in largest
     )
     return Chart((str(record).split("\n")[0],), (Axis("size (MiB)"),), rows)

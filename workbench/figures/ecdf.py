@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
+from workbench.figures.chart import milliseconds
 from workbench.figures.palette import style_of_run
 from workbench.figures.scale import Scale, scale_of
 from workbench.figures.strips import failure, has_clean, near_view, span
@@ -98,7 +99,7 @@ def ecdf_table(record: ComparisonRecord) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (run.label, percent, _ms(estimate.value), _ms(estimate.low), _ms(estimate.high), estimate.note)
+        (run.label, percent, *map(milliseconds, (estimate.value, estimate.low, estimate.high)), estimate.note)
         for run in record.runs
         for percent, estimate in zip(NEEDED, percentiles(run, tuple(NEEDED)), strict=True)
     ]
@@ -110,10 +111,6 @@ def _name(run: Distribution) -> str:
     if not run.measured:
         return f"{plain(run.label)}: nothing was measured"
     return f"{plain(run.label)}: all samples disturbed" if run.disturbed else plain(run.label)
-
-
-def _ms(value_s: float | None) -> float | None:
-    return None if value_s is None else value_s * 1e3
 
 
 def _note(data: EcdfData) -> str:

@@ -11,14 +11,13 @@ from workbench.figures.chart import (
     Look,
     ReferenceLine,
     Value,
-    milliseconds,
     one_value,
     percent,
     rows_left_out,
     series_look,
+    time_value,
 )
 from workbench.figures.palette import LOSS
-from workbench.text import in_ms
 
 if TYPE_CHECKING:
     from workbench.records.layers import LayerErrorsRecord
@@ -71,13 +70,7 @@ def why_slower_chart(record: WhySlowerRecord) -> Chart:
     """Return a row for each reason with its cost, the costliest first."""
     rows = (
         one_value(
-            reason.kind,
-            Value(
-                milliseconds(reason.cost_s),
-                in_ms(reason.cost_s) or "",
-                _ERROR,
-                detail=f"{reason.sentence} {reason.fix}",
-            ),
+            reason.kind, time_value(reason.cost_s, _ERROR, "", detail=f"{reason.sentence} {reason.fix}")
         )
         for reason in record.reasons
         if reason.cost_s is not None

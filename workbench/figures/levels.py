@@ -1,43 +1,66 @@
-"""ORT's five levels: nodes left, load time, latency, and the speed-up of each with its interval."""
+"""ORT's levels, and versions of ORT: nodes, load time, latency, and the speed-up with its interval."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import Axis, Chart, ChartRow, ReferenceLine, Value, milliseconds, series_look
-from workbench.text import in_ms
+from workbench.figures.chart import (
+    Axis,
+    Chart,
+    Look,
+    ReferenceLine,
+    Value,
+    one_value,
+    run_look,
+    series_look,
+    time_value,
+)
+from workbench.text import one_line
 
 if TYPE_CHECKING:
     from workbench.analysis.levels import LevelRow, LevelsRecord
+    from workbench.analysis.versions import VersionsRecord
 
 _LOOK = series_look(0)
-_AXES = (
-    Axis("nodes"),
-    Axis("load time (ms)"),
-    Axis("median latency (ms)"),
-    Axis("times as fast as level disabled", "dot", (ReferenceLine(1.0),)),
-)
+_AXES = (Axis("nodes"), Axis("load time (ms)"), Axis("median latency (ms)"))
 
 
 def levels_chart(record: LevelsRecord) -> Chart:
     """Return a row for each level."""
     title = f"{record.model_name}: ORT's levels side by side"
     note = f"speed-ups have {record.comparison.verdict.confidence_text} intervals; {_outputs(record)}"
-    return Chart((title,), _AXES, tuple(_row(row) for row in record.rows), note, columns=2)
-
-
-def _row(row: LevelRow) -> ChartRow:
-    nodes = "not known" if row.nodes is None else f"{row.nodes:,}"
-    absent = "not measured"
-    return ChartRow(
-        row.level,
-        (
-            (Value(row.nodes, nodes, _LOOK),),
-            (Value(milliseconds(row.load_s), in_ms(row.load_s) or absent, _LOOK),),
-            (Value(milliseconds(row.median_s), in_ms(row.median_s) or absent, _LOOK),),
-            (_speedup(row),),
-        ),
+    rows = (
+        one_value(row.level, *_measured(row.nodes, row.load_s, row.median_s, _LOOK), _speedup(row))
+        for row in record.rows
     )
+    axis = Axis("times as fast as level disabled", "dot", (ReferenceLine(1.0),))
+    return Chart((title,), (*_AXES, axis), tuple(rows), note, columns=2)
+
+
+def versions_chart(record: VersionsRecord) -> Chart:
+    """Return a row for each environment."""
+    verdicts = {verdict.label: verdict for verdict in record.comparison.verdicts}
+    rows = []
+    for index, (row, run) in enumerate(zip(record.rows, record.comparison.runs, strict=True)):
+        look, verdict = run_look(index), verdicts.get(row.label)
+        speed = Value(None, "baseline", look)
+        if verdict is not None:
+            ratio = verdict.stated_ratio
+            text = verdict.kind if ratio is None else f"{ratio:.2f}×, {verdict.kind}"
+            speed = Value(ratio, text, look, verdict.low, verdict.high)
+        label = one_line(f"{row.label}: {row.onnxruntime}", 40)
+        rows.append(one_value(label, *_measured(row.nodes, run.load_s, run.latency.median_s, look), speed))
+    title = f"{record.model_name}: versions of ONNX Runtime side by side"
+    axis = Axis("times as fast as A", "dot", (ReferenceLine(1.0),))
+    return Chart((title,), (*_AXES, axis), tuple(rows), columns=2)
+
+
+def _measured(
+    nodes: int | None, load_s: float | None, median_s: float | None, look: Look
+) -> tuple[Value, Value, Value]:
+    """Return the values on the first axes."""
+    count = Value(nodes, "not known" if nodes is None else f"{nodes:,}", look)
+    return count, time_value(load_s, look), time_value(median_s, look)
 
 
 def _speedup(row: LevelRow) -> Value:

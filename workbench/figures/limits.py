@@ -10,12 +10,13 @@ from workbench.figures.chart import (
     Chart,
     ChartRow,
     Value,
-    mebibytes,
     milliseconds,
     run_look,
     series_look,
+    size_value,
+    time_value,
 )
-from workbench.text import counted, in_mib, in_ms
+from workbench.text import counted, in_ms
 
 if TYPE_CHECKING:
     from workbench.analysis.memory.by_node import MemoryRecord
@@ -41,10 +42,9 @@ def memory_chart(by_label: Mapping[str, MemoryRecord]) -> Chart:
     """Return a row for each total, with a bar for each run."""
     rows = []
     for name, field in _TOTALS:
-        sizes = [(label, getattr(memory, field)) for label, memory in by_label.items()]
         bars = (
-            Value(mebibytes(size), in_mib(size) or "not known", run_look(index, label))
-            for index, (label, size) in enumerate(sizes)
+            size_value(getattr(memory, field), run_look(index, label))
+            for index, (label, memory) in enumerate(by_label.items())
         )
         rows.append(ChartRow(name, (tuple(bars),)))
     return Chart(("Memory of a run",), (Axis("memory (MiB)"),), tuple(rows))
@@ -81,5 +81,5 @@ def peaks_chart(table: PeakTable) -> Chart:
 
 def _node_row(node: NodeLimit, label: str) -> ChartRow:
     limit = "limit not known" if node.limit_s is None else f"{in_ms(node.limit_s, 3)}, bound by {node.bound}"
-    time = Value(milliseconds(node.time_s), in_ms(node.time_s, 3) or "", _TIME)
+    time = time_value(node.time_s, _TIME, "", digits=3)
     return ChartRow(label, ((time, Value(milliseconds(node.limit_s), limit, _LIMIT)),))

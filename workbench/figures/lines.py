@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 
 from workbench.figures.chart import DRAWABLE, Value
 from workbench.figures.chart_scene import (
-    LEGEND_ROOM,
     MARGIN,
     ROOM,
     SMALL,
     SMALL_LINE,
-    TITLE,
-    TITLE_LINE,
-    WIDTH,
+    captioned,
+    captions,
     dot,
+    legend,
     ticks,
 )
-from workbench.figures.lettering import broken, text_width
 from workbench.figures.palette import TEXT
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Polyline, Shape, Text
@@ -122,35 +120,17 @@ def line_figure(chart: LineChart) -> go.Figure:
 
 def line_scene(chart: LineChart) -> Scene:
     """Draw the chart as a still picture: sentences, legend, panels, note."""
-    shapes: list[Shape] = []
-    y = float(MARGIN)
-    for sentence in chart.sentences:
-        head, _, rest = sentence.partition("; ")
-        for text, size, bold in ((head, TITLE, True), (rest, SMALL, False)):
-            for line in broken(text, size, ROOM, bold=bold, most=4) if text else ():
-                y += TITLE_LINE if bold else SMALL_LINE
-                shapes.append(Text(MARGIN, y, line, size, bold, room=ROOM))
-    curves = chart.panels[0].curves
-    if len(curves) > 1:
-        x, y = float(MARGIN), y + TITLE_LINE + 2
-        for curve in curves:
-            width = min(LEGEND_ROOM, text_width(curve.name, SMALL))
-            if x + width + 18 > WIDTH - MARGIN and x > MARGIN:
-                x, y = float(MARGIN), y + TITLE_LINE
-            shapes += (
-                dot(x + 6, y - 4, curve.values[0].look),
-                Text(x + 18, y, curve.name, SMALL, room=LEGEND_ROOM),
-            )
-            x += width + 36
+    shapes, y = captions(chart.sentences)
+    looks = [curve.values[0].look for curve in chart.panels[0].curves]
+    if len(looks) > 1:
+        names = list(legend(looks, y, dots=True))
+        shapes += names
+        y = max(shape.y for shape in names if isinstance(shape, Text))
     y += 2 * SMALL_LINE
     width = (ROOM - BETWEEN * (len(chart.panels) - 1)) / len(chart.panels)
     for number, panel in enumerate(chart.panels):
         shapes += _panel(chart, panel, MARGIN + number * (width + BETWEEN) + LEFT, y, width - LEFT)
-    y += HEIGHT + 2 * SMALL_LINE + 4
-    for line in broken(chart.note, SMALL, ROOM, most=4) if chart.note else ():
-        y += SMALL_LINE
-        shapes.append(Text(MARGIN, y, line, SMALL, room=ROOM))
-    return Scene(WIDTH, y + MARGIN, " ".join(chart.sentences), tuple(shapes))
+    return captioned(chart.sentences, chart.note, shapes, y + HEIGHT + 2 * SMALL_LINE + 4)
 
 
 def _panel(chart: LineChart, panel: Panel, left: float, top: float, width: float) -> Iterator[Shape]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, run_look
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, headlines, run_look, time_value
 from workbench.figures.palette import style_of_run
 from workbench.judge.load_points import PointSummary, in_words, knee, summaries
 from workbench.judge.percentiles import Estimate
@@ -41,7 +41,7 @@ def load_chart(record: LoadTestRecord) -> Chart:
             )
         )
     note = "enough: the fewest callers within 5 % of the best throughput"
-    return Chart(_headlines(record), _AXES, tuple(chart_rows), note, columns=3)
+    return Chart(headlines(in_words(record), len(record.runs)), _AXES, tuple(chart_rows), note, columns=3)
 
 
 def load_figure(record: LoadTestRecord) -> go.Figure:
@@ -80,12 +80,12 @@ def load_figure(record: LoadTestRecord) -> go.Figure:
     figure.update_yaxes(
         title_text=f"p99 latency ({scale.unit}; p50 where p99 is not known)", rangemode="tozero"
     )
-    return set_title(figure, _headlines(record), "the number at each point is its callers", HEIGHT)
-
-
-def _headlines(record: LoadTestRecord) -> tuple[str, ...]:
-    """Return the sentence about each config, its name first."""
-    return tuple(line.replace(": ", "; ", 1) for line in in_words(record).splitlines()[: len(record.runs)])
+    return set_title(
+        figure,
+        headlines(in_words(record), len(record.runs)),
+        "the number at each point is its callers",
+        HEIGHT,
+    )
 
 
 def _knees(record: LoadTestRecord, rows: tuple[PointSummary, ...]) -> list[PointSummary | None]:
@@ -109,13 +109,7 @@ def _throughput(row: PointSummary, *, is_knee: bool) -> Value:
 
 def _time(row: PointSummary, figure: Estimate) -> Value:
     look = run_look(_index(row), row.run.label)
-    return Value(
-        milliseconds(figure.value),
-        in_ms(figure.value, 3) or figure.note,
-        look,
-        milliseconds(figure.low),
-        milliseconds(figure.high),
-    )
+    return time_value(figure.value, look, figure.note, digits=3, low=figure.low, high=figure.high)
 
 
 def _over(row: PointSummary, *, above: bool) -> float:

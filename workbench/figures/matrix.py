@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.figures.chart_scene import MARGIN, ROOM, SMALL, SMALL_LINE, TITLE, TITLE_LINE, WIDTH
-from workbench.figures.lettering import broken
+from workbench.figures.chart_scene import MARGIN, ROOM, SMALL, TITLE_LINE, captioned, captions
 from workbench.figures.palette import GAIN, LOSS, TEXT
 from workbench.figures.scene import Scene
-from workbench.figures.shapes import Rect, Shape, Text
+from workbench.figures.shapes import Rect, Text
 from workbench.text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -108,13 +107,7 @@ def matrix_figure(record: MatrixRecord) -> go.Figure:
 def matrix_scene(record: MatrixRecord) -> Scene:
     """Draw the heat table as a still picture."""
     table = matrix_data(record)
-    shapes: list[Shape] = []
-    y = float(MARGIN)
-    head, _, rest = table.sentence.partition("; ")
-    for text, size, bold in ((head, TITLE, True), (rest, SMALL, False)):
-        for line in broken(text, size, ROOM, bold=bold, most=4) if text else ():
-            y += TITLE_LINE if bold else SMALL_LINE
-            shapes.append(Text(MARGIN, y, line, size, bold, room=ROOM))
+    shapes, y = captions((table.sentence,))
     y += TITLE_LINE
     width = (ROOM - NAMES) / max(1, len(table.heads))
     lefts = [MARGIN + NAMES + index * width for index in range(len(table.heads))]
@@ -134,10 +127,7 @@ def matrix_scene(record: MatrixRecord) -> Scene:
             )
             shapes.append(Text(left + 6, y + ROW - 8, cell.text, SMALL, room=width - 10))
         y += ROW
-    for line in broken(table.note, SMALL, ROOM, most=3):
-        y += SMALL_LINE
-        shapes.append(Text(MARGIN, y, line, SMALL, room=ROOM))
-    return Scene(WIDTH, y + MARGIN, table.sentence, tuple(shapes))
+    return captioned((table.sentence,), table.note, shapes, y, most=3)
 
 
 def _traces(table: HeatTable) -> dict[str, list[list[Any]]]:

@@ -9,11 +9,11 @@ from workbench.figures.chart import (
     Chart,
     ChartRow,
     Value,
-    mebibytes,
     milliseconds,
     series_look,
+    size_value,
 )
-from workbench.text import in_mib, in_ms
+from workbench.text import in_ms
 
 if TYPE_CHECKING:
     from workbench.analysis.memory.settings import MemorySetting, MemorySettingsRecord
@@ -33,8 +33,7 @@ def memory_settings_chart(record: MemorySettingsRecord) -> Chart:
 
 
 def _row(row: MemorySetting) -> ChartRow:
-    sizes = [(look, getattr(row, field)) for look, field in _SIZES]
-    bars = tuple(Value(mebibytes(size), in_mib(size) or "not known", look) for look, size in sizes)
+    bars = tuple(size_value(getattr(row, field), look) for look, field in _SIZES)
     latency = Value(milliseconds(row.latency_s), _latency(row), _LATENCY, detail=row.verdict or "")
     return ChartRow(row.name, (bars, (latency,)))
 

@@ -1,23 +1,25 @@
-"""Operators of the source graph and of each optimized graph."""
+"""Nodes counted: operators of the source and of optimized graphs, of two files, and after each pass."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import GREY, Axis, Chart, ChartRow, Look, Value, run_look, series_look
-from workbench.figures.drawing import chart_figure
+from workbench.analysis.observe import PREPARED
+from workbench.analysis.passes import FiredPass
+from workbench.analysis.passes.fired import in_words
+from workbench.figures.chart import GREY, Axis, Chart, ChartRow, Look, Value, one_value, run_look, series_look
 from workbench.figures.palette import SOURCE
 from workbench.figures.words import op_name
+from workbench.text import counted
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
+    from workbench.analysis.difference.files import FileDifference
     from workbench.analysis.explanation import Explained
     from workbench.analysis.passes import Statistics
 
 MOST_OPS = 20
-OTHERS = "all others"
+OTHERS, ALL = "all others", "all nodes"
 
 
 def operators_chart(by_look: Mapping[Look, Statistics], sentence: str, most: int = MOST_OPS) -> Chart:
@@ -32,10 +34,7 @@ def operators_chart(by_look: Mapping[Look, Statistics], sentence: str, most: int
     if rest:
         shown = [*shown, (OTHERS, [sum(column) for column in zip(*(row for _, row in rest), strict=True)])]
     looks = (Look(SOURCE, GREY.pattern, GREY.symbol, "source"), *by_look)
-    rows = (
-        ChartRow(op_name(op), (tuple(Value(n, f"{n:,}", look) for n, look in zip(row, looks, strict=True)),))
-        for op, row in shown
-    )
+    rows = (_counts(op, row, looks) for op, row in shown)
     note = f"the {len(rest)} rarest operators are counted together" if rest else ""
     return Chart(tuple(sentence.split("; ")), (Axis("nodes"),), tuple(rows), note)
 
@@ -53,6 +52,38 @@ def fusions_chart(by_label: Mapping[str, Statistics], sentence: str) -> Chart:
     return operators_chart(dict(zip(looks, by_label.values(), strict=True)), sentence)
 
 
-def histogram_figure(explained: Explained) -> go.Figure:
-    """Draw the chart with plotly."""
-    return chart_figure(explanation_chart(explained))
+def files_chart(record: FileDifference) -> Chart:
+    """Return a row for all nodes of two files, then for each operator that differs, the furthest first."""
+    looks = run_look(0, "before"), run_look(1, "after")
+    ordered = sorted(record.operators, key=lambda row: -abs(row.after - row.before))
+    counts = [(ALL, record.nodes), *((row.op_type, (row.before, row.after)) for row in ordered[:MOST_OPS])]
+    rows = (_counts(name, pair, looks) for name, pair in counts)
+    left_out = len(ordered) - MOST_OPS
+    note = f"{left_out:,} more operators stand in the table" if left_out > 0 else ""
+    return Chart(tuple(str(record).splitlines()), (Axis("nodes"),), tuple(rows), note)
+
+
+def passes_chart(explained: Explained) -> Chart:
+    """Return a row for each pass that fired, in ORT's order."""
+    source, passes, look = len(explained.source.nodes), explained.passes, series_look(0)
+    rows = [one_value("source", Value(source, f"{source:,}", look))]
+    for number, fired in enumerate(passes.fired, start=1):
+        left = fired.change.nodes_after
+        value = Value(left, f"{left:,}, {_when(fired)}", look, detail=in_words(fired.change))
+        rows.append(one_value(f"{number}. {fired.name}", value))
+    last = passes.fired[-1].change.nodes_after if passes.fired else source
+    names = counted(len(passes.names), "pass", "passes")
+    sentence = f"{explained.model_name}: {source:,} nodes became {last:,} through {names}"
+    note = "" if passes.exact else "these passes do not end in exactly ORT's own graph"
+    if not passes.followed:
+        note = "the passes were not followed one by one: wb.explain(…, passes=True) does it"
+    return Chart((sentence,), (Axis("nodes left"),), tuple(rows), note)
+
+
+def _counts(op: str, counts: Iterable[int], looks: Iterable[Look]) -> ChartRow:
+    values = (Value(count, f"{count:,}", look) for count, look in zip(counts, looks, strict=True))
+    return ChartRow(op_name(op), (tuple(values),))
+
+
+def _when(fired: FiredPass) -> str:
+    return "before ORT" if fired.level == PREPARED else f"level {fired.level}"

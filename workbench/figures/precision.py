@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
+from workbench.figures.chart import percent
 from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scene import Scene
 from workbench.figures.shapes import Line, Rect, Shape, Text
@@ -46,7 +47,7 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
             error_x=_whiskers(row.speedup_low, row.speedup, row.speedup_high, style.color)
             if row.is_told
             else None,
-            error_y=_whiskers(_percent(low), _percent(row.accuracy), _percent(high), style.color),
+            error_y=_whiskers(percent(low), percent(row.accuracy), percent(high), style.color),
             hovertemplate=f"{plain(_in_words(row), 400)}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title_text="speed-up over A (A's time over its own)")
@@ -117,10 +118,10 @@ def _room(at: int) -> float:
 
 def _height(row: Standing, by_score: bool) -> float | None:
     if by_score:
-        return None if row.accuracy is None else row.accuracy * 100
+        return percent(row.accuracy)
     if row.verdict is None:
         return 0.0
-    return None if row.error is None or row.error == float("inf") else row.error * 100
+    return None if row.error == float("inf") else percent(row.error)
 
 
 def _whiskers(
@@ -137,10 +138,6 @@ def _whiskers(
 def _symbol(row: Standing, symbol: str) -> str:
     """Return the symbol, hollow where the speed-up is unknown."""
     return symbol if row.verdict is None or row.is_told else f"{symbol}-open"
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else share * 100
 
 
 def _in_words(row: Standing) -> str:

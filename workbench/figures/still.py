@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import WorkbenchError
-from workbench.figures.chart import Axis, Chart, Value, one_value, run_look
-from workbench.figures.drawing import chart_scene
-from workbench.figures.scale import Scale
+from workbench.figures.chart import Axis, Chart, estimate_value, one_value, run_look
+from workbench.figures.chart_scene import chart_scene
 from workbench.figures.scene import Scene
 from workbench.figures.strips import Strip, latency_data
 from workbench.records.atomic import write_atomically
@@ -28,7 +27,10 @@ def latency_chart(record: ComparisonRecord) -> Chart:
     """Return a row for each run: its median with the interval."""
     data = latency_data(record, most=0)
     axis = Axis(f"median latency of one run, 95 % interval ({data.scale.unit})")
-    rows = (one_value(_label(row), _median(row, index, data.scale)) for index, row in enumerate(data.rows))
+    rows = []
+    for index, row in enumerate(data.rows):
+        absent = row.failure or f"no median: {row.median.note}"
+        rows.append(one_value(_label(row), estimate_value(row.median, data.scale, run_look(index), absent)))
     return Chart(data.title, (axis,), tuple(rows), data.model)
 
 
@@ -44,16 +46,6 @@ def _label(row: Strip) -> str:
     if row.failure is not None and row.median.value is not None:
         parts.append(one_line(row.failure, MOST_REASON))
     return "; ".join(parts)
-
-
-def _median(row: Strip, index: int, scale: Scale) -> Value:
-    median, look = row.median, run_look(index)
-    if median.value is None:
-        return Value(None, row.failure or f"no median: {median.note}", look)
-    if median.low is None or median.high is None:
-        return Value(scale.of(median.value), scale.text(median.value), look)
-    text = f"{scale.text(median.value)} ({scale.number(median.low)} to {scale.number(median.high)})"
-    return Value(scale.of(median.value), text, look, scale.of(median.low), scale.of(median.high))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

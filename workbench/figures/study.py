@@ -13,12 +13,15 @@ from workbench.figures.chart import (
     ReferenceLine,
     Value,
     mebibytes,
+    one_value,
+    percent,
     rows_left_out,
+    size_value,
 )
 from workbench.figures.palette import BLUE, GAIN, TEXT, VERMILLION
 from workbench.records.display import config_in_words
 from workbench.records.study import OBJECTIVE_WORDS
-from workbench.text import in_mib, shorten
+from workbench.text import shorten
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -111,8 +114,7 @@ def _costs(record: StudyRecord, points: tuple[front.Point, ...]) -> tuple[str, d
         axes = {point.label: point.axis(name) for point in points}
         return _title(name), {label: None if axis is None else axis.ratio for label, axis in axes.items()}
     if any(point.error for point in points):
-        shares = {point.label: None if point.error is None else point.error * 100 for point in points}
-        return "error (% of the output)", shares
+        return "error (% of the output)", {point.label: percent(point.error) for point in points}
     return "peak memory (MiB)", {point.label: mebibytes(point.memory_bytes) for point in points}
 
 
@@ -135,12 +137,9 @@ def _row(record: StudyRecord, point: front.Point, has_error: bool) -> ChartRow:
     look = _look(record, point)
     words = shorten(f"{point.label} {config_in_words(point.config)}", 80)
     is_default = point.label == record.candidates[0].label
-    memory = Value(mebibytes(point.memory_bytes), in_mib(point.memory_bytes) or "not known", look)
-    error = Value(
-        None if point.error is None else point.error * 100,
-        "not known" if point.error is None else f"{point.error * 100:.2g} %",
-        look,
-    )
+    memory = size_value(point.memory_bytes, look)
+    text = "not known" if point.error is None else f"{point.error * 100:.2g} %"
+    errors = (Value(percent(point.error), text, look),) if has_error else ()
     speed = Value(
         point.first.ratio,
         f"{point.first.ratio:.2f}×",
@@ -149,7 +148,7 @@ def _row(record: StudyRecord, point: front.Point, has_error: bool) -> ChartRow:
         None if is_default else point.first.high,
         record.candidate(point.label).stage,
     )
-    return ChartRow(words, ((speed,), (memory,), *(((error,),) if has_error else ())))
+    return one_value(words, speed, memory, *errors)
 
 
 def _look(record: StudyRecord, point: front.Point) -> Look:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, time_value
 from workbench.text import counted, in_ms
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ def threads_chart(scaling: ThreadScalingRecord) -> Chart:
             (point for point in scaling.points if point.threads == count), key=lambda p: not p.spinning
         )
         latency = (_latency(point, is_enough=point in knees) for point in points)
-        busy = (
-            Value(milliseconds(p.cpu_s), in_ms(p.cpu_s) or "not measured", _LOOKS[p.spinning]) for p in points
-        )
+        busy = (time_value(point.cpu_s, _LOOKS[point.spinning]) for point in points)
         rows.append(ChartRow(counted(count, "thread"), (tuple(latency), tuple(busy))))
     axes = (Axis("latency (ms)"), Axis("processor time a run (ms)"))
     note = "enough: the fewest threads within 5 % of the best latency"

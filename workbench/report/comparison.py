@@ -5,11 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from workbench.figures.agreement import agreement_figure
+from workbench.figures.agreement import agreement_chart
+from workbench.figures.chart_figure import chart_figure
 from workbench.figures.ecdf import ecdf_figure, ecdf_table
 from workbench.figures.latency import latency_figure, latency_table
 from workbench.figures.numbers import numbers_table
-from workbench.figures.resources import resources_figure
+from workbench.figures.resources import resources_chart
 from workbench.figures.timeline import timeline_figure, timeline_table
 from workbench.judge.percentiles import percentiles_frame
 from workbench.records.comparison import ComparisonRecord
@@ -43,7 +44,7 @@ def add_measured(page: Document, record: ComparisonRecord) -> None:
     page.add("spread", "Cumulative distribution", spread)
     course = plot(timeline_figure(record), "Latency over time")
     page.add("course", "Over time", course + table(timeline_table(record), "Every block"))
-    resources = plot(resources_figure(record), "Peak memory, load and first run of each config")
+    resources = plot(chart_figure(resources_chart(record)), "Peak memory, load and first run of each config")
     page.add("resources", "Memory and load", resources)
     page.add("outputs", "Outputs", _outputs(record))
 
@@ -103,5 +104,5 @@ def _outputs(record: ComparisonRecord) -> str:
     columns = ["label", "output", "agrees", "reason", "max_abs_error", "relative_error", "sqnr_db"]
     rows = [[getattr(output, name) for name in columns] for output in record.agreement]
     frame: pd.DataFrame = pd.DataFrame(rows, columns=columns)
-    drawn = plot(agreement_figure(record), "How near each output is to the baseline's")
+    drawn = plot(chart_figure(agreement_chart(record)), "How near each output is to the baseline's")
     return drawn + table(frame, "Each output against the baseline's", opened=len(frame) <= 8)

@@ -185,15 +185,17 @@ class Comparison(ResultWithParts):
 
     def resources_figure(self) -> go.Figure:
         """Draw peak memory, load time and first run of each config."""
-        from workbench.figures.resources import resources_figure
+        from workbench.figures.chart_figure import chart_figure
+        from workbench.figures.resources import resources_chart
 
-        return resources_figure(self.record)
+        return chart_figure(resources_chart(self.record))
 
     def agreement_figure(self) -> go.Figure:
         """Draw how near each output of each candidate is to the baseline's."""
-        from workbench.figures.agreement import agreement_figure
+        from workbench.figures.agreement import agreement_chart
+        from workbench.figures.chart_figure import chart_figure
 
-        return agreement_figure(self.record)
+        return chart_figure(agreement_chart(self.record))
 
     def document(self) -> Document:
         """Return the page: what was measured, every part, and how it was measured."""

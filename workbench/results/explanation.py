@@ -156,17 +156,19 @@ class Explanation(Result):
 
     def histogram_figure(self) -> go.Figure:
         """Draw operators before and after."""
-        from workbench.figures.operators import histogram_figure
+        from workbench.figures.chart_figure import chart_figure
+        from workbench.figures.operators import explanation_chart
 
-        return histogram_figure(self.record)
+        return chart_figure(explanation_chart(self.record))
 
     figure = histogram_figure
 
     def passes_figure(self) -> go.Figure:
         """Draw the nodes left after each pass."""
-        from workbench.figures.passes import passes_figure
+        from workbench.figures.chart_figure import chart_figure
+        from workbench.figures.operators import passes_chart
 
-        return passes_figure(self.record)
+        return chart_figure(passes_chart(self.record))
 
     def flow_figure(self) -> go.Figure:
         """Draw what source operators became."""

@@ -31,13 +31,13 @@ class Exportable:
 
     def figure(self) -> go.Figure | None:
         """Draw its figure with plotly; return None where it has none."""
-        from workbench.figures.drawing import chart_figure
+        from workbench.figures.chart_figure import chart_figure
 
         return chart_figure(self.chart())
 
     def still(self) -> Scene:
         """Draw its picture without a browser."""
-        from workbench.figures.drawing import chart_scene
+        from workbench.figures.chart_scene import chart_scene
 
         return chart_scene(self.chart())
 

@@ -16,7 +16,7 @@ class ModelFiles(Result):
     """
 
     record: FileDifference
-    charted_by = "workbench.figures.model_files:files_chart"
+    charted_by = "workbench.figures.operators:files_chart"
 
 
 KIND = ResultKind(

@@ -21,7 +21,7 @@ class Versions(Measured):
     """
 
     record: VersionsRecord
-    charted_by = "workbench.figures.versions:versions_chart"
+    charted_by = "workbench.figures.levels:versions_chart"
     title = "versions of ONNX Runtime side by side"
 
     def __str__(self) -> str:
