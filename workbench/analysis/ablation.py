@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from workbench.analysis.passes import FiredPass, Passes
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
+from workbench.records.display import frame_of
 from workbench.text import counted, shorten
 
 if TYPE_CHECKING:
@@ -46,21 +47,11 @@ class AblationRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pass, and the control last; shares of time, not percent."""
-        import pandas as pd
-
-        columns = [
-            "pass", "levels", "effect", "worth", "low", "high", "nodes_removed", "nodes_added",
-            "outputs_agree", "relative_error", "reason",
-        ]  # fmt: skip
-        rows = [
-            (
-                row.name, ", ".join(map(str, row.levels)), row.effect, row.worth, row.low, row.high,
-                row.nodes_removed, row.nodes_added, row.outputs_agree, row.relative_error, row.reason,
-            )
-            for row in (*self.rows, self.control)
-        ]  # fmt: skip
-        floats = dict.fromkeys(("worth", "low", "high", "relative_error"), "float64")
-        return pd.DataFrame(rows, columns=columns).astype(floats)
+        rows = (*self.rows, self.control)
+        names = [name for name in Worth.__dataclass_fields__ if name != "levels"]
+        frame = frame_of(rows, names, ("worth", "low", "high", "relative_error"), {"name": "pass"})
+        frame.insert(1, "levels", [", ".join(map(str, row.levels)) for row in rows])
+        return frame
 
     @property
     def hurts(self) -> tuple[str, ...]:

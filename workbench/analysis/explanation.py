@@ -18,6 +18,7 @@ from workbench.analysis.provenance import Account, account, steps_of
 from workbench.analysis.provenance.account import FATES
 from workbench.config import Config
 from workbench.models import Model
+from workbench.records.display import frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,23 +51,11 @@ class Provenance:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a source node: node, op_type, fate, into, passes."""
-        import pandas as pd
-
-        rows = [
-            (source.node, source.op_type, source.fate, "; ".join(source.into), "; ".join(source.passes))
-            for source in self.account.sources
-        ]
-        return pd.DataFrame(rows, columns=["node", "op_type", "fate", "into", "passes"])
+        return frame_of(self.account.sources, ("node", "op_type", "fate", "into", "passes"))
 
     def optimized_frame(self) -> pd.DataFrame:
         """One row an optimized node: node, op_type, sources, inserted, passes."""
-        import pandas as pd
-
-        rows = [
-            (node.node, node.op_type, "; ".join(node.sources), node.inserted, "; ".join(node.passes))
-            for node in self.account.optimized
-        ]
-        return pd.DataFrame(rows, columns=["node", "op_type", "sources", "inserted", "passes"])
+        return frame_of(self.account.optimized, ("node", "op_type", "sources", "inserted", "passes"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import ConfigError
 from workbench.records.display import config_in_words
@@ -101,7 +101,7 @@ class Verdict:
         return f"<Verdict on {self.label}: {self.kind}; {text}{self.reason}>"
 
 
-def verdict_cells(verdict: Verdict | None) -> dict[str, object]:
+def verdict_cells(verdict: Verdict | None) -> dict[str, Any]:
     """Return the cells of a verdict in a table; they are empty where there is none."""
     ends = {name: getattr(verdict, name, None) for name in ("ratio", "low", "high")}
     return {"verdict": getattr(verdict, "kind", None), **ends}

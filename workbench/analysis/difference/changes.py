@@ -16,6 +16,7 @@ from workbench.analysis.explanation import Explained
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import BETWEEN_NODES, SCHEDULING, Measured, group_table, node_table
 from workbench.analysis.profile.tree import Kind, node_name
+from workbench.records.display import frame_of
 from workbench.text import in_time
 
 if TYPE_CHECKING:
@@ -102,17 +103,9 @@ class Difference:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per group, the largest gain first."""
-        import pandas as pd
-
         rows = sorted(self.rows, key=lambda row: row.difference_s)
-        return pd.DataFrame(
-            [
-                (row.kind, row.label, row.module, "; ".join(row.a_nodes), "; ".join(row.b_nodes),
-                 row.a_s, row.b_s, row.difference_s)
-                for row in rows
-            ],
-            columns=["kind", "label", "module", "a_nodes", "b_nodes", "a_s", "b_s", "difference_s"],
-        )  # fmt: skip
+        names = ("kind", "label", "module", "a_nodes", "b_nodes", "a_s", "b_s", "difference_s")
+        return frame_of(rows, names)
 
     def __str__(self) -> str:
         way = "less" if self.difference_s < 0 else "more"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.analysis.flops.cost import Cost, Tensor, Unknown, Work
 from workbench.analysis.flops.elements import VIEWS, operations
 from workbench.analysis.flops.products import PRODUCTS
+from workbench.records.display import frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,15 +51,9 @@ class Costs:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per node: node, op_type, macs, flops, bytes_moved, intensity (operations a byte)."""
-        import pandas as pd
-
-        frame = pd.DataFrame(
-            [
-                (node.node, node.op_type, node.cost.macs, node.cost.flops, node.cost.bytes_moved)
-                for node in self.nodes
-            ],
-            columns=["node", "op_type", "macs", "flops", "bytes_moved"],
-        ).astype(dict.fromkeys(("macs", "flops", "bytes_moved"), "Int64"))
+        attributes = ("node", "op_type", "cost.macs", "cost.flops", "cost.bytes_moved")
+        whole = dict.fromkeys(("macs", "flops", "bytes_moved"), "Int64")
+        frame = frame_of(self.nodes, attributes).astype(whole)
         frame["intensity"] = frame["flops"] / frame["bytes_moved"].where(frame["bytes_moved"] > 0)
         return frame
 

@@ -11,6 +11,7 @@ from workbench.analysis.flops.shapes import profiled_shapes, stored_shapes
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.trace import SIGNED
 from workbench.analysis.profile.tree import Kind, node_name
+from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import in_mib
 
@@ -54,11 +55,11 @@ class MemoryRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per node, in the order of execution."""
-        import pandas as pd
-
-        names = ("position", "node", "op_type", "allocated_bytes", "temporary_bytes", "in_use_bytes",
-                 "held_bytes", "output_bytes", "live_bytes")  # fmt: skip
-        return pd.DataFrame({name: [getattr(node, name) for node in self.nodes] for name in names})
+        names = (
+            *("position", "node", "op_type", "allocated_bytes", "temporary_bytes", "in_use_bytes"),
+            *("held_bytes", "output_bytes", "live_bytes"),
+        )
+        return frame_of(self.nodes, names)
 
     def __str__(self) -> str:
         parts = (

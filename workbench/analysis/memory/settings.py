@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.analysis.profile.trace import SIGNED
 from workbench.config import Config
 from workbench.errors import BundleError
-from workbench.records.comparison import ComparisonRecord
+from workbench.records.comparison import ComparisonRecord, verdict_cells
+from workbench.records.display import frame_of
 from workbench.records.run import ProcessRecord, Run
 from workbench.text import in_mib
 
@@ -48,11 +49,9 @@ class MemorySettingsRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per setting."""
-        import pandas as pd
-
-        names = list(MemorySetting.__dataclass_fields__)
-        frame = pd.DataFrame([[getattr(row, name) for name in names] for row in self.rows], columns=names)
-        return frame.astype({name: "Int64" for name in names if name.endswith("_bytes")})
+        names = MemorySetting.__dataclass_fields__
+        sizes = [name for name in names if name.endswith("_bytes")]
+        return frame_of(self.rows, names).astype(dict.fromkeys(sizes, "Int64"))
 
     def __str__(self) -> str:
         base = self.rows[0]
@@ -89,7 +88,6 @@ def settings_seen(
     verdicts = {verdict.label: verdict for verdict in record.verdicts}
     rows = []
     for name, run, (peak, held) in zip(names, record.runs, arenas, strict=True):
-        verdict = verdicts.get(run.label)
         rows.append(
             MemorySetting(
                 name=name,
@@ -99,11 +97,8 @@ def settings_seen(
                 arena_peak_bytes=peak,
                 arena_held_bytes=held,
                 latency_s=run.latency.median_s,
-                verdict=None if verdict is None else verdict.kind,
-                ratio=None if verdict is None else verdict.ratio,
-                low=None if verdict is None else verdict.low,
-                high=None if verdict is None else verdict.high,
                 failure=None if run.failure is None else run.failure.problem,
+                **verdict_cells(verdicts.get(run.label)),
             )
         )
     return MemorySettingsRecord(model_name, tuple(rows))

@@ -10,6 +10,7 @@ from workbench.analysis.observe import PREPARED, REQUIRED, TOGETHER, Application
 from workbench.analysis.passes.missed import Missed, missed
 from workbench.analysis.passes.statistics import Statistics, statistics
 from workbench.analysis.provenance import Account, Change, Step, account
+from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import counted, shorten
 
@@ -79,17 +80,7 @@ class Passes:
 
     def missed_frame(self) -> pd.DataFrame:
         """One row an expected fusion that did not happen."""
-        import pandas as pd
-
-        columns = list(Missed.__dataclass_fields__)
-        rows = [
-            [
-                "; ".join(value) if isinstance(value := getattr(place, name), tuple) else value
-                for name in columns
-            ]
-            for place in self.missed
-        ]
-        return pd.DataFrame(rows, columns=columns)
+        return frame_of(self.missed, Missed.__dataclass_fields__)
 
 
 def in_words(change: Change) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from workbench.analysis.observe import Observation
 from workbench.analysis.provenance import Account
+from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 
 if TYPE_CHECKING:
@@ -50,10 +51,7 @@ class Statistics:
         return self.fused_nodes / self.optimized_nodes if self.optimized_nodes else None
 
     def ops_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        rows = [(count.op_type, count.before, count.after) for count in self.ops]
-        return pd.DataFrame(rows, columns=["op_type", "before", "after"])
+        return frame_of(self.ops, ("op_type", "before", "after"))
 
     def fusions_frame(self) -> pd.DataFrame:
         import pandas as pd

@@ -9,7 +9,7 @@ from workbench.analysis.graph import Graph
 from workbench.analysis.placement.prediction import CPU, predict
 from workbench.analysis.placement.records import Placement
 from workbench.errors import ConfigError
-from workbench.records.display import to_table
+from workbench.records.display import frame_of, to_table
 from workbench.records.tables import TABLE
 from workbench.text import counted
 
@@ -55,21 +55,9 @@ class PredictionCheck:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a node: node, op_type, predicted, actual, right, condition."""
-        import pandas as pd
-
-        rows = [
-            (
-                node.node,
-                node.op_type,
-                node.predicted,
-                node.actual,
-                node.is_right(self.provider),
-                node.condition,
-            )
-            for node in self.nodes
-        ]
-        columns = ["node", "op_type", "predicted", "actual", "right", "condition"]
-        return pd.DataFrame(rows, columns=columns)
+        frame = frame_of(self.nodes, ("node", "op_type", "predicted", "actual", "condition"))
+        frame.insert(4, "right", [node.is_right(self.provider) for node in self.nodes])
+        return frame
 
     def __str__(self) -> str:
         left = f"; {counted(self.not_compared, 'node')} not compared" if self.not_compared else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.analysis.placement.boundaries import Boundary
+from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import counted
 
@@ -132,22 +133,12 @@ class Placement:
 
     def to_frame(self) -> pd.DataFrame:
         """One row an optimized node: node, op_type, provider, partition, inserted, time_s, reason."""
-        import pandas as pd
-
-        rows = [
-            (node.node, node.op_type, node.provider, node.partition, node.inserted, node.time_s, node.reason)
-            for node in self.nodes
-        ]
-        columns = ["node", "op_type", "provider", "partition", "inserted", "time_s", "reason"]
-        return pd.DataFrame(rows, columns=columns).astype({"time_s": "float64"})
+        names = ("node", "op_type", "provider", "partition", "inserted", "time_s", "reason")
+        return frame_of(self.nodes, names, floats=("time_s",))
 
     def boundaries_frame(self) -> pd.DataFrame:
         """One row a tensor that crosses."""
-        import pandas as pd
-
-        columns = list(Boundary.__dataclass_fields__)
-        rows = [[getattr(boundary, name) for name in columns] for boundary in self.boundaries]
-        return pd.DataFrame(rows, columns=columns).astype({"size_bytes": "Int64"})
+        return frame_of(self.boundaries, Boundary.__dataclass_fields__).astype({"size_bytes": "Int64"})
 
 
 def _sum(timed: Sequence[PlacedNode | CompiledPart | UnmatchedTime]) -> float:

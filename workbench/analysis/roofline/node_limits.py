@@ -12,6 +12,7 @@ from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tables import node_table
 from workbench.analysis.roofline.peaks import PeakRow
 from workbench.errors import ProfileError
+from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import counted, in_ms
 
@@ -107,25 +108,8 @@ class RooflineRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """A row a node, slowest first, with what it could gain at the limit."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    "node": node.node,
-                    "op_type": node.op_type,
-                    "calls_per_run": node.calls_per_run,
-                    "time_s": node.time_s,
-                    "flops": node.flops,
-                    "bytes_moved": node.bytes_moved,
-                    "limit_s": node.limit_s,
-                    "bound": node.bound,
-                    "achieved": node.achieved,
-                    "could_gain_s": node.could_gain_s,
-                }
-                for node in sorted(self.nodes, key=lambda limit: -limit.time_s)
-            ]
-        )
+        slowest_first = sorted(self.nodes, key=lambda node: -node.time_s)
+        return frame_of(slowest_first, (*NodeLimit.__dataclass_fields__, "achieved", "could_gain_s"))
 
     def __str__(self) -> str:
         unknown_s = sum(node.time_s for node in self.unknown)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord
+from workbench.records.display import frame_of
 from workbench.records.run import Run
 from workbench.text import in_ms
 
@@ -50,23 +51,11 @@ class ThreadScalingRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per point: threads, spinning, latency_s, cpu_s, busy_threads, knee, failure."""
-        import pandas as pd
-
         knees = (self.knee(spinning=True), self.knee(spinning=False))
-        return pd.DataFrame(
-            [
-                {
-                    "threads": point.threads,
-                    "spinning": point.spinning,
-                    "latency_s": point.latency_s,
-                    "cpu_s": point.cpu_s,
-                    "busy_threads": point.busy_threads,
-                    "knee": point in knees,
-                    "failure": point.failure,
-                }
-                for point in self.points
-            ]
-        )
+        names = ("threads", "spinning", "latency_s", "cpu_s", "busy_threads", "failure")
+        frame = frame_of(self.points, names)
+        frame.insert(5, "knee", [point in knees for point in self.points])
+        return frame
 
     def __str__(self) -> str:
         return "; ".join(_sentence(self, spinning) for spinning in (True, False))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.tree import node_name
+from workbench.records.display import frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,10 +64,7 @@ class Sharing:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per node, with its `words`."""
-        import pandas as pd
-
-        names = (*NodeSharing.__dataclass_fields__, "words")
-        return pd.DataFrame({name: [getattr(node, name) for node in self.nodes] for name in names})
+        return frame_of(self.nodes, (*NodeSharing.__dataclass_fields__, "words"))
 
 
 def sharing_of(profile: Profile) -> Sharing:
