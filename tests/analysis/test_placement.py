@@ -11,8 +11,12 @@ from tests.analysis.conftest import Explain
 from tests.analysis.graphs import Draft, drafts, node
 from workbench.analysis.graph import Graph, TensorInfo
 from workbench.analysis.observe import Observation, Snapshot
-from workbench.analysis.placement import Placement, boundaries, partitions, place, predict, support_tables
-from workbench.analysis.provenance import account, steps_of
+from workbench.analysis.placement.partitions import boundaries, partitions
+from workbench.analysis.placement.prediction import predict
+from workbench.analysis.placement.records import Placement
+from workbench.analysis.placement.resolve import place
+from workbench.analysis.placement.support import support_tables
+from workbench.analysis.provenance.account import account, steps_of
 from workbench.errors import ConfigError
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.amount import amount
 from tests.analysis.graphs import REWRITES, Draft, drafts
 from workbench.analysis.graph import Graph
-from workbench.analysis.provenance import account, same_graph
-from workbench.analysis.provenance.account import FATES
+from workbench.analysis.provenance.account import FATES, account
+from workbench.analysis.provenance.same import same_graph
 
 PLANS = st.lists(st.tuples(st.sampled_from(REWRITES), st.integers(0, 1000)), min_size=0, max_size=8)
 

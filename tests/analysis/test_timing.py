@@ -12,7 +12,8 @@ from tests.analysis.graphs import node
 from tests.analysis.profile import traces
 from tests.models import tiny
 from workbench.analysis.graph import Graph
-from workbench.analysis.placement import Boundary, CompiledPart, PlacedNode, Placement
+from workbench.analysis.placement.partitions import Boundary
+from workbench.analysis.placement.records import CompiledPart, PlacedNode, Placement
 from workbench.analysis.placement.timing import with_profile
 from workbench.analysis.profile.session_profile import Profile, read_profile
 from workbench.api.explaining import explain

@@ -8,7 +8,7 @@ from tests.factories import comparisons, results
 from workbench import course
 from workbench.advisor.registry import rules
 from workbench.analysis.graph import read_graph
-from workbench.analysis.placement import predict_all
+from workbench.analysis.placement.prediction import predict_all
 from workbench.config import Config, StaticInt8
 from workbench.course.article import article_tables
 from workbench.diagnosis.records import Doctor, ProviderState, Survey

@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from tests.factories import comparisons, graphs, results
 from workbench import course
-from workbench.analysis.passes import Missed
+from workbench.analysis.passes.missed import Missed
 from workbench.course.exercise import OverBudget
 from workbench.course.fusion_checks import at_no_cost
 from workbench.course.fusion_levels import NOT_FIRED

@@ -13,7 +13,7 @@ from onnx import helper
 from tests.factories import comparisons, graphs
 from workbench import course
 from workbench.analysis.graph import read_graph
-from workbench.analysis.placement import predict, predict_all
+from workbench.analysis.placement.prediction import predict, predict_all
 from workbench.config import Config
 from workbench.records.machine import Gpu
 from workbench.results.comparison import Comparison

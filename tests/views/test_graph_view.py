@@ -11,7 +11,7 @@ from benchmarks.graphs import CPU, CUDA, explained, explained_of
 from tests.analysis.graphs import Draft, drafts
 from tests.factories.graphs import HOSTILE, empty, fused, graph, hostile, node, pane
 from workbench.analysis.graph import TensorInfo
-from workbench.analysis.placement import predict
+from workbench.analysis.placement.prediction import predict
 from workbench.views.columns import unpack
 from workbench.views.graph import graph_view
 from workbench.views.graph.making import links_of_two, optimized_pane

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
-from workbench.analysis.passes import FiredPass, Passes
+from workbench.analysis.passes.fired import FiredPass, Passes
 from workbench.config import Config
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.display import frame_of

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import BUDGET_S, Follow, Observation
-from workbench.analysis.passes import Passes, passes_of
+from workbench.analysis.passes.fired import Passes, passes_of
 from workbench.analysis.passes.statistics import fused_time_share
-from workbench.analysis.placement import Placement, place
+from workbench.analysis.placement.records import Placement
+from workbench.analysis.placement.resolve import place
 from workbench.analysis.placement.timing import with_profile
 from workbench.analysis.preparation import observe_prepared
-from workbench.analysis.provenance import Account, account, steps_of
-from workbench.analysis.provenance.account import FATES
+from workbench.analysis.provenance.account import FATES, Account, account, steps_of
 from workbench.config import Config
 from workbench.models import Model
 from workbench.records.display import frame_of

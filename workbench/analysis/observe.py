@@ -12,7 +12,7 @@ from typing import Any, Literal
 from onnx import ModelProto
 
 from workbench.analysis.graph import Graph, informed, name_nodes, read_graph, unnamed
-from workbench.analysis.provenance import same_graph
+from workbench.analysis.provenance.same import same_graph
 from workbench.analysis.shapes import with_shapes
 from workbench.analysis.weightless import write_weightless
 from workbench.background import in_background

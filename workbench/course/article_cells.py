@@ -9,7 +9,7 @@ from workbench.course.speed_and_accuracy import PrecisionRow
 from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
-    from workbench.analysis.placement import Predictions
+    from workbench.analysis.placement.prediction import Predictions
     from workbench.diagnosis.records import Doctor
     from workbench.results.accuracy import AccuracyTable
     from workbench.results.comparison import Comparison

@@ -10,7 +10,7 @@ from workbench.results.exportable import Exportable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.analysis.placement import Predictions
+    from workbench.analysis.placement.prediction import Predictions
     from workbench.figures.chart import Chart
 
 

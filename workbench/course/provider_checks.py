@@ -35,7 +35,7 @@ def loud_config(answer: Any) -> str | None:
 def joined_graph(answer: Any) -> str | None:
     """Check for the planted graph without the operator that splits it, with the same outputs."""
     from workbench.analysis.graph import read_graph
-    from workbench.analysis.placement import predict
+    from workbench.analysis.placement.prediction import predict
     from workbench.models import load
 
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from workbench.analysis.observe import PREPARED
-from workbench.analysis.passes import FiredPass
+from workbench.analysis.passes.fired import FiredPass
 from workbench.analysis.passes.fired import in_words
 from workbench.figures.chart import GREY, Axis, Chart, ChartRow, Look, Value, one_value, run_look, series_look
 from workbench.figures.palette import SOURCE
@@ -16,7 +16,7 @@ from workbench.text import counted
 if TYPE_CHECKING:
     from workbench.analysis.difference.files import FileDifference
     from workbench.analysis.explanation import Explained
-    from workbench.analysis.passes import Statistics
+    from workbench.analysis.passes.statistics import Statistics
 
 MOST_OPS = 20
 OTHERS, ALL = "all others", "all nodes"

@@ -6,16 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 from workbench.analysis.explanation import Explained, Provenance, explain
-from workbench.analysis.passes import Passes
-from workbench.analysis.placement import (
-    Placement,
-    Prediction,
-    PredictionCheck,
-    Predictions,
-    compare_prediction,
-    predict,
-    predict_all,
-)
+from workbench.analysis.passes.fired import Passes
+from workbench.analysis.placement.comparing import PredictionCheck, compare_prediction
+from workbench.analysis.placement.prediction import Prediction, Predictions, predict, predict_all
+from workbench.analysis.placement.records import Placement
 from workbench.analysis.placement.timing import sizes_of
 from workbench.analysis.profile.saved import record_of
 from workbench.analysis.profile.session_profile import Profile as Data

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.analysis.fidelity.intervals import MIN_ITEMS, RESAMPLES
 from workbench.analysis.fidelity.layer_groups import REST, LayerGroup
 from workbench.analysis.fidelity.sensitivity import Gain
-from workbench.analysis.provenance import Account
+from workbench.analysis.provenance.account import Account
 from workbench.analysis.slower.profiled_config import ProfiledConfig
 
 HOW = "estimated from profiles"

@@ -81,7 +81,7 @@ def _restored(
 
 def _enough(rows: Sequence[LayerSensitivity], whole_error: float | None, max_error: float) -> int:
     """Return how many of the worst to exclude for the squares of the rest to meet the budget; at least 1."""
-    return 1 if whole_error is None else max(1, _needed(rows, 0, whole_error, max_error))
+    return 1 if whole_error is None else max(1, _needed(rows, whole_error, max_error))
 
 
 def _more(
@@ -91,11 +91,11 @@ def _more(
     if error is None:
         return max(1, count)
     left = [row for row in rows if row.name in set(order[count:])]
-    return _needed(left, 0, error, max_error)
+    return _needed(left, error, max_error)
 
 
-def _needed(rows: Sequence[LayerSensitivity], count: int, error: float, max_error: float) -> int:
-    square = error**2
+def _needed(rows: Sequence[LayerSensitivity], error: float, max_error: float) -> int:
+    square, count = error**2, 0
     for row in sorted(rows, key=_worst_first):
         if square <= max_error**2:
             break

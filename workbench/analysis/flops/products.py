@@ -11,22 +11,16 @@ from workbench.analysis.flops.cost import Unknown, Work
 Count: TypeAlias = Callable[[Work], int]
 
 
-def _matmul(a: int = 0) -> Count:
-    def count(work: Work) -> int:
-        left = work.given(a)
-        flipped = len(left) > 1 and bool(work.attributes.get("transA"))
-        return prod(work.made()) * left[-2 if flipped else -1]
-
-    return count
+def _matmul(work: Work) -> int:
+    left = work.given(0)
+    flipped = len(left) > 1 and bool(work.attributes.get("transA"))
+    return prod(work.made()) * left[-2 if flipped else -1]
 
 
-def _by_attribute(name: str) -> Count:
-    def count(work: Work) -> int:
-        if name not in work.attributes:
-            raise Unknown
-        return prod(work.made()) * int(work.attributes[name])
-
-    return count
+def _blockwise(work: Work) -> int:
+    if "K" not in work.attributes:
+        raise Unknown
+    return prod(work.made()) * int(work.attributes["K"])
 
 
 def _conv(weight: int) -> Count:
@@ -59,9 +53,8 @@ def _multi_head(work: Work) -> int:
         return _scores(batch, length, length, heads * size, heads * size)
     batch, length, width = query
     key = work.given(1)
-    if len(key) == 4:  # batch, heads, length, size of a head
-        return _scores(batch, length, key[2], width, work.made()[-1])
-    return _scores(batch, length, key[1], width, work.made()[-1])
+    keys = key[2] if len(key) == 4 else key[1]  # batch, heads, length, size of a head; or without heads
+    return _scores(batch, length, keys, width, work.made()[-1])
 
 
 def _grouped_query(work: Work) -> int:
@@ -111,12 +104,11 @@ PRODUCTS: dict[str, Count] = {
     **dict.fromkeys(
         ("MatMul", "Gemm", "FusedMatMul", "TransposeMatMul", "FusedMatMulActivation", "FusedGemm",
          "MatMulInteger", "MatMulInteger16", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "QLinearMatMul",
-         "GemmFastGelu", "QGemm"),
-        _matmul(),
+         "GemmFastGelu", "QGemm", "MatMulFpQ4"),
+        _matmul,
     ),
-    "MatMulNBits": _by_attribute("K"),
-    "MatMulBnb4": _by_attribute("K"),
-    "MatMulFpQ4": _matmul(),
+    "MatMulNBits": _blockwise,
+    "MatMulBnb4": _blockwise,
     **dict.fromkeys(("Conv", "FusedConv", "ConvInteger", "NhwcFusedConv", "NhwcConv"), _conv(1)),
     "QLinearConv": _conv(3),
     "ConvTranspose": _conv_transpose,

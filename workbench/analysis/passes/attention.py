@@ -14,14 +14,8 @@ from workbench.analysis.graph import Graph, Node
 MOST_BETWEEN = 5  # nodes between the product of an attention and its Softmax
 LAST_OPSET = 12  # later masks are unsqueezed by an input; ORT 1.31 was seen to find no mask from 13 to 23
 KNOWN_BETWEEN = (("Div", "Add"), ("Div", "Where"), ("Where",))
-PASSED = (
-    "Transpose",
-    "Mul",
-    "Div",
-    "Identity",
-    "Sqrt",
-    "Cast",
-)  # between a product and what splits the heads
+# between a product and what splits the heads
+PASSED = ("Transpose", "Mul", "Div", "Identity", "Sqrt", "Cast")
 
 
 def attention(graph: Graph, keys: tuple[str, str, str]) -> str | None:
@@ -62,9 +56,9 @@ def _told(graph: Graph, product: Node, softmax: Node, after: Node) -> Iterator[s
 
 def _projection(graph: Graph, split: Node, what: str, roots: list[str]) -> Iterator[str]:
     """Check a projection: MatMul with constant weights, then Add of a constant bias, in this order."""
-    maker = _maker(graph, split.inputs[0])
+    maker = graph.producers.get(split.inputs[0])
     if maker is not None and maker.op_type == "Reshape":
-        maker = _maker(graph, maker.inputs[0])
+        maker = graph.producers.get(maker.inputs[0])
     if maker is not None and maker.op_type == "Gemm":
         yield (
             "MatMulAddFusion made a Gemm of the projections, because their dims are fixed, where it looks "
@@ -78,7 +72,7 @@ def _projection(graph: Graph, split: Node, what: str, roots: list[str]) -> Itera
         return
     product: Node | None = maker
     if maker.op_type == "Add":
-        first, second = (_maker(graph, name) for name in maker.inputs[:2])
+        first, second = (graph.producers.get(name) for name in maker.inputs[:2])
         if first is None or first.op_type != "MatMul":
             product = second if second is not None and second.op_type == "MatMul" else None
             yield f"the bias of the {what} stands first in its Add, where it looks for it second"
@@ -129,10 +123,6 @@ def _before(graph: Graph, name: str) -> Node | None:
             return None
         name = maker.inputs[0]
     return None
-
-
-def _maker(graph: Graph, name: str) -> Node | None:
-    return graph.producers.get(name)
 
 
 def _is_constant(graph: Graph, name: str) -> bool:

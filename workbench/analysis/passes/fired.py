@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from workbench.analysis.observe import PREPARED, REQUIRED, TOGETHER, Application, Observation
 from workbench.analysis.passes.missed import Missed, missed
 from workbench.analysis.passes.statistics import Statistics, statistics
-from workbench.analysis.provenance import Account, Change, Step, account
+from workbench.analysis.provenance.account import Account, Change, account
+from workbench.analysis.provenance.step import Step
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import counted, shorten

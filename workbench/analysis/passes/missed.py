@@ -8,11 +8,15 @@ from functools import cache
 
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import KERNELS, Observation
-from workbench.analysis.passes.patterns import Occurrence, occurrences
-from workbench.analysis.provenance import Account
+from workbench.analysis.passes.patterns import QDQ, Occurrence, occurrences
+from workbench.analysis.provenance.account import Account
 from workbench.config import shipped_passes
 
 MOST_REASONS = 3
+INTEGER_KERNELS = (
+    *("QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul", "QLinearAveragePool"),
+    *("MatMulIntegerToFloat", "MatMulNBits"),
+)
 # What it found, where it begins, and a fusion for one family of models that tries everywhere
 NO_REASON = ("Total ", "Matched ", "Start ", "Pass ", "Fused ", "MobileClip")
 
@@ -59,10 +63,9 @@ def _compiled(observation: Observation) -> set[str]:
 
 def is_fused(place: Occurrence, ends: list[set[str]], kinds: dict[str, str]) -> bool:
     """Return whether the nodes of a place ended in one node. `ends`: the optimized nodes of each of them."""
-    together = set.intersection(*ends)
-    if together:
+    if set.intersection(*ends):
         return True
-    return place.pattern == "QDQ to integer kernel" and any(kinds[key] in place.fused_ops for key in ends[-1])
+    return place.pattern == QDQ and any(kinds[key] in INTEGER_KERNELS for key in ends[-1])
 
 
 def _reason(place: Occurrence, observation: Observation) -> tuple[str | None, str | None]:

@@ -9,6 +9,7 @@ from workbench.analysis.graph import Graph, Node
 from workbench.analysis.passes.attention import attention
 from workbench.analysis.passes.conditions import half_first, is_constant, summands
 
+QDQ = "QDQ to integer kernel"
 ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "Clip", "HardSigmoid")
 
 
@@ -21,7 +22,6 @@ class Occurrence:
 
     pattern: str
     nodes: tuple[str, ...]
-    fused_ops: tuple[str, ...]  # any of them in the optimized graph means it worked
     passes: tuple[str, ...]  # that would have done it
     blocked: str | None
     later: Callable[[Graph], str | None] | None = None
@@ -48,7 +48,6 @@ def _attention(graph: Graph, node: Node) -> Occurrence | None:
     return Occurrence(
         "attention",
         keys,
-        ("Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention", "PackedAttention"),
         ("AttentionFusion", "GroupQueryAttentionFusion"),
         None,
         lambda basic: attention(basic, keys),
@@ -66,12 +65,6 @@ def _layer_norm(graph: Graph, node: Node) -> Occurrence | None:
     return Occurrence(
         "layer norm",
         (mean.key, root.key, node.key),
-        (
-            "LayerNormalization",
-            "SimplifiedLayerNormalization",
-            "SkipLayerNormalization",
-            "EmbedLayerNormalization",
-        ),
         ("LayerNormFusionL1", "LayerNormFusionL2", "SimplifiedLayerNormFusion"),
         None if scale else "no Mul with a scale follows the Div",
     )
@@ -86,13 +79,7 @@ def _gelu(graph: Graph, node: Node) -> Occurrence | None:
     if len(graph.readers.get(node.outputs[0], ())) > 1:
         blocked = "the Erf has more than one reader"
     nodes = tuple(part.key for part in (node, add, mul) if part)
-    return Occurrence(
-        "gelu",
-        nodes,
-        ("Gelu", "BiasGelu", "FastGelu", "QuickGelu"),
-        ("GeluFusionL1", "GeluFusionL2"),
-        blocked,
-    )
+    return Occurrence("gelu", nodes, ("GeluFusionL1", "GeluFusionL2"), blocked)
 
 
 def _skip_layer_norm(graph: Graph, node: Node) -> Occurrence | None:
@@ -106,7 +93,6 @@ def _skip_layer_norm(graph: Graph, node: Node) -> Occurrence | None:
     return Occurrence(
         "skip layer norm",
         (add.key, node.key),
-        ("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "EmbedLayerNormalization"),
         ("SkipLayerNormFusion", "EmbedLayerNormFusion"),
         blocked,
     )
@@ -118,7 +104,7 @@ def _conv_bn(graph: Graph, node: Node) -> Occurrence | None:
     )
     if conv is None or conv.op_type != "Conv":
         return None
-    return Occurrence("conv + batch norm", (conv.key, node.key), ("Conv", "FusedConv"), ("ConvBNFusion",),
+    return Occurrence("conv + batch norm", (conv.key, node.key), ("ConvBNFusion",),
                       _one_reader(graph, conv) or _constant_weight(graph, conv))  # fmt: skip
 
 
@@ -131,7 +117,7 @@ def _conv_activation(graph: Graph, node: Node) -> Occurrence | None:
     blocked = _one_reader(graph, conv)
     if node.op_type == "Clip" and any(name and not is_constant(graph, name) for name in node.inputs[1:]):
         blocked = "the bounds of the Clip are no constants"
-    return Occurrence("conv + activation", (conv.key, node.key), ("Conv", "FusedConv"),
+    return Occurrence("conv + activation", (conv.key, node.key),
                       ("ConvActivationFusion", "NchwcTransformer"), blocked)  # fmt: skip
 
 
@@ -140,7 +126,7 @@ def _silu(graph: Graph, node: Node) -> Occurrence | None:
         return None
     mul = next(reader for reader in graph.readers[node.outputs[0]] if node.inputs[0] in reader.inputs)
     readers = len(graph.readers[node.outputs[0]])
-    return Occurrence("silu", (node.key, mul.key), ("QuickGelu",), ("QuickGeluFusion",),
+    return Occurrence("silu", (node.key, mul.key), ("QuickGeluFusion",),
                       f"{node.key} has {readers} readers" if readers > 1 else None)  # fmt: skip
 
 
@@ -165,10 +151,7 @@ def _qdq(graph: Graph, node: Node) -> Occurrence | None:
     if after is None and node.op_type != "MatMul":
         blocked = "no QuantizeLinear follows"
     nodes = (*(maker.key for maker in makers if maker), node.key, *((after.key,) if after else ()))
-    return Occurrence("QDQ to integer kernel", nodes,
-                      ("QLinearConv", "QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul",
-                       "QLinearAveragePool", "MatMulIntegerToFloat", "MatMulNBits"),
-                      ("QDQSelectorActionTransformer",), blocked)  # fmt: skip
+    return Occurrence(QDQ, nodes, ("QDQSelectorActionTransformer",), blocked)
 
 
 _FINDERS: tuple[Callable[[Graph, Node], Occurrence | None], ...] = (

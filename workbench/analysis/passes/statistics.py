@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from workbench.analysis.observe import Observation
-from workbench.analysis.provenance import Account
+from workbench.analysis.provenance.account import Account
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 

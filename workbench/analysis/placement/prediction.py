@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import KERNELS
-from workbench.analysis.placement.boundaries import Boundary, boundaries
 from workbench.analysis.placement.checks import reliability, share_right
-from workbench.analysis.placement.partitions import partitions, units
+from workbench.analysis.placement.partitions import Boundary, boundaries, partitions, units
 from workbench.analysis.placement.support import SupportTable, support_tables
 from workbench.errors import ConfigError
 from workbench.records.display import to_table

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from workbench.analysis.placement.boundaries import Boundary
+from workbench.analysis.placement.partitions import Boundary
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import counted

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.analysis.graph import Graph
 from workbench.analysis.observe import KERNELS, Observation
-from workbench.analysis.placement.boundaries import boundaries
-from workbench.analysis.placement.partitions import partitions
-from workbench.analysis.placement.reasons import Reasons
+from workbench.analysis.placement.partitions import boundaries, partitions
 from workbench.analysis.placement.records import CompiledPart, PlacedNode, Placement
-from workbench.analysis.provenance import Account, Step, carried
+from workbench.analysis.provenance.account import Account, carried
+from workbench.analysis.provenance.step import Step
 
 # Nodes that ORT puts between partitions, types and layouts: shown apart, since no model asks for them.
 TRANSFER = frozenset({"MemcpyFromHost", "MemcpyToHost", "Cast", "ReorderInput", "ReorderOutput"})
+_QUOTES = r"[\s\[\]'\"`:,;()]"
+_LISTED = re.compile(r"Op type: (\S+)|OpType[: ]+(\S+)|Operator type: \[(\S+?)\]")
 
 
 def place(
@@ -27,13 +29,13 @@ def place(
     partition = partitions(graph, providers | part_of)
     not_loaded = _not_loaded(observation, requested)
     carriers = {node.node for node in account.optimized if node.inserted or not node.sources}
-    reasons = Reasons(requested, observation.providers, dict(not_loaded), observation.left)
+    reasons = _reasons(graph, providers, requested, dict(not_loaded), observation.left)
     return Placement(
         nodes=tuple(
             PlacedNode(
                 node.key, node.kind, providers[node.key], partition[node.key],
                 inserted=node.op_type in TRANSFER and node.key in carriers,
-                reason=reasons.of(node, providers[node.key]),
+                reason=reasons.get(node.key),
             )
             for node in graph.nodes
         ),
@@ -59,6 +61,38 @@ def _compiled(observation: Observation, graph: Graph) -> tuple[CompiledPart, ...
         for provider, nodes in observation.assignment
         if provider not in KERNELS
     )
+
+
+def _reasons(
+    graph: Graph,
+    providers: Mapping[str, str | None],
+    requested: Sequence[str],
+    not_loaded: Mapping[str, str],
+    left: Iterable[str],
+) -> dict[str, str]:
+    """Return why a node did not get the first provider, in the words of ORT and providers about such nodes.
+
+    A node on the first provider, or on a provider that is not known, has no reason.
+    """
+    if not requested:
+        return {}
+    first = requested[0]
+    by_name: dict[str, str] = {}
+    by_op: dict[str, str] = {}
+    for text in left:
+        for word in filter(None, re.split(_QUOTES, text)):
+            by_name.setdefault(word, text)
+        if match := _LISTED.search(text):
+            by_op.setdefault(next(word for word in match.groups() if word), text)
+    general = f"{first} did not take it, and neither it nor ORT says why"
+    if first in not_loaded:
+        by_name, by_op = {}, {}
+        general = f"{first} did not load: {not_loaded[first].splitlines()[0]}"
+    return {
+        node.key: by_name.get(node.name) or by_op.get(node.op_type) or general
+        for node in graph.nodes
+        if providers[node.key] not in (first, None)
+    }
 
 
 def _providers(observation: Observation, steps: Sequence[Step]) -> dict[str, str | None]:
@@ -105,9 +139,8 @@ def _settle_transfers(graph: Graph, providers: dict[str, str | None]) -> None:
 
 
 def _not_loaded(observation: Observation, requested: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    missing = [name for name in requested if name not in observation.providers]
     rows = []
-    for name in missing:
+    for name in (name for name in requested if name not in observation.providers):
         short = name.removesuffix("ExecutionProvider")
         messages = [line for line in observation.warnings if short.casefold() in line.casefold()]
         rows.append((name, "\n".join(messages) or "ORT left it out without a word"))

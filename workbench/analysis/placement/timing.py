@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.analysis.flops.cost import Tensor
 from workbench.analysis.graph import Graph, Node
@@ -15,68 +15,51 @@ from workbench.analysis.profile.tree import Kind, node_name
 _NUMBER = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeTime:
-    """A node or a compiled part as the profiler saw it, in the order in which they first ran."""
-
-    name: str
-    provider: str | None
-    time_s: float  # its own, of one run: a share of `Profile.run_s`
-
-
-def node_times(profile: Profile) -> tuple[NodeTime, ...]:
-    """Return the time of everything that ran, nodes in bodies included."""
+def _event_times(profile: Profile) -> tuple[UnmatchedTime, ...]:
+    """Return the own time in a run of each node and compiled part, in the order in which they first ran."""
     steady, times_s = profile.steady, profile.node_times_s()
     providers: dict[str, str | None] = {}
     nodes = [int(event) for event in steady.events if steady.tree.kind[event] == Kind.NODE]
     for event in sorted(nodes, key=lambda event: float(steady.trace.start_us[event])):
         call = steady.trace.call_of(event)
         providers.setdefault(node_name(steady.trace.name_of(event)), call.provider if call else None)
-    return tuple(NodeTime(name, provider, times_s[name]) for name, provider in providers.items())
+    return tuple(UnmatchedTime(name, provider, times_s[name]) for name, provider in providers.items())
 
 
 def with_profile(placement: Placement, graph: Graph, profile: Profile) -> Placement:
     """Return the placement with times of nodes and compiled parts, and sizes of what crossed."""
-    ran = node_times(profile)
     keys: dict[str, list[str]] = {}
     for node in graph.nodes:
         keys.setdefault(node.name, []).append(node.key)
     times_s: dict[str, float] = {}
-    others: list[NodeTime] = []
-    for timed in ran:
+    others: list[UnmatchedTime] = []
+    for timed in _event_times(profile):
         matching = keys.get(timed.name, [])
         if len(matching) == 1:  # several nodes of one name cannot be told apart
             times_s[matching[0]] = timed.time_s
         else:
             others.append(timed)
     compiled = _compiled(placement.compiled, others)
-    placed = {timed.name for pairs in compiled.values() for timed in pairs}
     sizes = sizes_of(graph, profile)
     return replace(
         placement,
         nodes=tuple(replace(node, time_s=times_s.get(node.node)) for node in placement.nodes),
         compiled=tuple(
-            replace(
-                part, time_s=sum(timed.time_s for timed in compiled[index]) if index in compiled else None
-            )
+            replace(part, time_s=compiled[index].time_s if index in compiled else None)
             for index, part in enumerate(placement.compiled)
         ),
         boundaries=tuple(
             replace(boundary, size_bytes=sizes.get(boundary.tensor, boundary.size_bytes))
             for boundary in placement.boundaries
         ),
-        unplaced=tuple(
-            UnmatchedTime(timed.name, timed.provider, timed.time_s)
-            for timed in others
-            if timed.name not in placed
-        ),
+        unplaced=tuple(timed for timed in others if timed not in compiled.values()),
         profiled=True,
     )
 
 
-def _compiled(parts: tuple[CompiledPart, ...], others: Iterable[NodeTime]) -> dict[int, tuple[NodeTime, ...]]:
+def _compiled(parts: tuple[CompiledPart, ...], others: Iterable[UnmatchedTime]) -> dict[int, UnmatchedTime]:
     """Join events to compiled parts: both are in the order in which the provider compiled them."""
-    times_of: dict[int, tuple[NodeTime, ...]] = {}
+    times_of: dict[int, UnmatchedTime] = {}
     for provider in dict.fromkeys(part.provider for part in parts):
         mine = [index for index, part in enumerate(parts) if part.provider == provider]
         ran = [timed for timed in others if timed.provider == provider]
@@ -84,7 +67,7 @@ def _compiled(parts: tuple[CompiledPart, ...], others: Iterable[NodeTime]) -> di
             numbers = [tuple(int(text) for text in _NUMBER.findall(timed.name)[-1:]) for timed in ran]
             if len({*numbers}) == len(ran) and all(numbers):
                 ran = [timed for _, timed in sorted(zip(numbers, ran, strict=True), key=lambda pair: pair[0])]
-            times_of |= {index: (timed,) for index, timed in zip(mine, ran, strict=True)}
+            times_of |= zip(mine, ran, strict=True)
     return times_of
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from workbench.analysis.profile.trace import ABSENT, ArenaState, NodeCall, Shape
+from workbench.analysis.profile.trace import ArenaState, NodeCall, Shape
 
 LARGEST = 1 << 63  # what a column can hold
 
@@ -31,23 +31,15 @@ def packed(values: array[Any]) -> Any:
 
 def call_row(values: tuple[Any, ...]) -> NodeCall:
     """Make a call of op type, provider, four numbers as ORT writes them, and the shapes as JSON."""
-    op_type, provider, index, activations, output, parameters, both = values
-    inputs, outputs = orjson.loads(both)
-    return NodeCall(
-        text(op_type),
-        text(provider),
-        number(index),
-        number(activations),
-        number(output),
-        number(parameters),
-        shapes(inputs),
-        shapes(outputs),
-    )
+    op_type, provider, *numbers, both = values
+    index, activations, output, parameters = map(number, numbers)
+    inputs, outputs = map(shapes, orjson.loads(both))
+    return NodeCall(text(op_type), text(provider), index, activations, output, parameters, inputs, outputs)
 
 
 def arena_row(values: Iterable[Any]) -> ArenaState:
     """Make an arena state of the texts that ORT writes."""
-    return ArenaState(*(number(value) for value in values))
+    return ArenaState(*map(number, values))
 
 
 def number(value: Any) -> int | None:
@@ -82,6 +74,3 @@ def shapes(value: Any) -> tuple[Shape, ...] | None:
 
 def as_json(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-
-
-__all__ = ["ABSENT", "Table", "arena_row", "as_json", "call_row", "number", "packed", "shapes", "text"]

@@ -16,8 +16,8 @@ import numpy as np
 import orjson
 
 from workbench.analysis.profile.chunks import Reading, batches
-from workbench.analysis.profile.interning import ABSENT, Table, arena_row, as_json, call_row, number, packed
-from workbench.analysis.profile.trace import Scheduling, Trace
+from workbench.analysis.profile.interning import Table, arena_row, as_json, call_row, number, packed
+from workbench.analysis.profile.trace import ABSENT, Scheduling, Trace
 from workbench.errors import ProfileError
 
 MAX_EVENTS = 8_000_000  # eight times ORT's own cap; about 600 MB of columns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,7 +18,6 @@ class Step:
     sources: dict[str, frozenset[str]]
     lost: dict[str, Lost]
     inserted: frozenset[str]  # put in by ORT to carry a value; they do no source node's work
-    untraced: frozenset[str]
     removed: tuple[str, ...]
     added: tuple[str, ...]
     rewired: tuple[str, ...]  # the same node, reading other tensors or with other attributes
@@ -29,7 +27,6 @@ def trace_step(before: Graph, after: Graph) -> Step:
     """Compare two graphs of one model, of which the second came from the first by one pass."""
     tracer = _Tracer(pair(before, after))
     tracer.claim()
-    tracer.settle_lost()
     return tracer.step()
 
 
@@ -71,13 +68,14 @@ class _Tracer:
             if any(self.pairing.known(name) for name in node.outputs) or node.key in self.inserted:
                 continue
             meanings = [self.pairing.known(name) for name in node.reads]
+            known = set(meanings)
             first = next((name for name in meanings if name in self.before.readers), None)
             if first is None:
                 continue
             alike = [
                 candidate
                 for candidate in self.before.readers[first]
-                if candidate.op_type == node.op_type and _reads(candidate, meanings)
+                if candidate.op_type == node.op_type and not known.isdisjoint(candidate.reads)
             ]
             gone = [candidate for candidate in alike if candidate.key in self.gone]
             if len(gone) == 1:
@@ -185,11 +183,6 @@ class _Tracer:
             name in self.results for name in old.outputs
         )
 
-    def settle_lost(self) -> None:
-        for old in reversed(self.before.nodes):
-            if old.key in self.gone and old.key not in self.claimed:
-                self.lost[old.key] = self._lost(old)
-
     def _lost(self, old: Node) -> Lost:
         if old.key in self.passed_over:
             return "eliminated"
@@ -250,6 +243,9 @@ class _Tracer:
         return not self.fed.isdisjoint(old.reads)
 
     def step(self) -> Step:
+        for old in reversed(self.before.nodes):
+            if old.key in self.gone and old.key not in self.claimed:
+                self.lost[old.key] = self._lost(old)
         sources = {key: frozenset(origins) for key, origins in self.sources.items()}
         rewired = []
         for key, old in self.pairing.same.items():
@@ -262,16 +258,7 @@ class _Tracer:
             sources=sources,
             lost=self.lost,
             inserted=frozenset(self.inserted),
-            untraced=frozenset(
-                key for key, origins in sources.items() if not origins and key not in self.inserted
-            ),
-            removed=tuple(key for key in self.gone),
+            removed=tuple(self.gone),
             added=tuple(node.key for node in self.added),
             rewired=tuple(rewired),
         )
-
-
-def _reads(node: Node, meanings: Iterable[str | None]) -> bool:
-    """Return whether a node reads any of the known counterparts."""
-    known = set(meanings)
-    return sum(name in known for name in node.reads) >= 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.analysis.profile.session_profile import Profile
+from workbench.analysis.profile.trace import Scheduling
 from workbench.analysis.profile.tree import node_name
 from workbench.records.display import frame_of
 
@@ -71,39 +72,25 @@ def sharing_of(profile: Profile) -> Sharing:
     """Sum the statistics by node; ORT writes them for parallel sections of 1 µs and more."""
     trace = profile.trace
     counted = set(profile.measured.events.tolist())
-    sums: dict[str, list[float]] = {}
-    kinds: dict[str, str | None] = {}
+    by_node: dict[str, list[Scheduling]] = {}
     for record in trace.scheduling:
-        if record.event not in counted:
-            continue
-        name = node_name(trace.name_of(record.event))
-        call = trace.call_of(record.event)
-        kinds[name] = None if call is None else call.op_type
-        row = sums.setdefault(name, [0.0] * 7)
-        duration = float(trace.duration_us[record.event])
-        helping = sum(1 for count in record.others_ran if count > 0)
-        new = (
-            1,
-            duration,
-            record.run_us,
-            record.wait_us,
-            record.distribute_us,
-            len(record.others_ran),
-            helping,
+        if record.event in counted:
+            by_node.setdefault(node_name(trace.name_of(record.event)), []).append(record)
+    nodes = []
+    for name, records in by_node.items():
+        call = trace.call_of(records[-1].event)
+        helping = [count > 0 for record in records for count in record.others_ran]
+        nodes.append(
+            NodeSharing(
+                node=name,
+                op_type=None if call is None else call.op_type,
+                calls=len(records),
+                time_s=sum(float(trace.duration_us[record.event]) for record in records) / 1e6,
+                run_s=sum(record.run_us for record in records) / 1e6,
+                wait_s=sum(record.wait_us for record in records) / 1e6,
+                distribute_s=sum(record.distribute_us for record in records) / 1e6,
+                helpers=round(len(helping) / len(records)),
+                helped=sum(helping) / len(helping) if helping else None,
+            )
         )
-        sums[name] = [old + more for old, more in zip(row, new, strict=True)]
-    nodes = [
-        NodeSharing(
-            node=name,
-            op_type=kinds[name],
-            calls=int(calls),
-            time_s=time / 1e6,
-            run_s=run / 1e6,
-            wait_s=wait / 1e6,
-            distribute_s=distribute / 1e6,
-            helpers=round(turns / calls),
-            helped=helping / turns if turns else None,
-        )
-        for name, (calls, time, run, wait, distribute, turns, helping) in sums.items()
-    ]
     return Sharing(tuple(sorted(nodes, key=lambda node: -node.time_s)))

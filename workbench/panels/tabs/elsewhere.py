@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from workbench.analysis.placement import Prediction
 from workbench.analysis.placement.checks import reliability
+from workbench.analysis.placement.prediction import Prediction
 from workbench.figures.palette import style_of_provider
 from workbench.panels import widgets as W
 from workbench.panels.badges import link_badges

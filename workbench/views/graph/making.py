@@ -7,8 +7,9 @@ from typing import Any
 
 from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, Node
-from workbench.analysis.placement import Prediction
-from workbench.analysis.provenance import Account, account, same_graph
+from workbench.analysis.placement.prediction import Prediction
+from workbench.analysis.provenance.account import Account, account
+from workbench.analysis.provenance.same import same_graph
 from workbench.views.graph.pane import GraphRow, Pane, pane_of, shape_text
 from workbench.views.graph.scopes import common_path, paths_of
 

@@ -23,7 +23,7 @@ from workbench.views.graph.words import sentence
 
 if TYPE_CHECKING:
     from workbench.analysis.explanation import Explained
-    from workbench.analysis.placement import Prediction
+    from workbench.analysis.placement.prediction import Prediction
     from workbench.figures.scene import Scene
 
 ColorBy = Literal["provider", "time", "memory", "fate", "op"]
