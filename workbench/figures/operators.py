@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from workbench.analysis.observe import PREPARED
-from workbench.analysis.passes.fired import FiredPass
-from workbench.analysis.passes.fired import in_words
+from workbench.analysis.passes.fired import FiredPass, in_words
 from workbench.figures.chart import GREY, Axis, Chart, ChartRow, Look, Value, one_value, run_look, series_look
 from workbench.figures.palette import SOURCE
 from workbench.figures.words import op_name
