@@ -16,7 +16,7 @@ from workbench.analysis.weightless import HOLES, write_weightless
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.models import Model
-from workbench.worker.passlog import names_applications, read_passes, read_results
+from workbench.worker.passlog import names_applications, read_passes, read_results, without_colors
 
 
 def test_bodies_see_what_is_outside_and_keep_their_names_apart() -> None:
@@ -112,14 +112,16 @@ def test_no_time_for_snapshots_is_said_and_the_end_is_still_ort_s(tmp_path: Path
     assert any(node.op_type == "BiasGelu" for node in observation.final.nodes)
 
 
-LOG = """
+LOG = without_colors(
+    """
 2026-11-21 08:00:00.1 [V:onnxruntime:, graph_transformer_mgr.cc:35 ApplyTransformers] Applying 2 graph transformer(s) for level 2 for up to 10 step(s).
 2026-11-21 08:00:00.1 [V:onnxruntime:, graph_transformer_mgr.cc:55 ApplyTransformers] Applying graph transformer AttentionFusion on step 1.
 \x1b[0;93m2026-11-21 08:00:00.1 [V:onnxruntime:, attention_fusion.cc:9 Fuse] no path to v\x1b[m
 2026-11-21 08:00:00.1 [I:onnxruntime:, graph_transformer.cc:15 Apply] GraphTransformer AttentionFusion modified: 0 with status: OK
 2026-11-21 08:00:00.1 [V:onnxruntime:, graph_transformer_mgr.cc:55 ApplyTransformers] Applying graph transformer GeluFusionL2 on step 1.
 2026-11-21 08:00:00.1 [I:onnxruntime:, graph_transformer.cc:15 Apply] GraphTransformer GeluFusionL2 modified: 1 with status: OK
-""".splitlines()  # noqa: E501
+"""  # noqa: E501
+).splitlines()
 
 
 def test_the_log_tells_what_fired_and_what_was_said() -> None:

@@ -42,5 +42,5 @@ def test_above_the_bound_weights_lie_beside_the_graph(
     files.save(doubled(), str(path))
     assert (tmp_path / files.DATA).exists() == beside
     assert files.has_external(str(path)) == beside
-    (tensor,) = files.load(str(path)).graph.initializer
+    (tensor,) = onnx.load(path).graph.initializer
     np.testing.assert_array_equal(numpy_helper.to_array(tensor), VALUES)

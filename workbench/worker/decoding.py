@@ -49,19 +49,20 @@ class Decoder:
         Each step is timed from its feed to its outputs, without the choice of the token.
         """
         steps, picked, kept = array("q"), [], []
-        sequence, cache = list(prompt), self._first_cache()
+        sequence, cache = list(prompt), [self._empty[cache["past"]] for cache in self._caches]
         step = self._copied if self._device is None else self._bound
         for number in range(count):
             fresh = sequence if not self._caches or number == 0 else sequence[-1:]
             start = self._clock()
             logits, cache = step(fresh, len(sequence), cache)
             steps.append(self._clock() - start)
-            last = self._last(logits)
+            last = np.asarray(_array(logits)[0, -1], np.float32)
             picked.append(int(last.argmax()))
             if keep_logits:
                 kept.append(last)
             sequence.append(picked[-1] if given is None else given[number])
-        return {"steps": steps, "picked": picked, "logits": kept, "cache_bytes": self._bytes(cache)}
+        cache_bytes = sum(_array(value).nbytes for value in cache)
+        return {"steps": steps, "picked": picked, "logits": kept, "cache_bytes": cache_bytes}
 
     def _feed(self, fresh: list[int], total: int) -> dict[str, Any]:
         names, past = self._names, total - len(fresh)
@@ -82,9 +83,6 @@ class Decoder:
 
     def _array(self, key: str, values: Any) -> Any:
         return np.ascontiguousarray(values, self._dtypes[self._names[key]])
-
-    def _first_cache(self) -> list[Any]:
-        return [self._empty[cache["past"]] for cache in self._caches]
 
     def _copied(self, fresh: list[int], total: int, cache: list[Any]) -> tuple[Any, list[Any]]:
         feed = self._feed(fresh, total)
@@ -108,12 +106,7 @@ class Decoder:
         logits, *presents = binding.get_outputs()
         return logits, presents
 
-    @staticmethod
-    def _last(logits: Any) -> Any:
-        """Return the logits of the last token."""
-        values = logits if isinstance(logits, np.ndarray) else logits.numpy()
-        return np.asarray(values[0, -1], np.float32)
 
-    @staticmethod
-    def _bytes(cache: list[Any]) -> int:
-        return sum(value.nbytes if isinstance(value, np.ndarray) else value.numpy().nbytes for value in cache)
+def _array(value: Any) -> Any:
+    """Return a copied or bound output as an array."""
+    return value if isinstance(value, np.ndarray) else value.numpy()

@@ -16,10 +16,9 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
-from workbench.errors import Cancelled
+from workbench.background import check_cancel
 from workbench.worker.launch import Process, Worker, command, environment
 
 START_S = 120.0  # importing onnxruntime from a slow disk
@@ -45,13 +44,8 @@ class ForkServers:
     ) -> Worker:
         """Start a worker."""
         server = self._server(folder, python)
-        return Worker(
-            folder,
-            name=name,
-            python=python,
-            memory_bytes=memory_bytes,
-            spawn=None if server is None else server.spawn,
-        )
+        spawn = None if server is None else server.spawn
+        return Worker(folder, name=name, python=python, memory_bytes=memory_bytes, spawn=spawn)
 
     def _server(self, folder: Path, python: str) -> ForkServer | None:
         server = self._servers.get(python)
@@ -65,9 +59,7 @@ class ForkServers:
     def __enter__(self) -> ForkServers:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for server in self._servers.values():
             if server is not None:
                 server.close()
@@ -113,8 +105,7 @@ class ForkServer:
         """Wait for the imports; return whether workers can be forked."""
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
-            if cancel is not None and cancel.is_set():
-                raise Cancelled("stopped on request", "start it again when you want the answer")
+            check_cancel(cancel)
             if _is_readable(self._channel, _POLL_S):
                 answer = self._answer()
                 return answer is not None and answer.get("can_fork") is True

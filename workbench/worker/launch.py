@@ -12,10 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Protocol, TypeAlias
 
-from workbench.errors import Cancelled, RunFailed, WorkerError
+from workbench.background import check_cancel
+from workbench.errors import RunFailed, WorkerError
 from workbench.worker import endings, freezing, log, memory
 from workbench.worker.folder import WorkerFolder, no_room
 from workbench.worker.protocol import Message, ProtocolError, read_message, write_message
@@ -148,12 +148,13 @@ class Worker:
             return
         self.kill()
         self._process.wait()
-        if self._process.stdin is not None:
-            _close(self._process.stdin)
+        with contextlib.suppress(OSError):  # the child is gone, and the unsent bytes with it
+            if self._process.stdin is not None:
+                self._process.stdin.close()
         if self._listener.ident is not None:
             self._listener.join(_LAST_WORDS_S)  # closes stdout, which a fork outside the group may hold
         elif self._process.stdout is not None:
-            _close(self._process.stdout)
+            self._process.stdout.close()
         self._last_log = self.log_text()
         with contextlib.suppress(PermissionError):  # Windows removes no file that a helper holds open
             self.log_path.unlink(missing_ok=True)
@@ -162,9 +163,7 @@ class Worker:
     def __enter__(self) -> Worker:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _spawn(self) -> Process:
@@ -179,10 +178,9 @@ class Worker:
                 raise self._unstartable(error) from error
 
     def _new_interpreter(self, log_file: BinaryIO) -> Process:
+        module = ("child",) if self._engine is None else ("engine_child", self._engine)
         return subprocess.Popen(
-            command(self._python, "child")
-            if self._engine is None
-            else command(self._python, "engine_child", self._engine),
+            command(self._python, *module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log_file,
@@ -211,8 +209,7 @@ class Worker:
     def _wait(self, stage: str, timeout_s: float, cancel: threading.Event | None) -> Message:
         deadline = time.monotonic() + timeout_s
         while True:
-            if cancel is not None and cancel.is_set():
-                raise Cancelled("stopped on request", "start it again when you want the answer")
+            check_cancel(cancel)
             try:
                 answer = self._answers.get(timeout=_POLL_S)
             except queue.Empty:
@@ -285,13 +282,6 @@ def environment(folder: Path) -> dict[str, str]:
     except OSError as error:
         raise no_room(error, temporary_file=True) or error from error
     return {**os.environ, **_NO_TELEMETRY, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
-
-
-def _close(stream: BinaryIO | Any) -> None:
-    try:
-        stream.close()
-    except OSError:  # the child is gone, and the unsent bytes with it
-        return
 
 
 __all__ = ["RunFailed", "Worker", "WorkerFolder", "call_job"]

@@ -50,14 +50,13 @@ class _Sums:
     def __init__(self) -> None:
         self.signal = self.noise = 0.0
         self.rounded: list[float] | None = None  # signal and noise of this tensor's own rounding
-        self.low, self.high, self.square, self.count = math.inf, -math.inf, 0.0, 0
+        self.low, self.high, self.count = math.inf, -math.inf, 0
         self.usual = 0.0  # the 99.9th percentile of the magnitudes, the largest of any item
 
     def add(self, ours: Any, theirs: Any) -> None:
         signal, noise = _both(ours, theirs)
         self.signal += signal
         self.noise += noise
-        self.square += signal
         self.count += ours.size
         if ours.size:
             self.low, self.high = min(self.low, float(ours.min())), max(self.high, float(ours.max()))
@@ -79,7 +78,7 @@ class _Sums:
             "low": self.low if known else None,
             "high": self.high if known else None,
             "usual": self.usual if known else None,
-            "rms": math.sqrt(self.square / self.count) if self.count else None,
+            "rms": math.sqrt(self.signal / self.count) if self.count else None,
             "elements": self.count,
         }
 
@@ -153,9 +152,8 @@ def _add_blockwise(path: Path, large: bool) -> None:
     """Add outputs of MatMulNBits: ONNX does not infer their types, so ORT's tool omits them."""
     model = onnx.load(path)
     there = {output.name for output in model.graph.output}
-    nodes = [node for node in model.graph.node if node.op_type == "MatMulNBits"]
     added = False
-    for node in nodes:
+    for node in [node for node in model.graph.node if node.op_type == "MatMulNBits"]:
         name = node.output[0]
         if name in there or name + SAVED in there:
             continue

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from workbench.records.run import LogLine
 from workbench.text import printable
+from workbench.worker.passlog import without_colors
 
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ORT_LINE = re.compile(
     r"^(?:\S+ \S+ )?\[(?P<severity>[VIWEF]):[^\]]*?\] ?(?P<message>.*)$"
 )  # 2026-11-21 07:43:50.12 [W:onnxruntime:Default, file.cc:12 Function] text
@@ -29,7 +29,7 @@ def read_bounded(path: Path) -> str:
             file.seek(size - TAIL_BYTES)
             cut = size - HEAD_BYTES - TAIL_BYTES
             raw = head + f"\n… {cut} bytes left out …\n".encode() + file.read()
-    text = _COLOUR.sub("", raw.decode("utf-8", "replace"))
+    text = without_colors(raw.decode("utf-8", "replace"))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join(printable(line, keep="\t") for line in lines)
 
@@ -41,10 +41,8 @@ def parse(text: str) -> list[LogLine]:
         if not line.strip():
             continue
         match = _ORT_LINE.match(line)
-        if match:
-            lines.append(LogLine(match["severity"], match["message"][:MAX_LINE]))
-        else:
-            lines.append(LogLine("", line[:MAX_LINE]))
+        severity, message = (match["severity"], match["message"]) if match else ("", line)
+        lines.append(LogLine(severity, message[:MAX_LINE]))
     return lines
 
 

@@ -1,9 +1,9 @@
-"""Readers of ORT's verbose log: the effect and messages of each graph transformer. Standard library only."""
+"""Readers of ORT's verbose log, without colors: the effect and messages of each graph transformer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -26,26 +26,18 @@ def read_passes(lines: Iterable[str]) -> list[dict[str, Any]]:
     passes: list[dict[str, Any]] = []
     level = 0
     current: dict[str, Any] | None = None
-    for line in _clean(lines):
+    for line in lines:
         if match := _LEVEL.search(line):
             level = int(match[1])
         elif match := _APPLYING.search(line):
-            current = {
-                "level": level,
-                "step": int(match[2]),
-                "name": match[1],
-                "fired": False,
-                "said": [],
-            }
+            current = {"level": level, "step": int(match[2]), "name": match[1], "fired": False, "said": []}
             passes.append(current)
         elif match := _DONE.search(line):
             if current is not None and current["name"] == match[1]:
                 current["fired"] = match[2] == "1"
                 current = None
         elif current is not None and len(current["said"]) < MOST_WORDS:
-            message = _MESSAGE.search(line)
-            if message and not message["place"].startswith(_HOUSEKEEPING):
-                current["said"].append(message["text"][:MOST_LETTERS])
+            current["said"] += _messages(line)
     return passes
 
 
@@ -63,9 +55,8 @@ def read_results(lines: Iterable[str], registered: Iterable[tuple[str, int]] = (
     for name, level in registered:
         levels.setdefault(name, set()).add(level)
     passes: list[dict[str, Any]] = []
-    level, reported, reasons = 1, set[tuple[int, str]](), list[str]()
-    step = 1
-    for line in _clean(lines):
+    level, step, reported, reasons = 1, 1, set[tuple[int, str]](), list[str]()
+    for line in lines:
         if match := _DONE.search(line):
             name = match[1]
             later = min((entry for entry in levels.get(name, ()) if entry >= level), default=level)
@@ -78,15 +69,22 @@ def read_results(lines: Iterable[str], registered: Iterable[tuple[str, int]] = (
                 {"level": level, "step": step, "name": name, "fired": match[2] == "1", "said": reasons}
             )
             reasons = []
-        elif len(reasons) < MOST_WORDS and (message := _MESSAGE.search(line)):
-            reasons += [] if message["place"].startswith(_HOUSEKEEPING) else [message["text"][:MOST_LETTERS]]
+        elif len(reasons) < MOST_WORDS:
+            reasons += _messages(line)
     return passes
+
+
+def _messages(line: str) -> list[str]:
+    """Return the message in a line, if there is one of a transformer."""
+    message = _MESSAGE.search(line)
+    is_own = message is not None and not message["place"].startswith(_HOUSEKEEPING)
+    return [message["text"][:MOST_LETTERS]] if message and is_own else []
 
 
 def read_partitioning(lines: Iterable[str]) -> list[str]:
     """Return the messages of providers and ORT's partitioner about nodes that a provider rejected."""
     lines_left: dict[str, None] = {}
-    for line in _clean(lines):
+    for line in lines:
         message = _MESSAGE.search(line)
         if message and _LEFT.search(message["text"]) and len(lines_left) < MOST_WORDS:
             lines_left[message["text"][:MOST_LETTERS]] = None
@@ -96,7 +94,3 @@ def read_partitioning(lines: Iterable[str]) -> list[str]:
 def without_colors(text: str) -> str:
     """Return the text without the escape sequences of ORT's errors."""
     return _ANSI.sub("", text)
-
-
-def _clean(lines: Iterable[str]) -> Iterator[str]:
-    return (without_colors(line).rstrip("\n") for line in lines)

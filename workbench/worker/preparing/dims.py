@@ -11,7 +11,7 @@ from workbench.worker.preparing import files
 
 
 def run(source: str, target: str, sizes: dict[str, int]) -> dict[str, Any]:
-    model: onnx.ModelProto = files.load(source)
+    model: onnx.ModelProto = onnx.load(source)
     del model.graph.value_info[:]  # value infos name the dimensions too, in expressions that cannot be fixed
     for name, size in sizes.items():
         make_dim_param_fixed(model.graph, name, size)

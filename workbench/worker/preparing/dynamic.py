@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import onnx
 from onnx import TensorProto
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -19,7 +20,7 @@ def run(
     op_types: list[str],
     exclude: list[str],
 ) -> dict[str, Any]:
-    model = files.load(source)
+    model = onnx.load(source)
     for value in model.graph.value_info:  # the exporter's shapes contradict the rewritten graph;
         value.type.tensor_type.ClearField("shape")  # the exporter's types are needed for ORT's own operators
     quantize_dynamic(

@@ -17,11 +17,6 @@ MOST_IN_ONE_FILE = 1 << 30  # bytes of weights; protobuf ends at 2 GiB, and some
 DATA = "model.onnx.data"
 
 
-def load(path: str) -> Any:
-    """Load a model with its weights, also from external files."""
-    return onnx.load(path)
-
-
 def is_large(path: str) -> bool:
     """Return whether products of this file should keep their weights in a file of their own."""
     return has_external(path) or Path(path).stat().st_size > MOST_IN_ONE_FILE
@@ -38,7 +33,7 @@ def whole(source: str, folder: str) -> str:
     if not has_external(source):
         return source
     path = str(Path(folder) / "whole.onnx")
-    onnx.save(load(source), path)
+    onnx.save(onnx.load(source), path)
     return path
 
 
@@ -80,7 +75,7 @@ def named(source: str, target: str) -> str:
     """Return the file, or a copy beside the target with a name for every node, as quantizers require."""
     if not unnamed(onnx.load(source, load_external_data=False)):
         return source
-    model = load(source)
+    model = onnx.load(source)
     name_nodes(model)
     return copy_beside(model, target, "named")
 

@@ -18,7 +18,7 @@ from workbench.worker.preparing import files
 
 
 def run(source: str, target: str, keep_io: bool, blocked_ops: list[str], bfloat16: bool) -> dict[str, Any]:
-    proto = files.load(source)
+    proto = onnx.load(source)
     wide = _floats(proto) if bfloat16 else {}
     if bfloat16:
         blocked_ops = [*blocked_ops, *_without_bfloat16(proto)]

@@ -12,7 +12,7 @@ from workbench.worker.preparing import files
 
 def run(source: str, target: str, names: list[str]) -> dict[str, Any]:
     """Apply the rewrites; answer how often each rewrite applied."""
-    model = files.load(source)
+    model = onnx.load(source)
     applied = {name: BY_NAME[name].load()(model) for name in names}
     files.save(model, target)
     del model

@@ -75,7 +75,7 @@ def unshared(source: str, target: str) -> str:
     ORT's quantizer to integer operators writes a shared constant once: with the scales of its first reader,
     or as an activation, which no kernel takes as a bias.
     """
-    model = files.load(source)
+    model = onnx.load(source)
     reads = reads_of(model)
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
     copies = 0

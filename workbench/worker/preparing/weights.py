@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import onnx
 from onnxruntime.quantization.matmul_nbits_quantizer import (
     DefaultWeightOnlyQuantConfig,
     MatMulNBitsQuantizer,
@@ -20,7 +21,7 @@ def run(
         block_size=block, is_symmetric=symmetric, accuracy_level=accuracy_level, bits=bits
     )
     kept = [*exclude, *(f"{name}_MatMul" for name in exclude)]
-    quantizer = MatMulNBitsQuantizer(files.load(source), nodes_to_exclude=kept, algo_config=settings)
+    quantizer = MatMulNBitsQuantizer(onnx.load(source), nodes_to_exclude=kept, algo_config=settings)
     quantizer.model.replace_gemm_with_matmul()  # an equivalent product that the quantizer does not accept
     quantizer.process()
     files.save(quantizer.model.model, target)
