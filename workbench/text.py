@@ -6,6 +6,7 @@ hold what a terminal obeys.
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,6 +24,11 @@ def printable(text: str, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in text)
+
+
+def without_colors(text: str) -> str:
+    """Return the text without a terminal's escape sequences for colors."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def one_line(text: str, limit: int = LINE) -> str:

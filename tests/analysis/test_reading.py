@@ -16,7 +16,8 @@ from workbench.analysis.weightless import HOLES, write_weightless
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.models import Model
-from workbench.worker.passlog import names_applications, read_passes, read_results, without_colors
+from workbench.text import without_colors
+from workbench.worker.passlog import names_applications, read_passes, read_results
 
 
 def test_bodies_see_what_is_outside_and_keep_their_names_apart() -> None:

@@ -14,13 +14,14 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from workbench import home
-from workbench.errors import Cancelled, PrepareError, WorkbenchError
+from workbench.background import check_cancel
+from workbench.errors import PrepareError, WorkbenchError
 from workbench.models.fingerprint import file_sha256
 from workbench.preparation.step import PRODUCTS
 
@@ -50,13 +51,7 @@ Make = Callable[[Path], tuple[dict[str, Any], float]]
 Check = Callable[[dict[str, Any]], object]
 
 
-def entry(
-    key: str,
-    make: Make,
-    *,
-    check: Check = bool,
-    cancel: threading.Event | None = None,
-) -> Entry:
+def entry(key: str, make: Make, *, check: Check = bool, cancel: threading.Event | None = None) -> Entry:
     """Return the cached entry of this key, or make it.
 
     `make` writes model.onnx (or .ort) and its weights into a folder, and returns the job's answer and
@@ -178,25 +173,25 @@ def _write_note(making: Path, answer: dict[str, Any], duration_s: float) -> None
 def _install(making: Path, place: Path) -> None:
     """Move a finished entry to its place; remove a damaged entry there."""
     if place.exists():
-        aside = place.with_name(f".{place.name}.damaged")
-        shutil.rmtree(aside, ignore_errors=True)
-        place.rename(aside)
-        shutil.rmtree(aside, ignore_errors=True)
+        _discard(place)
     making.rename(place)
 
 
 def remove(path: Path) -> None:
-    """Rename the entry, then remove it, so that no reader meets half an entry; keep a locked entry."""
+    """Remove the entry; keep a locked entry."""
     lock = path.with_name(f".{path.name}.lock")
-    try:
-        with _locked(lock, None, wait=False):
-            aside = path.with_name(f".{path.name}.removed")
-            shutil.rmtree(aside, ignore_errors=True)
-            path.rename(aside)
-            shutil.rmtree(aside, ignore_errors=True)
-            lock.unlink(missing_ok=True)
-    except (BlockingIOError, OSError):
-        return  # in use, or owned by another user: the next trim tries again
+    # It may be in use, or owned by another user: the next trim tries again.
+    with suppress(OSError), _locked(lock, None, wait=False):
+        _discard(path)
+        lock.unlink(missing_ok=True)
+
+
+def _discard(path: Path) -> None:
+    """Rename an entry, then remove it, so that no reader meets half an entry."""
+    aside = path.with_name(f".{path.name}.removed")
+    shutil.rmtree(aside, ignore_errors=True)
+    path.rename(aside)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _used(path: Path) -> float:
@@ -208,11 +203,9 @@ def _used(path: Path) -> float:
 
 def _size(path: Path) -> int:
     total = 0
-    try:
+    with suppress(OSError):  # another process is removing the entry
         for file in path.iterdir():
             total += file.stat().st_size
-    except OSError:  # another process is removing the entry
-        return total
     return total
 
 
@@ -242,6 +235,5 @@ def _acquire(number: int, cancel: threading.Event | None, wait: bool) -> None:
         except BlockingIOError:
             if not wait:
                 raise
-            if cancel is not None and cancel.is_set():
-                raise Cancelled("stopped on request", "start it again when you want the answer") from None
-            time.sleep(_POLL_S)
+        check_cancel(cancel)
+        time.sleep(_POLL_S)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import Cancelled, InputError
+from workbench.background import check_cancel
+from workbench.errors import InputError
 from workbench.models.examples import examples, trained_sample
 from workbench.models.inputs import Inputs
 from workbench.models.model import Model
@@ -63,8 +64,7 @@ def spool(
     digest = hashlib.sha256()
     total = count = 0
     for where, feed in islice(placed(source.feeds, source.name), samples or DEFAULT_SAMPLES):
-        if cancel is not None and cancel.is_set():
-            raise Cancelled("stopped on request", "start it again when you want the answer")
+        check_cancel(cancel)
         example = checked(feed, model, where)
         _hash(digest, example)
         path = folder / f"{count:06}"
@@ -106,8 +106,8 @@ def few_examples(record: CalibrationRecord, asked: int | None) -> str | None:
 def source_of(model: Model, data: Any, samples: int | None) -> Source:
     """Return the examples of the user's calibration data."""
     if data is None:
-        own = _own_set(model)
-        return own or _random(model, samples)
+        sample = trained_sample(model)
+        return _random(model, samples) if sample is None else _set_named(sample, model)
     if isinstance(data, Inputs):
         return Source(
             "inputs (given)", data.made_by, iter(data.feeds), data.seed, representative=data.seed is None
@@ -152,13 +152,8 @@ def _of_path(model: Model, data: str | Path, samples: int | None) -> Source:
     return Source(name, STACKED, _stacked(read_npz(path), model, name))
 
 
-def _own_set(model: Model) -> Source | None:
-    """Return the calibration set of a shipped, trained sample; None for any other model."""
-    name = trained_sample(model)
-    return None if name is None else _set_named(name, model)
-
-
 def _set_named(name: str, model: Model) -> Source:
+    """Return the calibration set of a shipped, trained sample."""
     from sample_models.evaluation import read_calibration_set
 
     own_set = read_calibration_set(name)

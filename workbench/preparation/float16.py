@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from onnx import TensorProto
+
 from workbench.config import BFloat16, Config, Float16
 from workbench.errors import PrepareError
 from workbench.models.model import Model
@@ -29,7 +31,7 @@ def half(asked: Float16 | BFloat16, config: Config) -> Step:
                 "CPU, and this config lists no provider that has them",
                 "use Float16() or an 8-bit precision, or list a provider that has them: providers=['cuda']",
             )
-        if "float" not in _element_types(model):
+        if not _has_float32(model):
             raise PrepareError(
                 "the model has no float32 tensors to convert", "leave precision out for this model"
             )
@@ -60,10 +62,9 @@ def _explain(message: str) -> tuple[str, str] | None:
     )
 
 
-def _element_types(model: Model) -> set[str]:
+def _has_float32(model: Model) -> bool:
+    """Return whether a weight or an input is float32, or a Constant may be."""
     graph = model.structure.graph
-    numbers = {tensor.data_type for tensor in graph.initializer}
-    numbers |= {value.type.tensor_type.elem_type for value in graph.input}
-    if "Constant" in op_types(model):
-        numbers.add(1)
-    return {"float"} if 1 in numbers else set()
+    types = {tensor.data_type for tensor in graph.initializer}
+    types |= {value.type.tensor_type.elem_type for value in graph.input}
+    return TensorProto.FLOAT in types or "Constant" in op_types(model)

@@ -9,7 +9,7 @@ from workbench.config.defaults import family
 from workbench.errors import PrepareError
 from workbench.models.model import Model
 from workbench.preparation.calibration import RANDOM_NOTE, Spooled
-from workbench.preparation.nodes import appeared, in_words, resolve
+from workbench.preparation.nodes import appeared, in_words, nodes_before_and_after, resolve
 from workbench.preparation.step import RANGES, Answer, Step, Summary
 
 ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
@@ -17,22 +17,19 @@ ACCURACY_LEVELS = {"float32": 1, "int8": 4}  # of MatMulNBits
 
 def preprocessing() -> Step:
     """Return the step that must precede every quantizer of ORT."""
-
-    def summarize(answer: Answer) -> Summary:
-        before, after = sum(answer["before"].values()), sum(answer["after"].values())
-        return f"inferred shapes and folded constants: {before} nodes became {after}", ()
-
-    return Step("pre-processing", "preparing.preprocess", lambda _: {}, summarize, generation=2)
+    return _simplifying("pre-processing", "preparing.preprocess", "inferred shapes and folded constants")
 
 
 def folding() -> Step:
     """Return the step that folds constants and keeps MatMul, for weight-only quantization."""
+    return _simplifying("folding", "preparing.folding", "folded constants")
 
+
+def _simplifying(name: str, job: str, did: str) -> Step:
     def summarize(answer: Answer) -> Summary:
-        before, after = sum(answer["before"].values()), sum(answer["after"].values())
-        return f"folded constants: {before} nodes became {after}", ()
+        return f"{did}: {nodes_before_and_after(answer)}", ()
 
-    return Step("folding", "preparing.folding", lambda _: {}, summarize, generation=2)
+    return Step(name, job, lambda _: {}, summarize, generation=2)
 
 
 def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
@@ -40,17 +37,11 @@ def dynamic_int8(asked: DynamicInt8, original: Model) -> Step:
     settled, reason = defaults.dynamic_int8(asked, family())
 
     def arguments(model: Model) -> dict[str, Any]:
-        return {
-            "weight": settled.weight,
-            "per_channel": settled.per_channel,
-            "reduce_range": settled.reduce_range,
-            "op_types": list(settled.op_types),
-            "exclude": resolve(settled.exclude, model, original),
-        }
+        fields = ("weight", "per_channel", "reduce_range", "op_types")
+        return _arguments(settled, fields, model, original)
 
     def summarize(answer: Answer) -> Summary:
-        made = appeared(answer)
-        _check_any(made, "there is no MatMul, Gemm, Conv, LSTM or Gather with constant weights left")
+        made = _made(answer, "there is no MatMul, Gemm, Conv, LSTM or Gather with constant weights left")
         notes: tuple[str, ...] = ()
         if "ConvInteger" in made:
             count = made["ConvInteger"]
@@ -91,20 +82,11 @@ def static_int8(asked: StaticInt8, original: Model) -> Step:
         notes = ("ORT's distribution calibrator is made for 8-bit floats: its ranges cut integers short",)
 
     def arguments(model: Model) -> dict[str, Any]:
-        return {
-            "format": settled.format,
-            "activation": settled.activation,
-            "weight": settled.weight,
-            "per_channel": settled.per_channel,
-            "reduce_range": settled.reduce_range,
-            "calibrator": settled.calibrator,
-            "op_types": list(settled.op_types),
-            "exclude": resolve(settled.exclude, model, original),
-        }
+        fields = ("format", "activation", "weight", "per_channel", "reduce_range", "calibrator", "op_types")
+        return _arguments(settled, fields, model, original)
 
     def summarize(answer: Answer) -> Summary:
-        made = appeared(answer)
-        _check_any(made, "there is no operator left that ORT quantizes")
+        made = _made(answer, "there is no operator left that ORT quantizes")
         chosen = f"{settled.activation} activations, {_weights(settled)}"
         return f"{in_words(made)}; {chosen}{_since(reason)}", notes
 
@@ -126,29 +108,35 @@ def weight_only(asked: WeightOnly, original: Model) -> Step:
     """Return the step that quantizes the constant weights of matrix products in blocks."""
 
     def arguments(model: Model) -> dict[str, Any]:
-        return {
-            "bits": asked.bits,
-            "block": asked.block,
-            "accuracy_level": ACCURACY_LEVELS[asked.accuracy_level],
-            "symmetric": asked.symmetric,
-            "exclude": resolve(asked.exclude, model, original),
-        }
+        fields = ("bits", "block", "accuracy_level", "symmetric")
+        level = ACCURACY_LEVELS[asked.accuracy_level]
+        return {**_arguments(asked, fields, model, original), "accuracy_level": level}
 
     def summarize(answer: Answer) -> Summary:
-        made = appeared(answer)
-        _check_any(
-            made, "there is no MatMul or Gemm with constant weights: weight-only quantization takes no other"
-        )
+        why = "there is no MatMul or Gemm with constant weights: weight-only quantization takes no other"
+        made = _made(answer, why)
         return f"{in_words(made)}; {asked.bits} bits, blocks of {asked.block}", ()
 
     return Step("weight-only", "preparing.weights", arguments, summarize, generation=2)
 
 
-def _check_any(made: dict[str, int], why: str) -> None:
+def _arguments(
+    asked: DynamicInt8 | StaticInt8 | WeightOnly, fields: tuple[str, ...], model: Model, original: Model
+) -> dict[str, Any]:
+    """Return these fields of a precision for a job, and the names of the excluded nodes in its file."""
+    values = {name: getattr(asked, name) for name in fields}
+    arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    return {**arguments, "exclude": resolve(asked.exclude, model, original)}
+
+
+def _made(answer: Answer, why: str) -> dict[str, int]:
+    """Return the number of integer operators by type; refuse a result without any, for this reason."""
+    made = appeared(answer)
     if not made:
         raise PrepareError(
             f"no node became integer: {why}", "leave precision out for this model, or choose another one"
         )
+    return made
 
 
 def _weights(settled: DynamicInt8 | StaticInt8) -> str:

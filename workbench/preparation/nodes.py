@@ -17,16 +17,15 @@ from workbench.text import listed, nearest, printable, shorten
 WRITES_NODE_NAMES = "session.collect_node_memory_stats_to_file"
 INTEGER_OPERATORS = (
     *("MatMulInteger", "ConvInteger", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "QLinearConv"),
+    *("QLinearMatMul", "QGemm", "QLinearAdd", "QLinearMul", "QLinearSigmoid", "QLinearLeakyRelu"),
     *(
-        "QLinearMatMul",
-        "QGemm",
-        "QLinearAdd",
-        "QLinearMul",
-        "QLinearSigmoid",
-        "QLinearLeakyRelu",
         "QLinearSoftmax",
+        "QLinearConcat",
+        "QLinearGlobalAveragePool",
+        "QLinearAveragePool",
+        "QLinearWhere",
+        "QAttention",
     ),
-    *("QLinearConcat", "QLinearGlobalAveragePool", "QLinearAveragePool", "QLinearWhere", "QAttention"),
     *("QEmbedLayerNormalization", "MatMulNBits", "QuantizeLinear", "DequantizeLinear"),
 )
 
@@ -92,6 +91,11 @@ def appeared(answer: Mapping[str, Any], kinds: tuple[str, ...] = INTEGER_OPERATO
     before, after = answer.get("before", {}), answer.get("after", {})
     grown = {name: after.get(name, 0) - before.get(name, 0) for name in kinds}
     return {name: count for name, count in grown.items() if count > 0}
+
+
+def nodes_before_and_after(answer: Mapping[str, Any]) -> str:
+    """Return how a step changed the number of nodes, as text."""
+    return f"{sum(answer['before'].values())} nodes became {sum(answer['after'].values())}"
 
 
 def in_words(counts: Mapping[str, int]) -> str:

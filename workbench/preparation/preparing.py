@@ -223,23 +223,21 @@ class _Progress:
         except WorkbenchError as error:
             problem, fix = step.explain(error.problem) or (error.problem, error.fix)
             raise PrepareError(f"{step.name}: {problem}", fix) from error
-        self.records.append(
-            StepRecord(
-                name=step.name,
-                did=did,
-                parameters=tuple((name, _text(value)) for name, value in arguments.items() if name != "plan"),
-                statistics=statistics,
-                duration_s=entry.duration_s,
-                cached=not entry.fresh,
-                before_bytes=before,
-                after_bytes=self.model.file_bytes,
-                notes=notes,
-            )
+        record = StepRecord(
+            name=step.name,
+            did=did,
+            parameters=tuple((name, _text(value)) for name, value in arguments.items() if name != "plan"),
+            statistics=statistics,
+            duration_s=entry.duration_s,
+            cached=not entry.fresh,
+            before_bytes=before,
+            after_bytes=self.model.file_bytes,
+            notes=notes,
         )
-        self.stages.append(self.model)
+        self.put(self.model, record)
 
     def put(self, model: Model, record: StepRecord) -> None:
-        """Add a step that ran elsewhere."""
+        """Add a step with its model."""
         self.model = model
         self.records.append(record)
         self.stages.append(model)

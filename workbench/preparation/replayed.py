@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import tee
 from typing import Any
 
 
@@ -11,18 +12,10 @@ class Replayed(Iterable[Any]):
 
     def __init__(self, source: Iterator[Any]) -> None:
         self._source = source
-        self._taken: list[Any] = []
 
     def __iter__(self) -> Iterator[Any]:
-        at = 0
-        while True:
-            if at == len(self._taken):
-                try:
-                    self._taken.append(next(self._source))
-                except StopIteration:
-                    return
-            yield self._taken[at]
-            at += 1
+        self._source, reader = tee(self._source)
+        return reader
 
 
 def replayed(data: Any) -> Any:

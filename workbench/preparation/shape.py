@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import prod
 
 from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
@@ -68,11 +69,8 @@ def _small_constants(model: ModelProto, nodes: list[NodeProto]) -> dict[str, lis
 
 def _add_small(constants: dict[str, list[int]], name: str, tensor: TensorProto) -> None:
     integer = tensor.data_type in (TensorProto.INT64, TensorProto.INT32)
-    elements = 1
-    for size in tensor.dims:
-        elements *= size
     external = tensor.data_location == TensorProto.EXTERNAL
-    if integer and not external and elements <= SMALL:
+    if integer and not external and prod(tensor.dims) <= SMALL:
         constants[name] = [int(value) for value in numpy_helper.to_array(tensor).reshape(-1)]
 
 

@@ -7,10 +7,10 @@ from workbench.models.model import Model
 from workbench.preparation import int8
 from workbench.preparation.calibration import Spooled
 from workbench.preparation.float16 import half
-from workbench.preparation.rewriting import rewritten
 from workbench.preparation.saving import fixed_dimensions, saved_graph
-from workbench.preparation.step import Step
+from workbench.preparation.step import Answer, Step, Summary
 from workbench.preparation.transformer_fusion import transformer_fusion
+from workbench.text import counted
 
 
 def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[Step]:
@@ -39,3 +39,19 @@ def steps_of(config: Config, original: Model, examples: Spooled | None) -> list[
     if config.saved_graph is not None:
         steps.append(saved_graph(config))
     return steps
+
+
+def rewritten(names: tuple[str, ...]) -> Step:
+    """Return the step of model rewrites, which leaves the file unchanged where none applies."""
+
+    def summarize(answer: Answer) -> Summary:
+        applied = answer["applied"]
+        counts = [f"{name} {_times(applied[name])}" for name in names]
+        nowhere = "no rewrite applies to this model: the file computes what it did"
+        return ", ".join(counts), () if any(applied.values()) else (nowhere,)
+
+    return Step("model rewrites", "preparing.rewrite", lambda _: {"names": [*names]}, summarize)
+
+
+def _times(count: int) -> str:
+    return f"applied {counted(count, 'time')}" if count else "applies nowhere"

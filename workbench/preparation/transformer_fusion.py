@@ -7,7 +7,7 @@ from typing import Any
 from workbench.config import Config, TransformerFusion
 from workbench.errors import PrepareError
 from workbench.models.model import Model
-from workbench.preparation.nodes import in_words
+from workbench.preparation.nodes import in_words, nodes_before_and_after
 from workbench.preparation.shape import TransformerShape, transformer_shape
 from workbench.preparation.step import Answer, Step, Summary
 
@@ -37,21 +37,16 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
                 "the graph has no attention, so ORT's transformer optimizer has nothing to fuse",
                 "leave fusion out for this model, or name its kind: TransformerFusion(model_type='bert')",
             )
-        evidence[:] = [
-            *shape.why,
-            *([] if heads else ["no head count found: attention is not fused without one (num_heads=…)"]),
-        ]
+        evidence[:] = shape.why
+        if not heads:
+            evidence.append("no head count found: attention is not fused without one (num_heads=…)")
         contradiction[:] = filter(None, [_contradiction(asked, shape)])
         options = dict(asked.options)
         if kind in ("unet", "vae") and not on_gpu:
             options = {**dict.fromkeys(ON_GPUS, False), **options}
             evidence.append("without the fusions whose operators run on GPUs alone")
-        return {
-            "model_type": kind,
-            "num_heads": heads or 0,
-            "hidden_size": width or 0,
-            "options": options,
-        }
+        sizes = {"num_heads": heads or 0, "hidden_size": width or 0}
+        return {"model_type": kind, **sizes, "options": options}
 
     def summarize(answer: Answer) -> Summary:
         fused = {name: count for name, count in answer["fused"].items() if count}
@@ -62,7 +57,6 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
                 if contradiction
                 else "try another model_type, or leave fusion out: ORT's own passes at load may still fuse",
             )
-        before, after = sum(answer["before"].values()), sum(answer["after"].values())
         notes: tuple[str, ...] = ()
         if not any(fused.get(name) for name in ATTENTION):
             notes = (
@@ -71,7 +65,7 @@ def transformer_fusion(asked: TransformerFusion, config: Config) -> Step:
                 else "no attention was fused: ORT knows the pattern of eager attention exported by tracing; "
                 "SDPA and dynamo exports have another",
             )
-        return f"{in_words(fused)}; {before} nodes became {after} ({'; '.join(evidence)})", notes
+        return f"{in_words(fused)}; {nodes_before_and_after(answer)} ({'; '.join(evidence)})", notes
 
     return Step("transformer fusion", "preparing.fusion", arguments, summarize, _explain)
 

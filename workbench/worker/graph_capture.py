@@ -11,13 +11,8 @@ from typing import Any
 
 import onnxruntime as ort
 
-from workbench.worker.passlog import (
-    names_applications,
-    read_partitioning,
-    read_passes,
-    read_results,
-    without_colors,
-)
+from workbench.text import without_colors
+from workbench.worker.passlog import names_applications, read_partitioning, read_passes, read_results
 from workbench.worker.probe import SQUARE
 from workbench.worker.session import session_options
 

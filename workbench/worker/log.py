@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from workbench.records.run import LogLine
-from workbench.text import printable
-from workbench.worker.passlog import without_colors
+from workbench.text import printable, without_colors
 
 _ORT_LINE = re.compile(
     r"^(?:\S+ \S+ )?\[(?P<severity>[VIWEF]):[^\]]*?\] ?(?P<message>.*)$"

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-_ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _LEVEL = re.compile(r"Applying \d+ graph transformer\(s\) for level (\d+)")
 _APPLYING = re.compile(r"Applying graph transformer (\S+) on step (\d+)")
 _DONE = re.compile(r"GraphTransformer (\S+) modified: ([01])")
@@ -89,8 +88,3 @@ def read_partitioning(lines: Iterable[str]) -> list[str]:
         if message and _LEFT.search(message["text"]) and len(lines_left) < MOST_WORDS:
             lines_left[message["text"][:MOST_LETTERS]] = None
     return list(lines_left)
-
-
-def without_colors(text: str) -> str:
-    """Return the text without the escape sequences of ORT's errors."""
-    return _ANSI.sub("", text)
