@@ -12,7 +12,7 @@ import pytest
 import workbench as wb
 from tests.factories import results as examples
 from tests.models import tiny
-from workbench.api.matrix import ByModel
+from workbench.api.matrix import by_model
 from workbench.cli import main
 from workbench.errors import ConfigError
 from workbench.figures.matrix import matrix_data, matrix_figure, matrix_scene
@@ -114,11 +114,10 @@ def test_the_rows_are_sorted_by_a_menu_without_a_kernel() -> None:
 
 def test_an_argument_is_one_for_all_models_or_one_by_model() -> None:
     arrays = {"x": [1.0]}
-    assert ByModel(arrays, ["a", "b"]).of("b") is arrays
-    by_model = ByModel({"a": "a.npz"}, ["a", "b"])
-    assert (by_model.of("a"), by_model.of("b")) == ("a.npz", None)
-    shared = ByModel(iter([1, 2]), ["a", "b"])
-    assert [list(shared.of(name)) for name in "ab"] == [[1, 2], [1, 2]]
+    assert by_model(arrays, ["a", "b"])["b"] is arrays
+    assert by_model({"a": "a.npz"}, ["a", "b"]) == {"a": "a.npz", "b": None}
+    shared = by_model(iter([1, 2]), ["a", "b"])
+    assert [list(shared[name]) for name in "ab"] == [[1, 2], [1, 2]]
 
 
 @pytest.mark.real

@@ -126,7 +126,10 @@ def test_steps_of_a_start_stack_and_absent_ones_stay_absent() -> None:
     start = ProcessStart(0.1, 0.2, 0.3, 0.04, 0.01, None, None, None, None, None)
     figure = chart_figure(
         cold_start_chart(
-            [ColdStartRecord("A", (start,), (start,), (start,)), ColdStartRecord("B", (start,), (start,), ())]
+            {
+                "A": ColdStartRecord("A", (start,), (start,), (start,)),
+                "B": ColdStartRecord("B", (start,), (start,), ()),
+            }
         )
     )
     steps = {trace.name: trace.x for trace in figure.data if trace.xaxis == "x"}
@@ -141,7 +144,7 @@ def test_steps_of_a_start_stack_and_absent_ones_stay_absent() -> None:
 def test_what_each_stage_of_a_start_added_to_the_memory() -> None:
     mib = 1 << 20
     start = ProcessStart(0.1, 0.2, 0.3, 0.04, 0.01, 10 * mib, 40 * mib, 100 * mib, 90 * mib, 120 * mib)
-    (row,) = cold_start_chart([ColdStartRecord("A", (start,), (start,), ())]).rows
+    (row,) = cold_start_chart({"A": ColdStartRecord("A", (start,), (start,), ())}).rows
     assert {value.text.partition(":")[0]: value.value for value in row.values[1]} == {
         "process start": 10, "import": 30, "load": 60, "first run": 0, "steady run": 20,
     }  # fmt: skip

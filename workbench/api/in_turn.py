@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from workbench.errors import Cancelled, ConfigError, StorageError, WorkbenchError
@@ -50,14 +50,13 @@ def partial_progress(on_progress: OnProgress, name: str, index: int, count: int,
 
     def tell(progress: Progress) -> None:
         on_progress(
-            Progress(
+            replace(
+                progress,
                 doing=f"{name} ({index + 1} of {count}): {progress.doing}",
-                round=progress.round,
                 elapsed_s=time.perf_counter() - began,
-                budget_s=progress.budget_s,
                 fraction=(index + (progress.fraction or 0.0)) / count,
                 remaining_s=None,
-                verdicts=progress.verdicts,
+                samples=(),
             )
         )
 

@@ -71,7 +71,7 @@ def matrix(
     held: dict[str, Model] = {}
     calibrations: dict[str, Any] = {}
     titles = [str(getattr(source, "name", source)) for source in sources]
-    inputs_by, calibration_by = (ByModel(value, titles) for value in (inputs, calibration))
+    inputs_by, calibration_by = by_model(inputs, titles), by_model(calibration, titles)
 
     def part_of(index: int, source: Any) -> Part:
         def measure(on_progress: OnProgress, budget_s: float | None) -> ComparisonRecord:
@@ -79,8 +79,8 @@ def matrix(
             names[index] = (model.name, model.fingerprint(cancel))
             held[model.name] = model
             _check_fits(model, chosen)
-            calibrated = calibrations[model.name] = calibration_by.of(titles[index])
-            fed = inputs_of(model, inputs_by.of(titles[index]), seed, chosen, calibrated)
+            calibrated = calibrations[model.name] = calibration_by[titles[index]]
+            fed = inputs_of(model, inputs_by[titles[index]], seed, chosen, calibrated)
             earlier = before.get(model.sha256)
             if earlier is not None and earlier.inputs.shapes == fed.record().shapes:
                 return earlier
@@ -103,19 +103,11 @@ def matrix(
     return kept(_result(chosen, rows, about).of_models(held, calibrations), keep)
 
 
-class ByModel:
-    """An argument that is the same for every model, or a dict by the models as they were given."""
-
-    def __init__(self, value: Any, models: Sequence[str]) -> None:
-        self._is_by_model = isinstance(value, Mapping) and bool(value) and set(value) <= set(models)
-        if self._is_by_model:
-            self._value: Any = {model: replayed(part) for model, part in value.items()}
-        else:
-            self._value = replayed(value)
-
-    def of(self, model: str) -> Any:
-        """Return what it is for a model; None for one without an entry."""
-        return self._value.get(model) if self._is_by_model else self._value
+def by_model(value: Any, models: Sequence[str]) -> dict[str, Any]:
+    """Return an argument for each model: the same, or its entry in a dict by the models as given, or None."""
+    if isinstance(value, Mapping) and value and set(value) <= set(models):
+        return {model: replayed(value.get(model)) for model in models}
+    return dict.fromkeys(models, replayed(value))
 
 
 def _result(configs: tuple[Config, ...], rows: Sequence[MatrixRow], about: Origin) -> Matrix:

@@ -58,10 +58,18 @@ def load_test(
     >>> wb.load_test.__name__
     'load_test'
     """
-    if isinstance(model, Deployment):
-        return _served(model, configs, callers, sessions, rate_hz, duration_s, progress, cancel, limits, keep)
-    check_seed(seed)
     counts = tuple(_several(callers))
+    if isinstance(model, Deployment):  # its config, sessions and queue are as they were deployed
+        check_load(counts, [], duration_s)
+        if configs or sessions != 1 or rate_hz is not None:
+            raise ConfigError(
+                "a deployment is loaded as it is, by callers that wait for each answer",
+                "leave out configs, sessions and rate_hz; deploy another config to compare it",
+            )
+        return model.check(
+            counts, block_s=duration_s / ROUNDS, progress=progress, limits=limits, cancel=cancel, keep=keep
+        )
+    check_seed(seed)
     rates = tuple(_several(rate_hz))
     check_load(counts, [rate for rate in rates if rate is not None], duration_s)
     offered = [Sessions.read(value) for value in _several(sessions)]
@@ -94,37 +102,6 @@ def load_test(
         )
         record = measure_load(request, on_progress=on_progress, cancel=cancel)
     return kept(LoadTest(record, origin_of(loaded, setups[0][0], fed, cancel=cancel)), keep)
-
-
-def _served(
-    deployment: Deployment,
-    configs: tuple[Config, ...],
-    callers: int | Sequence[int],
-    sessions: int | str | Sequence[int | str],
-    rate_hz: float | Sequence[float] | None,
-    duration_s: float,
-    progress: bool | Callable[[Progress], None],
-    cancel: threading.Event | None,
-    limits: Limits | None,
-    keep: bool,
-) -> Deployment:
-    """Load the server of a deployment: its config, sessions and queue are as they were deployed."""
-    counts = tuple(_several(callers))
-    check_load(counts, [], duration_s)
-    if configs or sessions != 1 or rate_hz is not None:
-        raise ConfigError(
-            "a deployment is loaded as it is, by callers that wait for each answer",
-            "leave out configs, sessions and rate_hz; deploy another config to compare it",
-        )
-    return deployment.check(
-        counts,
-        rounds=ROUNDS,
-        block_s=duration_s / ROUNDS,
-        progress=progress,
-        limits=limits,
-        cancel=cancel,
-        keep=keep,
-    )
 
 
 def _several(value: Any) -> Sequence[Any]:

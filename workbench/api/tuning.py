@@ -112,13 +112,15 @@ def _request(
     base: Config | None = None,
     inputs: Inputs | Any = None,
     calibration: Any = None,
-    data: Any = None,
-    smallest_effect: float = 0.01,
     pacing_s: float | None = None,
     seed: int = 0,
     worker_limits: Limits | None = None,
+    **options: Any,
 ) -> StudyRequest:
-    """Return the request; its space stays empty if the default one is to be made on another machine."""
+    """Return the request; its space stays empty if the default one is to be made on another machine.
+
+    `options` are further fields of the request: data, smallest_effect.
+    """
     loaded, start, calibration = load(model), base or Config(), replayed(calibration)
     goal = limits or Goal()
     goal.check()
@@ -152,12 +154,11 @@ def _request(
         callers=callers,
         goal=goal,
         budget_s=budget_s,
-        smallest_effect=smallest_effect,
         pacing_s=pacing_s,
         calibration=calibration,
-        data=data,
         seed=seed,
         limits=worker_limits or Limits(),
+        **options,
     )
     request.check(needs_space=space is not None)
     return request

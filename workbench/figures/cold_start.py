@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from workbench.analysis.cold_start import ColdStartRecord
@@ -35,9 +35,9 @@ _SAVED_AHEAD = (  # loading is one step then: nothing is optimized
 )
 
 
-def cold_start_chart(starts: Sequence[ColdStartRecord]) -> Chart:
+def cold_start_chart(by_label: Mapping[str, ColdStartRecord]) -> Chart:
     """Return a row for each config, and one more where its graph was also pre-optimized."""
-    rows = []
+    starts, rows = by_label.values(), []
     for start in starts:
         rows.append(_row(start.label, dict(start.steps), start.resident()))
         if start.saved_ahead:

@@ -49,10 +49,6 @@ class AccuracyTable(Result):
             if score.label != self.record.labels[0]
         }
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per config."""
-        return self.record.to_frame()
-
     def fidelity_frame(self) -> pd.DataFrame:
         """Return one row per output of a candidate."""
         return self.record.fidelity_frame()

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.analysis.cold_start import ColdStartRecord, check_starts, cold_start
 from workbench.analysis.profile.running import can_be_saved
 from workbench.results.examining import ExaminedRun
 from workbench.results.per_run import PerRun
 from workbench.results.registry import ResultKind
-
-if TYPE_CHECKING:
-    from workbench.figures.chart import Chart
 
 
 class ColdStarts(PerRun):
@@ -24,17 +19,12 @@ class ColdStarts(PerRun):
 
     kind = "cold start"
     record: ColdStartRecord
+    charted_by = "workbench.figures.cold_start:cold_start_chart"
 
     @property
     def starts(self) -> tuple[ColdStartRecord, ...]:
         """One record per config."""
         return tuple(self.by_label.values())
-
-    def chart(self) -> Chart:
-        """Return the steps of each run, stacked."""
-        from workbench.figures.cold_start import cold_start_chart
-
-        return cold_start_chart(self.starts)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.starts))  # each holds its label, and what saving ahead is worth

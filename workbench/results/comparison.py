@@ -175,10 +175,6 @@ class Comparison(ResultWithParts):
         inputs = self._inputs or inputs_again(self._model, self.record)
         return Findings.made(self._records("findings"), None, Subject(self._model, inputs, self._calibration))
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per run."""
-        return self.record.to_frame()
-
     def percentiles(self) -> pd.DataFrame:
         """Return latency percentiles and throughput of each run, with intervals over processes."""
         return percentiles_frame(self.runs)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from workbench.errors import ConfigError
 from workbench.judge.decoding_points import (
     DecodeFigures,
     decode_frame,
@@ -16,8 +15,7 @@ from workbench.judge.decoding_points import (
 from workbench.records.decoding import DecodingRecord, check_decoding
 from workbench.results.form import Field, count_or_list
 from workbench.results.registry import ResultKind
-from workbench.results.result import Result
-from workbench.text import quoted
+from workbench.results.result import Result, run_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,10 +50,7 @@ class Decoding(Result):
         """Return a plain onnxruntime script that makes the session of one config and decodes with it."""
         from workbench.results.decoding_script import decoding_script
 
-        run = next((run for run in self.record.runs if run.label == label), None)
-        if run is None:
-            labels = ", ".join(run.label for run in self.record.runs)
-            raise ConfigError(f"there is no run {quoted(label)}", f"name one of {labels}")
+        run = run_of(self.record.runs, label)
         return decoding_script(run.config, model)
 
     def figure(self) -> go.Figure:

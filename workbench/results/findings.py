@@ -14,6 +14,7 @@ from workbench.advisor.tried import remember, with_tried
 from workbench.config import Config
 from workbench.errors import WorkbenchError
 from workbench.measurement.limits import Progress
+from workbench.models import Inputs, Model
 from workbench.preparation.preparing import prepare
 from workbench.records.findings import FindingRecord, FindingsRecord, check_findings
 from workbench.records.origin import Origin
@@ -25,7 +26,6 @@ from workbench.results.registry import KINDS, ResultKind
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from workbench.models import Inputs, Model
 
 ERROR_GAIN = 0.10  # of the error against float32; a fix for accuracy is kept from this part on
 SETTLED = ("slower", "tie", "outputs differ")  # verdicts after which a fix is not offered again

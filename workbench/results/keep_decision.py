@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
 from workbench.judge.acceptance import Check
+from workbench.models import Model
 from workbench.records.display import config_in_words
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.comparison import Comparison
@@ -14,11 +16,10 @@ from workbench.results.comparison import Comparison
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.models import Model
-
 _WORDS = {True: "yes", False: "no", None: "not settled"}
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class KeepDecision:
     """The prepared model if it is better, else the original. Made by `wb.keep_if_better`.
 
@@ -29,21 +30,12 @@ class KeepDecision:
     'KeepDecision'
     """
 
-    def __init__(
-        self,
-        model: Model,
-        config: Config,
-        asked: Config,
-        checks: tuple[Check, ...],
-        comparison: Comparison,
-        accuracy: AccuracyTable | None,
-    ) -> None:
-        self.model = model
-        self.config = config
-        self.asked = asked
-        self.checks = checks
-        self.comparison = comparison
-        self.accuracy = accuracy
+    model: Model
+    config: Config
+    asked: Config
+    checks: tuple[Check, ...]
+    comparison: Comparison
+    accuracy: AccuracyTable | None
 
     @property
     def kept(self) -> bool:

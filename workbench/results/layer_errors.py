@@ -23,10 +23,6 @@ class LayerErrors(Result):
     record: LayerErrorsRecord
     charted_by = "workbench.figures.layers:layer_errors_chart"
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per layer, the worst first."""
-        return self.record.to_frame()
-
     def tensors_frame(self) -> pd.DataFrame:
         """Return one row per activation: its error so far, its own rounding, its range and outliers."""
         return self.record.tensors_frame()

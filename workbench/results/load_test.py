@@ -10,8 +10,7 @@ from workbench.judge.load_points import PointSummary, in_words, knee, load_frame
 from workbench.records.load_test import LoadRun, LoadTestRecord, check_load_test
 from workbench.results.form import Field, counts_or_names, numbers, whole_numbers
 from workbench.results.registry import ResultKind
-from workbench.results.result import Result
-from workbench.text import quoted
+from workbench.results.result import Result, run_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,10 +43,7 @@ class LoadTest(Result):
         """Return a plain onnxruntime script: the sessions of one config, and its callers at the knee."""
         from workbench.results.load_script import load_script
 
-        run = next((run for run in self.record.runs if run.label == label), None)
-        if run is None:
-            labels = ", ".join(run.label for run in self.record.runs)
-            raise ConfigError(f"there is no run {quoted(label)}", f"name one of {labels}")
+        run = run_of(self.record.runs, label)
         return load_script(run, model, self._best_callers(run))
 
     def best_callers(self, config: Config) -> int:

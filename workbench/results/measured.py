@@ -1,12 +1,10 @@
-"""A result that stands on a comparison of its own: levels, ablation."""
+"""A result that stands on a comparison of its own: levels, ablation, a study."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from workbench.analysis.ablation import AblationRecord
-from workbench.analysis.levels import LevelsRecord
-from workbench.analysis.versions import VersionsRecord
+from workbench.records.comparison import ComparisonRecord
 from workbench.results.result import Result
 
 if TYPE_CHECKING:
@@ -16,14 +14,19 @@ if TYPE_CHECKING:
 class Measured(Result):
     """A result whose record holds the comparison that it was concluded from."""
 
-    record: AblationRecord | LevelsRecord | VersionsRecord
     title: ClassVar[str]
+
+    @property
+    def measured(self) -> ComparisonRecord:
+        """Everything that was measured."""
+        measured: ComparisonRecord = self.record.comparison
+        return measured
 
     def section(self, label: str) -> str:
         """Return its part of a comparison's page, with the runs it is concluded from."""
         from workbench.report.pieces import table
 
-        return super().section(label) + table(self.record.comparison.to_frame(), "Runs in numbers")
+        return super().section(label) + table(self.measured.to_frame(), "Runs in numbers")
 
     def document(self) -> Document:
         """Return its page, with everything that was measured for it."""
@@ -31,8 +34,8 @@ class Measured(Result):
         from workbench.report.document import Document
         from workbench.report.pieces import figured, paragraph
 
-        page = Document(f"{self.record.model_name}: {self.title}", paragraph(str(self)))
+        page = Document(f"{self.measured.model.name}: {self.title}", paragraph(str(self)))
         page.add("result", "Result", figured(self))
-        add_measured(page, self.record.comparison)
-        add_protocol(page, self.record.comparison)
+        add_measured(page, self.measured)
+        add_protocol(page, self.measured)
         return page

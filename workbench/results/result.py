@@ -6,6 +6,8 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,7 +21,7 @@ from workbench.errors import ConfigError, WorkbenchError
 from workbench.measurement.machine import read_machine
 from workbench.models import Inputs, Model
 from workbench.records.atomic import write_atomically
-from workbench.records.bundle import unpack_record
+from workbench.records.bundle import pack_record, unpack_record
 from workbench.records.kinds import Part
 from workbench.records.machine import Versions
 from workbench.records.origin import Origin, origin_now
@@ -27,7 +29,7 @@ from workbench.records.trust import untrusted_note, with_trust
 from workbench.results.exportable import Exportable
 from workbench.results.history import History
 from workbench.results.registry import KINDS, function_at
-from workbench.results.sharing import packed
+from workbench.text import quoted
 
 if TYPE_CHECKING:
     from workbench.figures.chart import Chart
@@ -95,7 +97,7 @@ class Result(Exportable):
         return chart
 
     def to_frame(self) -> Any:
-        """Return the result as a table."""
+        """Return the result as the table that its record makes."""
         return self.record.to_frame()
 
     def save(self, path: str | os.PathLike[str], *, weights: bool = False) -> Path:
@@ -187,6 +189,35 @@ class Result(Exportable):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         data, metadata = super()._repr_mimebundle_(**kwargs)
         return {**data, "text/plain": data["text/plain"] + untrusted_note(self.foreign_paths)}, metadata
+
+
+def packed(result: Result, *, weights: bool) -> bytes:
+    """Return the bundle of a result, without paths of this machine."""
+    record, structure, parts = result.saved, result.structure, result.parts
+    if not weights:
+        record, parts = _stripped(record), tuple(_stripped(part) for part in parts)
+        structure = None if structure is None else _stripped(structure) or None
+    return pack_record(record, structure, private=False, about=result.about, parts=parts, kinds=KINDS)
+
+
+def _stripped(value: Any) -> Any:
+    """Return a graph, or the record or part that holds one, without weights and texts of the author."""
+    if isinstance(value, bytes):
+        from workbench.models.sharing import shareable  # which imports onnx
+
+        return shareable(value)
+    if isinstance(value, Part):
+        return replace(value, record=_stripped(value.record))
+    graph = getattr(value, "graph", None)
+    return replace(value, graph=_stripped(graph)) if isinstance(graph, bytes) else value
+
+
+def run_of(runs: Iterable[Any], label: str) -> Any:
+    """Return the run of this label."""
+    by_label = {run.label: run for run in runs}
+    if label not in by_label:
+        raise ConfigError(f"there is no run {quoted(label)}", f"name one of {', '.join(by_label)}")
+    return by_label[label]
 
 
 def origin_of(

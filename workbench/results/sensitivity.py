@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.analysis.fidelity.sensitivity import LayerVariants, propose, with_measured_cost
@@ -44,10 +45,6 @@ class Sensitivity(Result):
         self._variants, self._compare, self._progress = variants, compare, progress
         return self
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per layer or block, the worst first."""
-        return self.record.to_frame()
-
     def propose(
         self, *, max_error: float, remeasure: bool = True, budget_s: float | None = None,
         progress: OnProgress | None = None,
@@ -82,6 +79,7 @@ class Sensitivity(Result):
         return "\n".join([str(self.record), *(f"note: {note}" for note in self.record.notes)])
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Proposal:
     """What to leave in float to meet an error budget. Made by `wb.exclude_for` and `Sensitivity.propose`.
 
@@ -92,10 +90,9 @@ class Proposal:
     'Proposal'
     """
 
-    def __init__(self, record: ProposalRecord, config: Config, comparison: Comparison | None) -> None:
-        self.record = record
-        self.config = config
-        self.comparison = comparison
+    record: ProposalRecord
+    config: Config
+    comparison: Comparison | None
 
     @property
     def excluded(self) -> tuple[str, ...]:

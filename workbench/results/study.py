@@ -13,14 +13,15 @@ from workbench.config import Config
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model, load
+from workbench.records.comparison import ComparisonRecord
 from workbench.records.kinds import Part
 from workbench.records.origin import Origin
 from workbench.records.study import StudyRecord, about_study, check_study
 from workbench.results.comparison import Comparison
 from workbench.results.examining import check_same, inputs_again, missing_model
 from workbench.results.history import History
+from workbench.results.measured import Measured
 from workbench.results.registry import ResultKind
-from workbench.results.result import Result
 from workbench.search.pareto import points_of
 from workbench.search.request import StudyRequest
 from workbench.search.study import run_study
@@ -30,11 +31,10 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from distributed import Client
 
-    from workbench.report.document import Document
     from workbench.search.cluster.workers import Cluster
 
 
-class Study(Result):
+class Study(Measured):
     """The best config for a goal, every config that was tried, and the proof. Made by `wb.tune`.
 
     >>> import workbench as wb
@@ -44,6 +44,7 @@ class Study(Result):
 
     record: StudyRecord
     charted_by = "workbench.figures.study:study_chart"
+    title = "the best config"
 
     def __init__(
         self,
@@ -72,6 +73,11 @@ class Study(Result):
         model, inputs = (None, None) if request is None else (request.model, request.inputs)
         calibration = None if request is None else request.calibration
         return Comparison(record, self.structure, model=model, inputs=inputs, calibration=calibration)
+
+    @property
+    def measured(self) -> ComparisonRecord:
+        """The proof, or the selection where there is none."""
+        return self.record.confirmation or self.record.selection
 
     def pareto(self) -> pd.DataFrame:
         """Return the configs that no other beats in everything: the front, with the knee.
@@ -214,18 +220,6 @@ class Study(Result):
         from workbench.figures.study import study_figure
 
         return study_figure(self.record)
-
-    def document(self) -> Document:
-        """Return its page, with the proof and everything that was measured."""
-        from workbench.report.comparison import add_measured, add_protocol
-        from workbench.report.document import Document
-        from workbench.report.pieces import figured, paragraph
-
-        page = Document(f"{self.record.selection.model.name}: the best config", paragraph(str(self)))
-        page.add("result", "Result", figured(self))
-        add_measured(page, self.record.confirmation or self.record.selection)
-        add_protocol(page, self.record.confirmation or self.record.selection)
-        return page
 
 
 def cluster_of(client: Client) -> Cluster:
