@@ -12,7 +12,7 @@ from workbench import course
 from workbench.cli import lab, main
 from workbench.cli.lessons import FOLDER, lessons
 from workbench.cli.notebooks import shipped_folder
-from workbench.course.exercises import EXERCISES
+from workbench.course.exercise import exercises
 from workbench.course.progress import Attempt, save
 
 pytestmark = pytest.mark.usefixtures("own_home")
@@ -75,12 +75,12 @@ def test_each_lesson_has_its_exercises_and_each_exercise_its_lesson() -> None:
     for lesson in lessons():
         book = nbformat.read(shipped_folder() / lesson.file, as_version=4)
         code = "\n".join(cell.source for cell in book.cells if cell.cell_type == "code")
-        names = [name for name in EXERCISES if name.startswith(f"{lesson.number}.")]
+        names = [name for name in exercises() if name.startswith(f"{lesson.number}.")]
         assert len(names) == 3
         for name in names:
             assert code.count(f'course.check("{name}", answer') == 2, "the exercise and its solution"
     numbers = {lesson.number for lesson in lessons()}
-    assert {name.partition(".")[0] for name in EXERCISES} == numbers
+    assert {name.partition(".")[0] for name in exercises()} == numbers
 
 
 def test_only_an_exercise_its_solution_or_a_look_at_the_article_defines_a_function() -> None:

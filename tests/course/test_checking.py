@@ -14,7 +14,8 @@ from workbench import course
 from workbench.analysis.levels import LevelsRecord
 from workbench.config import Config
 from workbench.course.article import article_tables
-from workbench.course.exercises import CONTRADICTIONS, EXERCISES
+from workbench.course.exercise import exercises
+from workbench.course.measuring_checks import CONTRADICTIONS
 from workbench.errors import ConfigError
 from workbench.results.comparison import Comparison
 from workbench.results.explanation import Explanation
@@ -122,8 +123,8 @@ def test_a_limit_is_judged_for_a_right_answer_alone() -> None:
 
 
 def test_an_exercise_about_time_or_a_limit_has_a_budget() -> None:
-    budgets = {name for name, exercise in EXERCISES.items() if exercise.budget or exercise.limit}
-    assert set(EXERCISES) - budgets == {
+    budgets = {name for name, exercise in exercises().items() if exercise.budget_s or exercise.limit}
+    assert set(exercises()) - budgets == {
         "1.a", "1.c", "2.a", "2.c", "3.c", "4.a", "4.c", "6.a", "6.c", "8.a", "8.c", "9.c", "10.c",
     }  # fmt: skip
 
@@ -217,7 +218,7 @@ def test_the_level_of_the_blocked_layout_is_read_from_the_graphs() -> None:
 
 def test_hints_move_on_with_each_wrong_answer_and_the_last_stays() -> None:
     texts = [course.check("1.a", (1.0, 0.9, 1.1)).hint for _ in range(3)]
-    assert texts == [*EXERCISES["1.a"].hints, EXERCISES["1.a"].hints[-1]]
+    assert texts == [*exercises()["1.a"].hints, exercises()["1.a"].hints[-1]]
 
 
 @pytest.mark.parametrize("answer", [None, ...])

@@ -93,14 +93,14 @@ def export(arguments: argparse.Namespace) -> None:
 
 def listing() -> list[str]:
     """Return a line for each lesson: number, title, exercises passed."""
-    from workbench.course.exercises import EXERCISES
+    from workbench.course.exercise import exercises
     from workbench.course.progress import lesson_of as lesson_of_name
     from workbench.course.progress import progress
 
     kept = progress()
     lines = []
     for lesson in lessons():
-        total = sum(lesson_of_name(name) == lesson.number for name in EXERCISES)
+        total = sum(lesson_of_name(name) == lesson.number for name in exercises())
         passed = f"{kept.passed(lesson.number)} of {counted(total, 'exercise')} passed"
         lines.append(f"{lesson.number:>2}  {lesson.title}: {passed}")
     return [*lines, "", "Open a lesson with its number: workbench course 1"]

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, TypeAlias
+from typing import Any
 
-from workbench.course.exercise import OverBudget
-from workbench.course.exercises import EXERCISES
+from workbench.course.exercise import Checker, OverBudget, exercises
 from workbench.course.progress import Attempt, check_name, progress, save
 from workbench.errors import ConfigError
 from workbench.text import listed
-
-Checker: TypeAlias = Callable[..., str | None]  # of the answer and the given values: what is wrong, or None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -79,14 +76,14 @@ def check(
     >>> course.check("doctest.sum", 4, expected=4, keep=False).passed
     True
     """
-    exercise = EXERCISES.get(check_name(name))
+    exercise = exercises().get(check_name(name))
     if exercise is not None:
         checker, hints = exercise.checker, exercise.hints
-        budget, spent, unit = exercise.budget, exercise.spent(given), exercise.unit
+        budget, spent, unit = exercise.budget_s, exercise.spent(given), "s"
     if checker is None and expected is None:
         raise ConfigError(
             f"there is no exercise {name!r} in the course",
-            f"name one of {listed(EXERCISES)}, or give expected=… or checker=… for one of your own",
+            f"name one of {listed(exercises())}, or give expected=… or checker=… for one of your own",
         )
     limit = "" if exercise is None else exercise.limit
     late = budget is not None and spent is not None and spent > budget

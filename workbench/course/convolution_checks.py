@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, OverBudget, outputs_agree
+from workbench.course.exercise import OverBudget, exercise, outputs_agree
 from workbench.course.nets import conv_net
 from workbench.course.progress import seconds
 
@@ -19,6 +19,11 @@ CLOSE = 0.2  # of the least time
 BLOCKED = "nchwc"  # domain of the operators that work in the blocked layout
 
 
+@exercise(
+    "4.a",
+    "roofline.to_frame() has a column could_gain_s.",
+    "Sort by it: the node with the largest value, not the one with the most operations.",
+)
 def most_to_gain(answer: Any, *, roofline: Roofline) -> str | None:
     """Check the node that loses most time to its limit."""
     nodes = roofline.record.nodes
@@ -34,6 +39,12 @@ def most_to_gain(answer: Any, *, roofline: Roofline) -> str | None:
     return "Another node loses more time to its limit."
 
 
+@exercise(
+    "4.b",
+    "The blocked layout takes channels in fours. 29 is no multiple of 4, 32 is.",
+    "A config can change the file before loading, by rewrites=(…,): one rewrite pads channels.",
+    limit=f"at least {WANTED_GAIN:g} times faster",
+)
 def faster_file(answer: Any, *, model: Any) -> str | None:
     """Check a config that makes the planted net 1.2 times faster, with equal outputs.
 
@@ -64,6 +75,11 @@ def gained(comparison: Comparison) -> str | None:
     return None
 
 
+@exercise(
+    "4.c",
+    "Sum flops × calls_per_run over roofline.record.nodes.",
+    "Divide by roofline.record.peaks.float32_flops, and mind the unit.",
+)
 def least_time(answer: Any, *, roofline: Roofline) -> str | None:
     """Check the least time in milliseconds that the operations need at the peak, within 20 %."""
     if isinstance(answer, bool) or not isinstance(answer, int | float):
@@ -85,29 +101,3 @@ def least_time(answer: Any, *, roofline: Roofline) -> str | None:
 def _in_blocked_layout(explanation: Any) -> int:
     nodes = explanation.explained.optimized.nodes
     return sum(BLOCKED in node.domain and "Conv" in node.op_type for node in nodes)
-
-
-EXERCISES = {
-    "4.a": Exercise(
-        most_to_gain,
-        (
-            "roofline.to_frame() has a column could_gain_s.",
-            "Sort by it: the node with the largest value, not the one with the most operations.",
-        ),
-    ),
-    "4.b": Exercise(
-        faster_file,
-        (
-            "The blocked layout takes channels in fours. 29 is no multiple of 4, 32 is.",
-            "A config can change the file before loading, by rewrites=(…,): one rewrite pads channels.",
-        ),
-        limit=f"at least {WANTED_GAIN:g} times faster",
-    ),
-    "4.c": Exercise(
-        least_time,
-        (
-            "Sum flops × calls_per_run over roofline.record.nodes.",
-            "Divide by roofline.record.peaks.float32_flops, and mind the unit.",
-        ),
-    ),
-}

@@ -1,15 +1,23 @@
-"""What an exercise is, and the questions about comparisons that several checkers ask."""
+"""The list of exercises. `@exercise("1.a", "a hint", …)` above the checker of an answer registers one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from workbench.records.comparison import Verdict
     from workbench.results.comparison import Comparison
 
+Checker: TypeAlias = Callable[..., str | None]  # of the answer and the given values: what is wrong, or None
+Spent: TypeAlias = Callable[[Mapping[str, Any]], float | None]
+
+LESSONS = (
+    *("measuring", "level", "fusion", "convolution", "thread", "transformer", "int8", "provider"),
+    *("memory", "tuning"),
+)
 ANSWERS = ("faster", "slower", "tie", "not settled")
 LEAST_SQNR_DB = 60.0
 
@@ -25,12 +33,33 @@ class Exercise:
     `spent` reads from the given values what `budget` limits.
     """
 
-    checker: Callable[..., str | None]
+    checker: Checker
     hints: tuple[str, ...]
-    budget: float | None = None
-    spent: Callable[[Mapping[str, Any]], float | None] = lambda _: None
-    unit: str = "s"
-    limit: str = ""  # in words: "at least 1.2 times faster"
+    budget_s: float | None
+    spent: Spent
+    limit: str  # in words: "at least 1.2 times faster"
+
+
+_EXERCISES: dict[str, Exercise] = {}
+
+
+def exercise(
+    name: str, *hints: str, budget_s: float | None = None, spent: Spent = lambda _: None, limit: str = ""
+) -> Callable[[Checker], Checker]:
+    """Register the checker of an exercise."""
+
+    def register(checker: Checker) -> Checker:
+        _EXERCISES[name] = Exercise(checker, hints, budget_s, spent, limit)
+        return checker
+
+    return register
+
+
+def exercises() -> Mapping[str, Exercise]:
+    """Return every exercise by its name, lesson by lesson."""
+    for lesson in LESSONS:
+        import_module(f"workbench.course.{lesson}_checks")
+    return _EXERCISES
 
 
 def verdict_kind(verdict: Verdict) -> str:

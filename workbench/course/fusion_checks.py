@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, OverBudget, outputs_agree
+from workbench.course.exercise import OverBudget, exercise, outputs_agree
 from workbench.course.progress import seconds
 
 if TYPE_CHECKING:
@@ -19,6 +19,13 @@ MOST_SLOWER = 0.9  # times as fast as before: a slower file is refused, beyond w
 CAUSES = ("the level", "the order", "the weight", "the readers")
 
 
+@exercise(
+    "3.a",
+    "Left of zero in the picture a pass costs time. Is the whole interval there?",
+    "ablation.record.hurts lists the passes that are settled to cost time; it may be empty.",
+    budget_s=60.0,
+    spent=lambda given: float(given["ablation"].record.comparison.protocol.budget_s),
+)
 def costly_pass(answer: Any, *, ablation: Ablation) -> str | None:
     """Check the pass whose removal gains most, or "none" where none is settled to hurt."""
     record = ablation.record
@@ -39,6 +46,12 @@ def costly_pass(answer: Any, *, ablation: Ablation) -> str | None:
     return "The interval of this pass is not wholly on the side of a loss; that of another one is."
 
 
+@exercise(
+    "3.b",
+    "explanation.passes.missed_frame() says which form of GELU the fusion wants.",
+    "A config can change the file before loading, by rewrites=(…,): one rewrite is about GELU.",
+    limit="no slower than before",
+)
 def fused_gelus(answer: Any, *, model: Any) -> str | None:
     """Check a config under which each GELU becomes one node, with the same outputs, at no cost in time."""
     from workbench.api.comparing import compare
@@ -65,6 +78,11 @@ def at_no_cost(comparison: Comparison) -> str | None:
     return None
 
 
+@exercise(
+    "3.c",
+    "Folding computes new weights once, when the model is loaded. Whose weights can change later?",
+    "The column reason of explanation.passes.missed_frame() has the answer.",
+)
 def unfolded_norm(answer: Any, *, explanation: Explanation) -> str | None:
     """Check the reason why batch normalization was not folded against the explanation's."""
     if answer not in CAUSES:
@@ -77,31 +95,3 @@ def unfolded_norm(answer: Any, *, explanation: Explanation) -> str | None:
     if answer == "the level":
         return "The pass ran: it belongs to the basic level. Read why it stopped at these nodes."
     return "The column reason of explanation.passes.missed_frame() names something else."
-
-
-EXERCISES = {
-    "3.a": Exercise(
-        costly_pass,
-        (
-            "Left of zero in the picture a pass costs time. Is the whole interval there?",
-            "ablation.record.hurts lists the passes that are settled to cost time; it may be empty.",
-        ),
-        budget=60.0,
-        spent=lambda given: float(given["ablation"].record.comparison.protocol.budget_s),
-    ),
-    "3.b": Exercise(
-        fused_gelus,
-        (
-            "explanation.passes.missed_frame() says which form of GELU the fusion wants.",
-            "A config can change the file before loading, by rewrites=(…,): one rewrite is about GELU.",
-        ),
-        limit="no slower than before",
-    ),
-    "3.c": Exercise(
-        unfolded_norm,
-        (
-            "Folding computes new weights once, when the model is loaded. Whose weights can change later?",
-            "The column reason of explanation.passes.missed_frame() has the answer.",
-        ),
-    ),
-}

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, OverBudget, budget_of_comparison
+from workbench.course.exercise import OverBudget, budget_of_comparison, exercise
 from workbench.judge.acceptance import Budget, Check, checks
 from workbench.text import listed, one_line
 
@@ -23,6 +23,14 @@ MOST_GIVEN_UP = 0.10  # of the time that quantizing everything saves
 ACTIVATIONS = ("uint8", "int8", "either")
 
 
+@exercise(
+    "7.a",
+    "comparison.to_frame() has the ratio with its interval, accuracy.to_frame() the difference.",
+    'The whole interval must keep a limit. Where no config keeps both, the answer is "none".',
+    budget_s=60.0,
+    spent=budget_of_comparison,
+    limit="as many times faster as asked",
+)
 def fast_and_accurate(
     answer: Any, *, comparison: Comparison, accuracy: AccuracyTable, speedup: float, lost: float
 ) -> str | None:
@@ -45,6 +53,13 @@ def fast_and_accurate(
     return None if label in fine else _first_failed(label, results[label])
 
 
+@exercise(
+    "7.b",
+    "sensitivity.record.whole_error is the error with everything quantized; "
+    "each row of sensitivity.record.rows has the error without that layer.",
+    'Decibels: 20 × log10(error before / error after). If no layer keeps both limits: "none".',
+    limit=f"at most {MOST_GIVEN_UP:.0%} of the gain given up",
+)
 def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     """Check for a layer that wins back 3 dB when it stays in float, for a tenth of the gain at most."""
     record = sensitivity.record
@@ -59,6 +74,13 @@ def layer_left_out(answer: Any, *, sensitivity: Sensitivity) -> str | None:
     return _problem_of(rows[answer], record)
 
 
+@exercise(
+    "7.c",
+    "A has unsigned activations, B signed ones. What does the verdict say of B?",
+    'A tie, or a difference that is not settled, means "either".',
+    budget_s=30.0,
+    spent=budget_of_comparison,
+)
 def activation_type(answer: Any, *, comparison: Comparison) -> str | None:
     """Check the type of activations against a comparison of uint8 (A) with int8 (B)."""
     if answer not in ACTIVATIONS:
@@ -105,35 +127,3 @@ def _first_failed(label: str, results: tuple[Check, ...]) -> str:
     first = next((check for check in failed if check.what != SPEED), failed[0])
     text = f"{label}: {first.reason}."
     return OverBudget(text) if first.what == SPEED else text
-
-
-EXERCISES = {
-    "7.a": Exercise(
-        fast_and_accurate,
-        (
-            "comparison.to_frame() has the ratio with its interval, accuracy.to_frame() the difference.",
-            'The whole interval must keep a limit. Where no config keeps both, the answer is "none".',
-        ),
-        budget=60.0,
-        spent=budget_of_comparison,
-        limit="as many times faster as asked",
-    ),
-    "7.b": Exercise(
-        layer_left_out,
-        (
-            "sensitivity.record.whole_error is the error with everything quantized; "
-            "each row of sensitivity.record.rows has the error without that layer.",
-            'Decibels: 20 × log10(error before / error after). If no layer keeps both limits: "none".',
-        ),
-        limit=f"at most {MOST_GIVEN_UP:.0%} of the gain given up",
-    ),
-    "7.c": Exercise(
-        activation_type,
-        (
-            "A has unsigned activations, B signed ones. What does the verdict say of B?",
-            'A tie, or a difference that is not settled, means "either".',
-        ),
-        budget=30.0,
-        spent=budget_of_comparison,
-    ),
-}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, OverBudget, outputs_agree
+from workbench.course.exercise import OverBudget, exercise, outputs_agree
 from workbench.course.progress import seconds
 from workbench.errors import WorkbenchError
 from workbench.text import listed, one_line
@@ -22,6 +22,12 @@ ATTEMPTS = 3
 COSTLY = 0.7  # times as fast: slower beyond noise, settled or not
 
 
+@exercise(
+    "9.a",
+    "settings.to_frame() has peak_bytes and latency_s of each setting.",
+    "First leave out what takes more than 1.5 times as long, then take the lowest peak.",
+    limit=f"at most {MOST_TIMES:g} times the latency",
+)
 def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
     """Check the setting with the lowest peak of those that take at most 1.5 times as long."""
     rows = {row.name: row for row in settings.record.rows}
@@ -47,6 +53,12 @@ def lowest_peak(answer: Any, *, settings: MemorySettings) -> str | None:
     return "Another setting has a lower peak and keeps the latency."
 
 
+@exercise(
+    "9.b",
+    "What does ORT do while it loads that would come out the same each time?",
+    "wb.Config has a field saved_graph: optimize once, load the result.",
+    limit=f"loads at least {WANTED_LOADS:g} times as fast, with runs that are no slower",
+)
 def faster_load(answer: Any, *, model: Any) -> str | None:
     """Check a config that loads at least 1.3 times as fast, with equal outputs and no slower runs.
 
@@ -89,6 +101,11 @@ def _fastest_load_s(comparisons: tuple[Comparison, ...], place: int) -> float | 
     return min((process.load_s for run in runs for process in run.processes), default=None)
 
 
+@exercise(
+    "9.c",
+    "wb.load(…).inputs() shows names, types and sizes of what the workbench would feed.",
+    "Token ids are integers below the vocabulary's size; a mask holds ones.",
+)
 def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str | None:
     """Check warm-up inputs: every input in its type, of these sizes, and accepted by a run."""
     from workbench.api.measuring import measure
@@ -107,30 +124,3 @@ def valid_warm_up(answer: Any, *, model: Any, sizes: Mapping[str, int]) -> str |
     except WorkbenchError as error:
         return f"Refused: {one_line(str(error.args[0]), 160)}."
     return None
-
-
-EXERCISES = {
-    "9.a": Exercise(
-        lowest_peak,
-        (
-            "settings.to_frame() has peak_bytes and latency_s of each setting.",
-            "First leave out what takes more than 1.5 times as long, then take the lowest peak.",
-        ),
-        limit=f"at most {MOST_TIMES:g} times the latency",
-    ),
-    "9.b": Exercise(
-        faster_load,
-        (
-            "What does ORT do while it loads that would come out the same each time?",
-            "wb.Config has a field saved_graph: optimize once, load the result.",
-        ),
-        limit=f"loads at least {WANTED_LOADS:g} times as fast, with runs that are no slower",
-    ),
-    "9.c": Exercise(
-        valid_warm_up,
-        (
-            "wb.load(…).inputs() shows names, types and sizes of what the workbench would feed.",
-            "Token ids are integers below the vocabulary's size; a mask holds ones.",
-        ),
-    ),
-}

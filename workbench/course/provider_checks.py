@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
 from workbench.course.article import article_table
-from workbench.course.exercise import LEAST_SQNR_DB, Exercise, OverBudget
+from workbench.course.exercise import LEAST_SQNR_DB, OverBudget, exercise
 from workbench.course.split_graph import split_graph
 from workbench.errors import WorkbenchError
 from workbench.text import listed
@@ -20,6 +20,11 @@ PROVIDER = "coreml"  # its table is complete, so an operator that is not listed 
 OPTIONS, OWNER = "options-in-code", "cuda: "
 
 
+@exercise(
+    "8.a",
+    "What get_available_providers lists was compiled in; it says nothing about this machine.",
+    f"Give providers=['cuda'] alone and session_entries={{{ENTRY!r}: '1'}}.",
+)
 def loud_config(answer: Any) -> str | None:
     """Check for a config on CUDA whose session refuses to be made where a node would land on the CPU."""
     if not isinstance(answer, Config):
@@ -32,6 +37,12 @@ def loud_config(answer: Any) -> str | None:
     return None
 
 
+@exercise(
+    "8.b",
+    "course.split_graph() is the model; the table of the prediction says which node stays, and why.",
+    "A Sum of two inputs is an Add: find the node in graph.node and give it another op_type.",
+    limit="one partition",
+)
 def joined_graph(answer: Any) -> str | None:
     """Check for the planted graph without the operator that splits it, with the same outputs."""
     from workbench.analysis.graph import read_graph
@@ -55,6 +66,11 @@ def joined_graph(answer: Any) -> str | None:
     return None
 
 
+@exercise(
+    "8.c",
+    "Hold the article's value of each option against the column default.",
+    "Four of the six repeat the default.",
+)
 def unchanged_options(answer: Any) -> str | None:
     """Check the CUDA options of the article's code that repeat the default."""
     try:
@@ -86,29 +102,3 @@ def _agreement_db(planted: ModelProto, answer: ModelProto) -> float:
     noise = float(np.square(expected - computed, dtype=np.float64).sum())
     signal = float(np.square(expected, dtype=np.float64).sum())
     return math.inf if noise == 0 else 10 * math.log10(signal / noise)
-
-
-EXERCISES = {
-    "8.a": Exercise(
-        loud_config,
-        (
-            "What get_available_providers lists was compiled in; it says nothing about this machine.",
-            f"Give providers=['cuda'] alone and session_entries={{{ENTRY!r}: '1'}}.",
-        ),
-    ),
-    "8.b": Exercise(
-        joined_graph,
-        (
-            "course.split_graph() is the model; the table of the prediction says which node stays, and why.",
-            "A Sum of two inputs is an Add: find the node in graph.node and give it another op_type.",
-        ),
-        limit="one partition",
-    ),
-    "8.c": Exercise(
-        unchanged_options,
-        (
-            "Hold the article's value of each option against the column default.",
-            "Four of the six repeat the default.",
-        ),
-    ),
-}

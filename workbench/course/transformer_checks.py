@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, budget_of_comparison
+from workbench.course.exercise import budget_of_comparison, exercise
 from workbench.errors import WorkbenchError
 from workbench.text import one_line
 
@@ -22,6 +22,11 @@ NOT_SETTLED = "not settled"
 BASELINE = "A"
 
 
+@exercise(
+    "6.a",
+    "The record's parameters say which model type was read from the graph. Is it that of an encoder?",
+    'wb.TransformerFusion takes a model_type; that of encoders is "bert".',
+)
 def fused_attention(answer: Any, *, model: Any) -> str | None:
     """Check a config whose transformer fusion makes one operator of each attention."""
     from workbench.models import load
@@ -42,6 +47,13 @@ def fused_attention(answer: Any, *, model: Any) -> str | None:
     return f"{fused} of {wanted} attentions became one operator.{note}"
 
 
+@exercise(
+    "6.b",
+    "Each verdict is about one file against A. Which intervals lie wholly above 1?",
+    'Where none does, A or "not settled" is right.',
+    budget_s=120.0,
+    spent=budget_of_comparison,
+)
 def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
     """Check the label of the fastest file; of several that are not settled apart each is right."""
     labels = [run.label for run in comparison.runs]
@@ -64,6 +76,11 @@ def fastest_file(answer: Any, *, comparison: Comparison) -> str | None:
     return "Another file is faster still, with its whole interval."
 
 
+@exercise(
+    "6.c",
+    "A straight line through two points has a height at 0: the time that does not grow.",
+    "Most of an encoder's work grows with the length, attention with its square.",
+)
 def expected_latency(answer: Any, *, sweep: Sweep, axis: str, size: int) -> str | None:
     """Check a latency in milliseconds that was foreseen for a size, within 25 % of its interval.
 
@@ -105,30 +122,3 @@ def line_ms(values_s: dict[int, float], size: int) -> float | None:
 def _overlap(first: Any, second: Any) -> bool:
     ends = (first.low, first.high, second.low, second.high)
     return None in ends or (first.low <= second.high and second.low <= first.high)
-
-
-EXERCISES = {
-    "6.a": Exercise(
-        fused_attention,
-        (
-            "The record's parameters say which model type was read from the graph. Is it that of an encoder?",
-            'wb.TransformerFusion takes a model_type; that of encoders is "bert".',
-        ),
-    ),
-    "6.b": Exercise(
-        fastest_file,
-        (
-            "Each verdict is about one file against A. Which intervals lie wholly above 1?",
-            'Where none does, A or "not settled" is right.',
-        ),
-        budget=120.0,
-        spent=budget_of_comparison,
-    ),
-    "6.c": Exercise(
-        expected_latency,
-        (
-            "A straight line through two points has a height at 0: the time that does not grow.",
-            "Most of an encoder's work grows with the length, attention with its square.",
-        ),
-    ),
-}

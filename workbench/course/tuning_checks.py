@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import Config
-from workbench.course.exercise import Exercise, OverBudget
+from workbench.course.exercise import OverBudget, exercise
 from workbench.text import listed
 
 if TYPE_CHECKING:
@@ -19,6 +19,15 @@ WIDEST_PROMISE = 3.0  # times the measured upper end
 NEAR = 0.0101  # a report rounds to two decimals
 
 
+@exercise(
+    "10.a",
+    "The largest ratio in study.to_frame() is of the rounds that selected: the best of many looks "
+    "better than it is.",
+    "study.best is what fresh rounds proved; it may be wb.Config().",
+    budget_s=120.0,
+    spent=lambda given: float(given["study"].record.budget_s),
+    limit=f"within {MOST_REGRET:.0%} of the proven best",
+)
 def best_config(answer: Any, *, study: Study) -> str | None:
     """Check for the proven best config, or one within 5 % of it that keeps every limit."""
     if not isinstance(answer, Config):
@@ -42,6 +51,12 @@ def best_config(answer: Any, *, study: Study) -> str | None:
     return OverBudget(f"{candidate.label} gives up {regret:.0%} of the best speed.")
 
 
+@exercise(
+    "10.b",
+    "load.points has a row for each number of callers; row.p99 has a value, a low and a high.",
+    'Promise no less than the upper end. Without an interval the answer is "none".',
+    limit=f"at most {WIDEST_PROMISE:g} times the upper end of the measured p99",
+)
 def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
     """Check a promise in milliseconds that the measured p99 supports; "none" where it is not known."""
     rows = [row for row in load.points if row.point.callers == callers and row.run.label == "A"]
@@ -57,6 +72,11 @@ def promised_p99(answer: Any, *, load: LoadTest, callers: int) -> str | None:
     return None
 
 
+@exercise(
+    "10.c",
+    "study.record.verdict has ratio, low and high; study.record.selection has the rest.",
+    "Say how many other configs were considered: len(study.record.candidates) - 1.",
+)
 def report(answer: Any, *, study: Study) -> str | None:
     """Check a report for its ratio, interval, conditions and what was excluded."""
     if not isinstance(answer, str):
@@ -87,33 +107,3 @@ def _contents(text: str, study: Study) -> dict[str, bool]:
 
 def _has(numbers: list[float], value: float) -> bool:
     return any(abs(number - value) <= NEAR for number in numbers)
-
-
-EXERCISES = {
-    "10.a": Exercise(
-        best_config,
-        (
-            "The largest ratio in study.to_frame() is of the rounds that selected: the best of many looks "
-            "better than it is.",
-            "study.best is what fresh rounds proved; it may be wb.Config().",
-        ),
-        budget=120.0,
-        spent=lambda given: float(given["study"].record.budget_s),
-        limit=f"within {MOST_REGRET:.0%} of the proven best",
-    ),
-    "10.b": Exercise(
-        promised_p99,
-        (
-            "load.points has a row for each number of callers; row.p99 has a value, a low and a high.",
-            'Promise no less than the upper end. Without an interval the answer is "none".',
-        ),
-        limit=f"at most {WIDEST_PROMISE:g} times the upper end of the measured p99",
-    ),
-    "10.c": Exercise(
-        report,
-        (
-            "study.record.verdict has ratio, low and high; study.record.selection has the rest.",
-            "Say how many other configs were considered: len(study.record.candidates) - 1.",
-        ),
-    ),
-}
