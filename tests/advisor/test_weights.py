@@ -51,7 +51,7 @@ def test_counts_and_the_largest(
     assert row["denormals"] == ((sizes > 0) & (sizes < np.finfo(dtype).tiny)).sum() == 2
     assert row["non_finite"] == (~finite).sum() == 3
     assert row["largest"] == sizes[finite].max()
-    assert (row["dims"], row["bytes"]) == (list(shape), array.nbytes)
+    assert (row["dims"], row["size_bytes"]) == (list(shape), array.nbytes)
 
 
 @pytest.mark.parametrize("tile", [7, 1 << 18])

@@ -10,9 +10,9 @@ import workbench as wb
 from tests.factories import comparisons, graphs, results
 from workbench import course
 from workbench.analysis.passes.missed import Missed
+from workbench.course.article_cells import NOT_FIRED
 from workbench.course.exercise import OverBudget
 from workbench.course.fusion_checks import at_no_cost
-from workbench.course.fusion_levels import NOT_FIRED
 from workbench.results.comparison import Comparison
 from workbench.results.explanation import Explanation
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
 
 from workbench.models.model import Model
 from workbench.worker.launch import call_job
@@ -34,10 +34,7 @@ class Weight:
     @property
     def count(self) -> int:
         """The number of elements."""
-        total = 1
-        for dim in self.dims:
-            total *= dim
-        return total
+        return math.prod(self.dims)
 
     @property
     def denormal_share(self) -> float:
@@ -67,22 +64,6 @@ class WeightScan:
 def scan_weights(model: Model, *, cancel: threading.Event | None = None) -> WeightScan:
     """Read every weight once, in a worker with bounded memory."""
     body = call_job("weight_scan", {"model": str(model.path)}, timeout_s=TIMEOUT_S, cancel=cancel)
-    weights = tuple(_weight(row) for row in body["weights"])
+    rows = [{**row, "dims": tuple(row["dims"])} for row in body["weights"]]
+    weights = tuple(Weight(*(row[known.name] for known in fields(Weight))) for row in rows)
     return WeightScan(weights, body["denormal_slowdown"], body["peak_bytes"])
-
-
-def _weight(row: Mapping[str, Any]) -> Weight:
-    return Weight(
-        name=row["name"],
-        dims=tuple(row["dims"]),
-        element=row["element"],
-        size_bytes=row["bytes"],
-        sha1=row["sha1"],
-        sha1_transposed=row["sha1_transposed"],
-        zeros=row["zeros"],
-        denormals=row["denormals"],
-        non_finite=row["non_finite"],
-        largest=row["largest"],
-        channel_range=row["channel_range"],
-        column_range=row["column_range"],
-    )

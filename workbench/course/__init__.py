@@ -7,6 +7,7 @@ True
 
 from workbench.course.article import article_table, compare_with_article
 from workbench.course.article_cells import (
+    fusion_levels,
     issue_cells,
     level_cells,
     option_cells,
@@ -17,7 +18,6 @@ from workbench.course.checking import CheckResult, check
 from workbench.course.conv_kinds import ConvKinds, conv_kinds
 from workbench.course.effect import SeenEffect, effect
 from workbench.course.equal_configs import EqualConfigs, equal_configs
-from workbench.course.fusion_levels import fusion_levels
 from workbench.course.gpu_runs import GpuRuns, gpu_runs
 from workbench.course.level_steps import LevelSteps, level_steps
 from workbench.course.nets import conv_net, encoder

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import ConfigError
-from workbench.records.display import to_table
+from workbench.records.display import frame_of, to_table
 from workbench.text import did_you_mean, listed, one_line
 
 if TYPE_CHECKING:
@@ -116,10 +116,7 @@ class ArticleComparison:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a figure; columns article, recorded, own."""
-        import pandas as pd
-
-        rows = [(row.article, row.recorded, row.own) for row in self.rows]
-        return pd.DataFrame(rows, columns=["article", "recorded", "own"])
+        return frame_of(self.rows, ("article", "recorded", "own"))
 
     def __repr__(self) -> str:
         return str(self)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from workbench.diagnosis.records import Doctor
     from workbench.results.accuracy import AccuracyTable
     from workbench.results.comparison import Comparison
+    from workbench.results.explanation import Explanation
     from workbench.results.findings import Findings
     from workbench.results.levels import Levels
 
@@ -23,6 +24,7 @@ PRECISIONS = "quantization-bert"
 PROVIDERS = "provider-ecosystem"
 OPTIONS = "options-in-code"
 ISSUES = "common-issues"
+FUSIONS = "fusion-patterns"
 LEVEL_COLUMNS = {"disabled": "none_ms", "basic": "basic_ms", "extended": "extended_ms", "all": "all_ms"}
 VARIANTS = {"": "FP32", "dynamic_int8": "Dynamic INT8", "static_int8": "Static INT8 (QDQ)"}
 OF_ROW = {  # ONNX Runtime's names of the providers in the article's table
@@ -35,6 +37,8 @@ OF_ROW = {  # ONNX Runtime's names of the providers in the article's table
     "CPU": "CPUExecutionProvider",
 }
 WITH_OPTIONS = ("cuda", "tensorrt")
+LEVEL_NAMES = {1: "basic", 2: "extended", 3: "layout", 4: "all"}
+NOT_FIRED = "did not fire in these models"
 
 
 def level_cells(row: str, levels: Levels) -> Cells:
@@ -135,3 +139,21 @@ def issue_cells(findings: Findings) -> Cells:
         lacking = f" (the others: {', '.join(reasons)})" if reasons else ""
         cells[f"{ISSUES}/{row[0]}/fix"] = f"{'; '.join(titles) or 'nothing found'}: {looked}{lacking}"
     return cells
+
+
+def fusion_levels(*explanations: Explanation) -> Cells:
+    """Return the passes that fired for each fusion of the article's list with their level, by cell.
+
+    >>> from workbench import course
+    >>> len(course.fusion_levels())
+    10
+    """
+    fired = [step for explanation in explanations for step in explanation.passes.fired]
+    table = article_table(FUSIONS)
+    levels = Cells()
+    for row in table.rows:
+        wanted = str(row[table.columns.index("passes")]).split(", ")
+        steps = {(step.level, step.name) for step in fired if step.name in wanted}
+        texts = (f"{LEVEL_NAMES.get(level, level)}: {name}" for level, name in sorted(steps))
+        levels[f"{FUSIONS}/{row[0]}/article_level"] = "; ".join(texts) or NOT_FIRED
+    return levels

@@ -13,7 +13,7 @@ from workbench.course.level_steps import level_steps
 from workbench.errors import ConfigError
 from workbench.figures.chart import percent
 from workbench.results.exportable import Exportable
-from workbench.text import counted, did_you_mean, listed, one_line
+from workbench.text import counted, did_you_mean, in_brackets, listed, one_line
 
 if TYPE_CHECKING:
     from workbench.figures.chart import Chart
@@ -56,10 +56,7 @@ class Effect:
         if size.value is None:
             return "not measured"
         form = ".1f" if self.unit == PERCENT else ".2f"
-        text = f"{size.value:{form}} {self.unit or self.axis}"
-        if size.low is None or size.high is None:
-            return text
-        return f"{text} ({size.low:{form}} to {size.high:{form}})"
+        return f"{size.value:{form}} {self.unit or self.axis}{in_brackets(size.low, size.high, form)}"
 
 
 class SeenEffect(Exportable):

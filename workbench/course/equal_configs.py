@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.results.exportable import Exportable
-from workbench.text import counted
+from workbench.text import counted, in_brackets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,8 +83,7 @@ class EqualConfigs(Exportable):
         ]
         for number, pair in enumerate(self.paired, 1):
             text = "no ratio" if pair.ratio is None else f"{pair.ratio:.3f}"
-            if pair.low is not None and pair.high is not None:
-                text += f" ({pair.low:.3f} to {pair.high:.3f})"
+            text += in_brackets(pair.low, pair.high, ".3f")
             value = Value(pair.ratio, text, paired_look, pair.low, pair.high)
             rows.append(one_value(f"paired {number}", value))
         axis = Axis("A's time over B's; A and B are the same config", "dot", (ReferenceLine(1.0),))

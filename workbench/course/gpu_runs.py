@@ -68,7 +68,8 @@ class GpuRuns:
         return str(self)
 
     def __str__(self) -> str:
-        lines = [f"{file} ({ran_on}; GPU: {gpu}): {text}" for file, text, ran_on, gpu in self._rows()]
+        rows = [run.row() for run in self.runs]
+        lines = [f"{file} ({ran_on}; GPU: {gpu}): {text}" for file, text, ran_on, gpu in rows]
         return "\n".join([self.headline(), *lines])
 
     def headline(self) -> str:
@@ -88,12 +89,9 @@ class GpuRuns:
         )
 
     def _repr_html_(self) -> str:
-        rows = list(self._rows()) or [("none", "", "", "")]
+        rows = [run.row() for run in self.runs] or [("none", "", "", "")]
         table = to_table(("file", "result", "ran on", "GPU"), rows, "recorded GPU runs", left=True)
         return f"<p>{escape(self.headline())}</p>{table}"
-
-    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
-        return (run.row() for run in self.runs)
 
 
 def gpu_runs(folder: str | Path = "gpu") -> GpuRuns:

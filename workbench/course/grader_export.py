@@ -106,18 +106,14 @@ def _nbgrader(exercise: Cell, task: Task) -> Iterator[Cell]:
     answer = _code(exercise["id"], "\n".join([task.start, begin, task.solution, end, task.check]))
     answer["metadata"]["nbgrader"] = _marks(f"exercise-{task.key}", solution=True)
     graded = _code(f"{exercise['id']}-graded", f"result = {task.graded}\nassert result.passed, result")
-    graded["metadata"]["nbgrader"] = {
-        **_marks(f"check-{task.key}", grade=True, locked=True), "points": POINTS,
-    }  # fmt: skip
+    graded["metadata"]["nbgrader"] = _marks(f"check-{task.key}", grade=True, locked=True, points=POINTS)
     yield answer
     yield graded
 
 
-def _marks(grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False) -> Cell:
-    return {
-        "schema_version": NBGRADER_SCHEMA, "grade_id": grade_id, "grade": grade, "solution": solution,
-        "locked": locked, "task": False,
-    }  # fmt: skip
+def _marks(grade_id: str, **marks: int) -> Cell:
+    unmarked = dict.fromkeys(("grade", "solution", "locked", "task"), False)
+    return {"schema_version": NBGRADER_SCHEMA, "grade_id": grade_id, **unmarked, **marks}
 
 
 def _otter(exercise: Cell, task: Task) -> Iterator[Cell]:
@@ -125,12 +121,8 @@ def _otter(exercise: Cell, task: Task) -> Iterator[Cell]:
     own = exercise["id"]
     begin, end = "# BEGIN SOLUTION NO PROMPT", "# END SOLUTION"
     test = _code(f"{own}-test", f"{task.graded}.passed")
-    test["outputs"] = [
-        {
-            "output_type": "execute_result", "execution_count": 1, "metadata": {},
-            "data": {"text/plain": ["True"]},
-        }
-    ]  # fmt: skip
+    data = {"text/plain": ["True"]}
+    test["outputs"] = [{"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": data}]
     test["execution_count"] = 1
     yield _raw(f"{own}-question", f"# BEGIN QUESTION\nname: q{task.key}\npoints: {POINTS}")
     yield _raw(f"{own}-begin", "# BEGIN SOLUTION")
@@ -143,13 +135,10 @@ def _otter(exercise: Cell, task: Task) -> Iterator[Cell]:
 
 
 def _code(cell_id: str, source: str) -> Cell:
-    return {
-        "cell_type": "code", "id": cell_id, "metadata": {}, "execution_count": None, "outputs": [],
-        "source": source.splitlines(keepends=True),
-    }  # fmt: skip
+    empty: Cell = {"metadata": {}, "execution_count": None, "outputs": []}
+    return {"cell_type": "code", "id": cell_id, **empty, "source": source.splitlines(keepends=True)}
 
 
 def _raw(cell_id: str, source: str) -> Cell:
-    return {
-        "cell_type": "raw", "id": cell_id, "metadata": {}, "source": source.splitlines(keepends=True),
-    }  # fmt: skip
+    lines = source.splitlines(keepends=True)
+    return {"cell_type": "raw", "id": cell_id, "metadata": {}, "source": lines}

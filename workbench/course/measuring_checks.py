@@ -16,33 +16,19 @@ if TYPE_CHECKING:
     from workbench.results.comparison import Comparison
 
 NEAR = 0.002
-CONTRADICTIONS: dict[frozenset[str], str] = {
-    frozenset(cells): reason
-    for cells, reason in (
-        (
-            ("quantization-bert/FP16 (CUDA)/latency_ms", "pytorch-latency/BERT-Base/ort_cuda_ms"),
-            "the same model, precision and GPU with two latencies",
-        ),
-        (
-            ("provider-latency/GPT-2 Small/cuda_ms", "pytorch-latency/GPT-2 Small/ort_cuda_ms"),
-            "one pass over 256 tokens and 128 generated tokens with the same latency",
-        ),
-        (
-            ("provider-latency/GPT-2 Small/tensorrt_fp16_ms", "pytorch-latency/GPT-2 Small/ort_tensorrt_ms"),
-            "one pass over 256 tokens and 128 generated tokens with the same latency",
-        ),
-        (
-            ("pytorch-latency/LLaMA-7B/winner", "pytorch-latency/LLaMA-7B/ort_cuda_ms"),
-            "the winner has no column, and of the two columns the other one is lower",
-        ),
-        (
-            ("levels-latency/BERT-Base/all_ms", "provider-latency/BERT-Base/cuda_ms"),
-            "three rows of the level table equal the A100's CUDA column, this one does not",
-        ),
-        (
-            ("levels-latency/ResNet-50/all_ms", "provider-latency/ResNet-50/cuda_ms"),
-            "three rows of the level table equal the A100's CUDA column, this one does not",
-        ),
+CONTRADICTIONS = {
+    frozenset(cells)
+    for cells in (
+        # The same model, precision and GPU with two latencies.
+        ("quantization-bert/FP16 (CUDA)/latency_ms", "pytorch-latency/BERT-Base/ort_cuda_ms"),
+        # One pass over 256 tokens and 128 generated tokens with the same latency.
+        ("provider-latency/GPT-2 Small/cuda_ms", "pytorch-latency/GPT-2 Small/ort_cuda_ms"),
+        ("provider-latency/GPT-2 Small/tensorrt_fp16_ms", "pytorch-latency/GPT-2 Small/ort_tensorrt_ms"),
+        # The winner has no column, and of the two columns the other one is lower.
+        ("pytorch-latency/LLaMA-7B/winner", "pytorch-latency/LLaMA-7B/ort_cuda_ms"),
+        # Three rows of the level table equal the A100's CUDA column, this one does not.
+        ("levels-latency/BERT-Base/all_ms", "provider-latency/BERT-Base/cuda_ms"),
+        ("levels-latency/ResNet-50/all_ms", "provider-latency/ResNet-50/cuda_ms"),
     )
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.records.display import frame_of
 from workbench.results.exportable import Exportable
 
 if TYPE_CHECKING:
@@ -31,10 +32,8 @@ class PredictedParts(Exportable):
 
     def to_frame(self) -> pd.DataFrame:
         """One row a provider; columns predicted_for, node_share, partitions."""
-        import pandas as pd
-
-        rows = [(part.provider, part.share, part.partitions) for part in self.parts]
-        return pd.DataFrame(rows, columns=["predicted_for", "node_share", "partitions"])
+        names = {"provider": "predicted_for", "share": "node_share"}
+        return frame_of(self.parts, ("provider", "share", "partitions"), names=names)
 
     def __str__(self) -> str:
         if not self.parts:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench.records.display import config_in_words
+from workbench.records.display import config_in_words, frame_of
 from workbench.results.exportable import Exportable
+from workbench.text import in_brackets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +29,7 @@ class Speed:
         """Return the ratio with its interval."""
         if self.ratio is None:
             return "not measured"
-        interval = "" if self.low is None or self.high is None else f" ({self.low:.3f} to {self.high:.3f})"
-        return f"{self.ratio:.3f}{interval}"
+        return f"{self.ratio:.3f}{in_brackets(self.low, self.high, '.3f')}"
 
 
 class Proof(Exportable):
@@ -40,11 +40,8 @@ class Proof(Exportable):
 
     def to_frame(self) -> pd.DataFrame:
         """One row for the selection and one for the fresh rounds; columns rounds, ratio, low, high."""
-        import pandas as pd
-
-        rows = [(speed.rounds, speed.ratio, speed.low, speed.high) for speed in self.speeds]
-        frame = pd.DataFrame(rows, columns=["rounds", "ratio", "low", "high"])
-        return frame.astype(dict.fromkeys(("ratio", "low", "high"), "float64"))
+        numbers = ("ratio", "low", "high")
+        return frame_of(self.speeds, ("rounds", *numbers), numbers)
 
     def __str__(self) -> str:
         if not self.speeds:

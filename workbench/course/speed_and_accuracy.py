@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.figures.chart import percent
 from workbench.records.display import config_in_words
 from workbench.results.exportable import Exportable
+from workbench.text import in_brackets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,10 +41,8 @@ class PrecisionRow:
         """Return the change of the accuracy in points."""
         if self.accuracy is None:
             return "accuracy not measured"
-        text = f"{100 * self.accuracy.value:+.2f} points"
-        if self.accuracy.low is None or self.accuracy.high is None:
-            return text
-        return f"{text} ({100 * self.accuracy.low:+.2f} to {100 * self.accuracy.high:+.2f})"
+        change, low, high = (percent(end) for end in _ends(self.accuracy))
+        return f"{change:+.2f} points{in_brackets(low, high, '+.2f')}"
 
 
 class SpeedAndAccuracy(Exportable):
@@ -81,14 +81,14 @@ class SpeedAndAccuracy(Exportable):
         looks = {row.config: series_look(index, row.config) for index, row in enumerate(self._first_rows())}
         rows = []
         for row in self.rows:
-            look, (change, low, high) = looks[row.config], _ends(row.accuracy)
-            verdict = row.verdict
+            look, verdict = looks[row.config], row.verdict
+            change, low, high = (percent(end) for end in _ends(row.accuracy))
             rows.append(
                 ChartRow(
                     f"{row.model}, {row.config}",
                     (
                         (Value(verdict.ratio, row.speed(), look, verdict.low, verdict.high),),
-                        (Value(_points(change), row.points(), look, _points(low), _points(high)),),
+                        (Value(change, row.points(), look, low, high),),
                     ),
                 )
             )
@@ -125,7 +125,3 @@ def speed_and_accuracy(matrix: Matrix, *tables: AccuracyTable) -> SpeedAndAccura
 
 def _ends(gap: Paired | None) -> tuple[float | None, float | None, float | None]:
     return (None, None, None) if gap is None else (gap.value, gap.low, gap.high)
-
-
-def _points(share: float | None) -> float | None:
-    return None if share is None else 100 * share

@@ -50,9 +50,7 @@ def option_defaults(provider: str) -> pd.DataFrame:
     >>> "device_id" in set(course.option_defaults("cuda")["option"])
     True
     """
-    import pandas as pd
-
     from workbench.config.catalogue import catalogue
+    from workbench.records.display import frame_of
 
-    rows = [(option.name, option.default, option.help) for option in catalogue().options(provider)]
-    return pd.DataFrame(rows, columns=["option", "default", "help"])
+    return frame_of(catalogue().options(provider), ("name", "default", "help"), names={"name": "option"})

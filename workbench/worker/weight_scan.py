@@ -117,7 +117,7 @@ def _scan(array: np.ndarray[Any, Any]) -> tuple[dict[str, Any], tuple[int, int]]
             ranges.add(tile, *place)
     statistics = {
         "dims": list(array.shape),
-        "bytes": array.nbytes,
+        "size_bytes": array.nbytes,
         "sha1": None,
         "sha1_transposed": None,
         **(NO_RANGES if ranges is None else ranges.statistics(array.ndim)),
