@@ -9,7 +9,7 @@ from workbench.config import Config
 from workbench.config.knobs import BY_FIELD
 from workbench.config.literals import call, literal, text_literal
 from workbench.panels.request import LABELS, Request, Subject
-from workbench.results.form import Source
+from workbench.results.form import Source, source_of
 from workbench.results.registry import KINDS, ResultKind
 
 if TYPE_CHECKING:
@@ -23,20 +23,12 @@ def config_code(config: Config) -> str:
 
 def compare_code(request: Request) -> str:
     """Return the code from the model to the comparison."""
-    subject = request.subject
+    subject, inputs = request.subject, inputs_lines(request.subject)
     configs = dict(zip(LABELS.lower(), (subject.a, subject.b, *subject.more), strict=False))
-    lines = [
-        model_line(subject),
-        *(f"{name} = {config_code(config)}" for name, config in configs.items()),
-        "",
-    ]
-    arguments = ["model", *configs]
-    if inputs := inputs_lines(subject):
-        lines += inputs
-        arguments.append("inputs=inputs")
-    arguments += [f"{name}={literal(value)}" for name, value in request.compare_options().items()]
-    lines += [f"result = wb.compare({', '.join(arguments)})", "result"]
-    return "\n".join(["import workbench as wb", "", *lines])
+    lines = [model_line(subject), *(f"{name} = {config_code(config)}" for name, config in configs.items())]
+    options = given(inputs=Source("inputs") if inputs else None, **request.compare_options())
+    made = f"result = wb.compare(model, {', '.join(configs)}{options})"
+    return "\n".join(["import workbench as wb", "", *lines, "", *inputs, made, "result"])
 
 
 def part_of_new_code(request: Request, part: str, expression: str) -> str:
@@ -89,6 +81,11 @@ def more_code(code: str, attached: Subject | None, budget_s: float) -> str:
         data = f", calibration={text_literal(attached.calibration)}" if attached.calibration else ""
         model = f".attach({model_line(attached).removeprefix('model = ')}{data})"
     return f"{code.removesuffix('result')}result = result{model}.measure_more(budget_s={budget_s:g})\nresult"
+
+
+def given(**options: Any) -> str:
+    """Return the keywords that are not None, to stand behind the first argument of a call."""
+    return "".join(f", {name}={source_of(value)}" for name, value in options.items() if value is not None)
 
 
 def model_line(subject: Subject) -> str:

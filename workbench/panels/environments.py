@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -53,15 +54,22 @@ def read_environment(runtime: str | None) -> Environment:
     return Environment(runtime, None if build is None else packages.versions[build], engines)
 
 
-def remembered() -> tuple[Environment, ...]:
-    """Return the environments that were used before and still answer."""
-    environments = []
+def known_environments() -> tuple[Environment, ...]:
+    """Return this environment, and those that were used before and still answer."""
+    environments = [read_environment(None)]
     for runtime in recent(ENVIRONMENTS):
         try:
             environments.append(read_environment(runtime))
         except WorkbenchError:  # it was moved or removed
             continue
     return tuple(environments)
+
+
+def named_environment(runtime: str) -> tuple[Environment, ...]:
+    """Return an environment that a config names, and remember it."""
+    environment = read_environment(runtime)
+    remember(runtime, ENVIRONMENTS)
+    return (environment,)
 
 
 def choices(environments: tuple[Environment, ...]) -> dict[str, RunsOn]:
@@ -82,7 +90,7 @@ class Environments:
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
         self._asked: set[str | None] = {None}
-        self._look(self._known, self._set)
+        self._look(known_environments)
         self.state.observe(lambda _: self._ask(), names=["a", "b", "more"])
 
     def _ask(self) -> None:
@@ -90,24 +98,14 @@ class Environments:
         for runtime in {config.runtime for config in self.state.configs.values()} - self._asked:
             if runtime is not None and not runtime.startswith(ELSEWHERE):
                 self._asked.add(runtime)
-                self._look(partial(self._new, runtime), self._add)
+                self._look(partial(named_environment, runtime))
 
-    def _look(self, work: Any, done: Any) -> None:
-        self.bench.in_background(work, done, partial(setattr, self.state, "run_error"), light=True)
+    def _look(self, work: Callable[[], tuple[Environment, ...]]) -> None:
+        self.bench.in_background(work, self._add, partial(setattr, self.state, "run_error"), light=True)
 
-    def _known(self) -> tuple[Environment, ...]:
-        return (read_environment(None), *remembered())
-
-    def _set(self, environments: tuple[Environment, ...]) -> None:
-        self._asked |= {environment.runtime for environment in environments}
-        self.state.environments = environments
+    def _add(self, environments: tuple[Environment, ...]) -> None:
+        known = {environment.runtime: environment for environment in self.state.environments}
+        added = {environment.runtime: environment for environment in environments}
+        self.state.environments = tuple({**known, **added}.values())
+        self._asked |= added.keys()
         self._ask()
-
-    def _new(self, runtime: str) -> Environment:
-        environment = read_environment(runtime)
-        remember(runtime, ENVIRONMENTS)
-        return environment
-
-    def _add(self, environment: Environment) -> None:
-        if all(known.runtime != environment.runtime for known in self.state.environments):
-            self.state.environments = (*self.state.environments, environment)

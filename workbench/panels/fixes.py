@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config.literals import text_literal
 from workbench.panels.actions import Action
-from workbench.panels.code import config_code, inputs_lines, model_line
+from workbench.panels.code import config_code, given, inputs_lines, model_line
 from workbench.panels.jobs import Job
 from workbench.panels.request import Request, Subject
 from workbench.panels.state import BenchState
 from workbench.records.findings import FindingRecord, FindingsRecord
+from workbench.results.form import Source
 
 if TYPE_CHECKING:
     from workbench.results.findings import Findings
@@ -64,18 +65,16 @@ def keep_tried(
 
 def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord) -> str:
     """Return the code from the model to the fix that was tried and its config."""
-    subject, arguments = request.subject, ["model", "config"]
-    lines = [model_line(subject), f"config = {config_code(findings.config)}"]
-    if inputs := inputs_lines(subject):
-        lines += inputs
-        arguments.append("inputs=inputs")
-    if subject.calibration:
-        arguments.append(f"calibration={text_literal(subject.calibration)}")
-    if examples := _examples_code(subject, findings):
-        arguments.append(f"data={examples}")
+    subject, inputs = request.subject, inputs_lines(request.subject)
+    lines = [model_line(subject), f"config = {config_code(findings.config)}", *inputs]
+    options = given(
+        inputs=Source("inputs") if inputs else None,
+        calibration=subject.calibration or None,
+        data=_examples(subject, findings),
+    )
     first = next(other for other in findings.findings if other.id == finding.id)
     place = text_literal(finding.id) if first == finding else str(findings.findings.index(finding))
-    lines += ["", f"finding = wb.findings({', '.join(arguments)})[{place}]"]
+    lines += ["", f"finding = wb.findings(model, config{options})[{place}]"]
     if finding.fix.config is None:
         lines.append("finding")
     else:
@@ -84,12 +83,11 @@ def fix_code(request: Request, findings: FindingsRecord, finding: FindingRecord)
     return "\n".join(["import workbench as wb", "", *lines])
 
 
-def _examples_code(subject: Subject, findings: FindingsRecord) -> str:
-    """Return the source of the labelled examples if the findings know an accuracy on them, else nothing."""
+def _examples(subject: Subject, findings: FindingsRecord) -> str | None:
+    """Return where the labelled examples are if the findings know an accuracy on them, else None."""
     from workbench.advisor.registry import rules  # loads slowly, like the model's module
     from workbench.models.examples import trained_sample
 
     if not any(rule.id in findings.looked for rule in rules() if "accuracy" in rule.needs):
-        return ""
-    examples = subject.data or (subject.model and trained_sample(subject.model))
-    return text_literal(examples) if examples else ""
+        return None
+    return subject.data or (subject.model and trained_sample(subject.model)) or None

@@ -12,13 +12,13 @@ from workbench.api.tuning import default_space, tune, tune_targets
 from workbench.config import Config
 from workbench.config.literals import call, literal, text_literal
 from workbench.panels.actions import Action
-from workbench.panels.code import config_code, inputs_lines, model_line
+from workbench.panels.code import config_code, given, inputs_lines, model_line
 from workbench.panels.jobs import Job
 from workbench.panels.request import SMALLEST_EFFECT, Request
 from workbench.panels.state import BenchState
 from workbench.records.goal import Goal, Objective
 from workbench.records.space import Space
-from workbench.results.form import Source, source_of
+from workbench.results.form import Source
 from workbench.results.study import Study
 from workbench.results.target_studies import TargetStudies
 from workbench.search.cluster.connection import connected
@@ -185,8 +185,3 @@ def tune_code(request: Request, choice: TuneChoice) -> str:
         result = "studies"
         made = f"wb.tune_targets(model, {literal(cluster.targets)}, client{arguments})"
     return "\n".join([*imports, "", *lines, "", f"{result} = {made}", result])
-
-
-def given(**options: Any) -> str:
-    """Return the keywords that are not None, to stand behind the first argument of a call."""
-    return "".join(f", {name}={source_of(value)}" for name, value in options.items() if value is not None)

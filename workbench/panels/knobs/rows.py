@@ -103,7 +103,6 @@ def _made(kind: Any) -> Any:
     return None if needs_file else kind()
 
 
-@cache
 def _file() -> FileRow:
     return FileRow(
         "file",
@@ -117,7 +116,6 @@ def _file() -> FileRow:
     )
 
 
-@cache
 def _memory() -> FieldsRow:
     settings = {
         "default: all on": (None, None, None),

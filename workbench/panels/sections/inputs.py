@@ -9,7 +9,6 @@ from typing import Any
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.panels import widgets as W
-from workbench.panels.bench import Bench
 from workbench.panels.handlers import on_change
 from workbench.panels.markup import error_html, text
 from workbench.panels.request import InputsPreview
@@ -23,10 +22,7 @@ class Inputs(Section):
 
     group = "inputs"
     hint = "Sizes of the free dimensions, the data, and how they reach ORT"
-
-    def __init__(self, bench: Bench) -> None:
-        super().__init__(bench)
-        bench.state.observe(lambda _: self.refresh(), names=["dims", "seed", "data", "preview"])
+    follows = ("dims", "seed", "data", "preview")
 
     def build(self) -> list[W.Widget]:
         self.sizes: dict[str, tuple[W.Text, W.Text]] = {}

@@ -23,12 +23,12 @@ class Passes(Section):
     """The passes that are disabled, and what each did to this model where that is known."""
 
     group = "passes"
+    follows = ("result", "parts", "parts_made")
     hint = "Each graph pass by its name: what it does, how often it fired, and a check to disable it"
 
     def build(self) -> list[W.Widget]:
         self.passes = Table.of_rows(COLUMNS, (), "", mark="off", mark_name="on", key=0, under=3)
         on_change(self.passes, self._disable, "picked", status=self.status)
-        self.state.observe(lambda _: self.refresh(), names=["result", "parts", "parts_made"])
         return [self.passes]
 
     def show(self, config: Config) -> None:

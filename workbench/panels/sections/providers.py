@@ -31,6 +31,7 @@ class Providers(Section):
     """The first choice stands first; what none of them takes goes to the CPU."""
 
     group = "providers"
+    follows = ("doctor",)
     hint = "Execution providers: where nodes may run, in which order, and with which options"
 
     def build(self) -> list[W.Widget]:
@@ -43,7 +44,6 @@ class Providers(Section):
         self.check = button("Check again", hint, self.bench.look_at_machine, self.status)
         self.about, adding = W.HTML(), W.HBox([self.choice, self.add], classes="wbp-adding")
         on_change(self.choice, lambda _: self._describe_choice())
-        self.state.observe(lambda _: self.refresh(), names="doctor")
         if self.state.doctor is None and self.state.job is None:
             self.bench.look_at_machine()
         return [self.list, adding, self.about, self.check, *super().build()]

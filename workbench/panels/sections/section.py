@@ -22,6 +22,7 @@ class Section:
 
     group = ""
     hint = ""
+    follows: tuple[str, ...] = ()  # traits of the state that it shows, too
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.state = bench, bench.state
@@ -31,7 +32,7 @@ class Section:
         self.open = False  # whether the body is on the screen
         self.widget = W.VBox([self.header], classes="wbp-section")
         self.header.on_click(lambda _: self.toggle())
-        follow(self.state, self.refresh, "a", "b", "more", "editing", "model")
+        follow(self.state, self.refresh, "a", "b", "more", "editing", "model", *self.follows)
 
     @property
     def knobs(self) -> tuple[Knob, ...]:

@@ -29,7 +29,7 @@ class FindingCard:
         self.outcome, self.progress, self.status = W.HTML(), W.HTML(), W.HTML()
         self.links = NodeLinks(bench, finding.nodes, self.status)
         hint = "Measure this fix against the config, check the outputs, and say whether it is worth keeping"
-        self.try_it = button("Try it", hint, self._try, self.status)
+        self.try_it = button("Try it", hint, partial(bench.try_fix, label, finding), self.status)
         self.cancel = button("Cancel", "Stop trying this fix", bench.cancel, self.status)
         self.use = button("Use as B", "Put the config with this fix into B", self._use, self.status)
         self.copy = button("Copy code", "The code that finds this and tries it", self._copy, self.status)
@@ -52,9 +52,6 @@ class FindingCard:
         W.set_shown(self.cancel, running)
         self.cancel.disabled = running and view.cancelling
         self.links.follow()
-
-    def _try(self) -> None:
-        self.bench.try_fix(self.label, self.finding)
 
     def _use(self) -> None:
         assert self.finding.fix.config is not None

@@ -25,8 +25,7 @@ def cards(state: BenchState) -> list[Card]:
 
 def resident(result: Any) -> Any:
     """Return the columns of the runs that are about memory and loading."""
-    frame = result.to_frame()
-    return frame[[name for name in COLUMNS if name in frame.columns]]
+    return result.to_frame().filter(items=COLUMNS)
 
 
 MEMORY = Tab(
