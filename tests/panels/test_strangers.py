@@ -16,7 +16,7 @@ from tests.panels.conftest import settle
 from tests.results.strangers import FOR_PLOTLY, GOLDEN, Taken, poisoned, texts_of
 from workbench.panels.tabs.figure import PLOTLY
 from workbench.panels.tabs.tab import BOTH
-from workbench.records.spreadsheet import csv_of
+from workbench.records.display import csv_of
 from workbench.results.registry import KINDS
 from workbench.views.base import View
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.records.volume import is_networked
+from workbench.records.database import is_networked
 
 MOUNTS = """\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer with its intervals: 0 is yes, 1 no, 3 not settled."""
-    from workbench.records.spreadsheet import csv_of
+    from workbench.records.display import csv_of
     from workbench.results.comparison import Comparison
     from workbench.results.matrix import Matrix
     from workbench.results.sweep import Sweep

@@ -26,7 +26,7 @@ def add_to(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print each step, and the path of the prepared file or of the folder with it."""
     from workbench.preparation.preparing import prepare
-    from workbench.records.spreadsheet import csv_of
+    from workbench.records.display import csv_of
     from workbench.text import path_text, printable
 
     model, config = model_and_config(arguments)

@@ -52,7 +52,7 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 def print_sentences(result: Any, frame: pd.DataFrame, *, as_csv: bool) -> None:
     """Print the sentences of a result, or a table of it as CSV."""
-    from workbench.records.spreadsheet import csv_of
+    from workbench.records.display import csv_of
     from workbench.text import printable
 
     print(csv_of(frame) if as_csv else printable(f"{result}\n", keep="\n"), end="")

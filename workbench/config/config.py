@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from workbench.config import (
-    assignments,
     difference,
     engine_script,
     notes,
@@ -99,7 +98,7 @@ class Config(ConfigFields):
     def from_assignments(cls, texts: Iterable[str], base: Config | None = None) -> Config:
         """Return the config of a command line's texts: `level=all`, `providers.cuda.device_id=1`."""
         start = base or cls()
-        return start.replace(**assignments.assigned(start, texts))
+        return start.replace(**_assigned(start, texts))
 
     def to_python(
         self,
@@ -145,3 +144,24 @@ class Config(ConfigFields):
 
     def _repr_html_(self) -> str:
         return difference.to_html(self)
+
+
+def _assigned(base: ConfigFields, texts: Iterable[str]) -> dict[str, Any]:
+    """Return the fields that the texts assign; their order does not matter, each name is given once."""
+    values: dict[str, Any] = {}
+    inside: dict[str, dict[str, str]] = {}  # field → name in it → text
+    for text in texts:
+        path, equals, value = text.partition("=")
+        field, _, name = path.strip().partition(".")
+        if not equals:
+            raise ConfigError(f"{quoted(text)} assigns nothing.", "Write name=value, such as level=all.")
+        check_fields([field])
+        if name in inside.get(field, ()) or (not name and field in values):
+            raise ConfigError(f"{quoted(path.strip())} is given twice.", "Give it once.")
+        if name:
+            inside.setdefault(field, {})[name] = value.strip()
+        else:
+            values[field] = BY_FIELD[field].parse(value.strip())
+    for field, named in inside.items():
+        values[field] = BY_FIELD[field].parse_inside(values.get(field, getattr(base, field)), named)
+    return values

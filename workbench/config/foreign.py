@@ -86,12 +86,11 @@ def _changed(data: Mapping[str, Any], change: Change) -> dict[str, Any]:
     result = dict(data)
     if isinstance(result.get(RUNTIME), str):
         result[RUNTIME] = change(RUNTIME, result[RUNTIME])
-    precision = result.get("precision")
-    if isinstance(precision, Mapping) and isinstance(precision.get("model"), str):
-        result["precision"] = {**precision, "model": change(PREPARED_MODEL, precision["model"])}
-    engine = result.get("engine")
-    if isinstance(engine, Mapping) and isinstance(engine.get("factory"), str):
-        result["engine"] = {**engine, "factory": change(FACTORY, engine["factory"])}
+    for option in (PREPARED_MODEL, FACTORY):
+        field, _, name = option.partition(".")
+        part = result.get(field)
+        if isinstance(part, Mapping) and isinstance(part.get(name), str):
+            result[field] = {**part, name: change(option, part[name])}
     libraries = result.get(CUSTOM_OPS)
     if isinstance(libraries, list):
         result[CUSTOM_OPS] = [

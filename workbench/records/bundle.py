@@ -17,8 +17,15 @@ from workbench.records import container, limits
 from workbench.records.atomic import reason_of
 from workbench.records.jsontext import DAMAGED, OURS
 from workbench.records.kinds import COMPARISONS, Kinds, Part, check_parts
-from workbench.records.manifest import Listed, Manifest
-from workbench.records.member import check_extents, compare, describe, record_from, record_members
+from workbench.records.member import (
+    Listed,
+    Manifest,
+    check_extents,
+    compare,
+    describe,
+    record_from,
+    record_members,
+)
 from workbench.records.origin import Origin, check_id
 from workbench.records.upgrades import VERSION
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 from workbench.errors import HistoryError
-from workbench.records.volume import is_networked
 from workbench.text import quoted
 
 APPLICATION_ID = 0x4F525442  # "ORTB", in the file header
@@ -37,6 +38,10 @@ CREATE INDEX records_by_model ON records (model_sha256);
 
 _OURS = {("table", "records"), ("index", "records_by_time"), ("index", "records_by_model")}
 
+_MOUNTS = Path("/proc/self/mountinfo")
+_NETWORKED = re.compile(
+    r"nfs\d?|cifs|smb\d?|smbfs|9p|afs|ceph|glusterfs|lustre|gpfs|beegfs|orangefs|virtiofs|davfs|fuse\..*"
+)
 _SET_ASIDE = "Call wb.history().set_aside(): it renames the file, deletes nothing, and a new history starts."
 _ELSEWHERE = "Set WORKBENCH_HOME to a folder that you may write to."
 _FIXES = {
@@ -120,6 +125,29 @@ def _choose_journal(connection: sqlite3.Connection, path: Path) -> None:
     if journal != wanted:
         with contextlib.suppress(sqlite3.OperationalError):  # the file is in use: either mode is safe
             connection.execute(f"PRAGMA journal_mode = {wanted}")
+
+
+def is_networked(folder: Path, mounts: Path = _MOUNTS) -> bool:
+    """Return True if files cannot safely share memory; False also if the file system is unknown."""
+    place = os.path.realpath(folder)
+    if place.startswith("\\\\"):
+        return True
+    try:
+        lines = mounts.read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:  # not Linux: assume a local disk
+        return False
+    return bool(_NETWORKED.fullmatch(_kind_of_mount(place, lines)))
+
+
+def _kind_of_mount(place: str, lines: list[str]) -> str:
+    """Return the file system type of the deepest mount above `place`; the last listed mount is on top."""
+    best, kind = "", ""
+    for line in lines:
+        left, _, right = line.partition(" - ")
+        point = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), left.split(" ")[4])
+        if len(point) >= len(best) and (place == point or place.startswith(point.rstrip("/") + "/")):
+            best, kind = point, right.split(" ")[0]
+    return kind
 
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> bool:

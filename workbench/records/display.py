@@ -1,4 +1,4 @@
-"""Tables of records: HTML, whose texts are escaped since they may be untrusted, and data frames."""
+"""Tables of records: HTML, whose texts are escaped since they may be untrusted, data frames, and CSV."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 from html import escape
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.text import one_line
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.config import Config
 
 _LONGEST = 200  # characters in a cell: a name can be a megabyte
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet computes: OWASP, "CSV Injection"
 ABSENT = "not known"
 FILE = "prepared file"  # says itself what it is: not "precision prepared file"
 
@@ -61,6 +62,17 @@ def frame_of(
     columns = [names.get(path, path.rpartition(".")[2]) for path in paths]
     cells = [[_joined(attrgetter(path)(row)) for path in paths] for row in rows]
     return pd.DataFrame(cells, columns=columns).astype(dict.fromkeys(floats, "float64"))
+
+
+def csv_of(frame: pd.DataFrame) -> str:
+    """Return the table as CSV; an apostrophe stands before a text that would be computed."""
+    safe = frame.map(as_text).rename(columns=as_text)
+    return str(safe.to_csv(index=False, lineterminator="\r\n"))  # RFC 4180; then a lone CR is quoted
+
+
+def as_text(value: Any) -> Any:
+    """Return numbers as they are: only a text can be mistaken for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value
 
 
 @lru_cache(maxsize=4096)  # a search asks for the same configs again and again

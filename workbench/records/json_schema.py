@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workbench.records.codec import shape_of_class
 from workbench.records.kinds import COMPARISONS, Kinds
-from workbench.records.manifest import Manifest
+from workbench.records.member import Manifest
 from workbench.records.scalars import Schema
 from workbench.records.upgrades import VERSION
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from workbench.config import Config
 from workbench.errors import ConfigError, StorageError, WorkbenchError
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.spreadsheet import csv_of
+from workbench.records.display import csv_of
 from workbench.results.registry import KINDS
 from workbench.text import printable, quoted
 

@@ -14,7 +14,7 @@ from workbench.panels.markup import error_html, note_html, text
 from workbench.panels.state import BenchState
 from workbench.panels.table import Table
 from workbench.panels.tabs.figure import PLOTLY, figure_bundle, titled_figure
-from workbench.records.spreadsheet import csv_of
+from workbench.records.display import csv_of
 from workbench.results.registry import KINDS
 
 if TYPE_CHECKING:
