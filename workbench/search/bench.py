@@ -164,7 +164,7 @@ class LocalBench:
 
     def report(self, doing: str, *, rounds: int | None = None) -> None:
         """Report the current step, the best so far, and the time that is left at most."""
-        elapsed_s, best = self.elapsed_s, self.best_so_far()
+        elapsed_s, best = self.elapsed_s, self._tally.best_in_words(self.entries)
         self._on_progress(
             Progress(
                 doing=doing if best is None else f"{doing}; best so far {best}",
@@ -175,10 +175,6 @@ class LocalBench:
                 remaining_s=max(0.0, self.budget_s - elapsed_s),
             )
         )
-
-    def best_so_far(self) -> str | None:
-        """Return the leader with its interval, in words."""
-        return self._tally.best_in_words(self.entries)
 
     def candidates(self) -> tuple[StudyCandidate, ...]:
         """Return the record of every candidate, the default first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import exp
 from pathlib import Path
 
@@ -45,20 +45,13 @@ class Entry:
     ) -> StudyCandidate:
         """Return its record; the ratios are of the rounds that select."""
         measured = self.label != BASELINE and standings.rounds(self.label) > 0
-        gain, error = standings.gain(self.label), standings.error(self.label)
+        ratio, low, high = self._ends(standings) if measured else (None, None, None)
         return StudyCandidate(
-            label=self.label,
-            config=self.config,
-            stage=self.stage,
-            state=self.state,
-            reason=self.reason,
-            same_as=self.same_as,
-            ratio=exp(gain) if measured else None,
-            low=exp(gain - BEYOND * error) if measured else None,
-            high=exp(gain + BEYOND * error) if measured else None,
+            **{name: getattr(self, name) for name in KEPT},
+            ratio=ratio,
+            low=low,
+            high=high,
             rounds=rounds,
-            file_bytes=self.file_bytes,
-            prepare_s=self.prepare_s,
             accuracy=self.accuracy.value,
             accuracy_change=self.accuracy.change,
             error=self.accuracy.error,
@@ -76,18 +69,15 @@ class Entry:
         return exp(gain), exp(gain - BEYOND * error), exp(gain + BEYOND * error)
 
 
+KEPT = [field.name for field in fields(Entry) if field.name not in ("accuracy", "rates")]
+"""The fields of an entry that its record has as they are."""
+
+
 def entries_of(candidates: Iterable[StudyCandidate]) -> dict[str, Entry]:
     """Return the entries of a study that is continued; those that were not tried may be tried now."""
     return {
         candidate.label: Entry(
-            label=candidate.label,
-            config=candidate.config,
-            stage=candidate.stage,
-            state=candidate.state,
-            reason=candidate.reason,
-            same_as=candidate.same_as,
-            file_bytes=candidate.file_bytes,
-            prepare_s=candidate.prepare_s,
+            **{name: getattr(candidate, name) for name in KEPT},
             accuracy=Accuracy(candidate.accuracy, candidate.accuracy_change, candidate.error),
             rates={rate.round: rate.per_second for rate in candidate.rates},
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from workbench.config import Config
+from workbench.records.run import Run
 from workbench.records.study import OBJECTIVE_WORDS, StudyCandidate, StudyRecord
 
 TIE = {"memory": 0.02, "load": 0.10, "file size": 0.0, "error": 0.0}
@@ -60,11 +61,10 @@ def points_of(record: StudyRecord) -> tuple[Point, ...]:
     The front is that of the study's objectives; of a study with one, that of the objective, memory, load
     time, file size and error.
     """
-    default = record.candidates[0]
     points = [
-        _point(record, candidate, default)
+        _point(record, candidate, run)
         for candidate in record.candidates
-        if candidate.state == "measured" and record.run(candidate.label) is not None
+        if candidate.state == "measured" and (run := record.run(candidate.label)) is not None
     ]
     front = [point for point in points if not any(_beats(other, point) for other in points)]
     knee = knee_of(front)
@@ -82,20 +82,14 @@ def knee_of(front: Sequence[Point]) -> Point | None:
     """Return the point nearest to the best of every axis; None of fewer than three points."""
     if len(front) < 3:
         return None
-    losses = [{axis.name: axis.loss for axis in point.axes} for point in front]
-    names = dict.fromkeys(name for row in losses for name in row)
-    ends = {
-        name: (
-            min(row[name] for row in losses if name in row),
-            max(row[name] for row in losses if name in row),
-        )
-        for name in names
-    }
+    losses: dict[str, list[float]] = {}
+    for axis in (axis for point in front for axis in point.axes):
+        losses.setdefault(axis.name, []).append(axis.loss)
 
     def distance(point: Point) -> float:
         parts = []
         for axis in point.axes:
-            least, most = ends[axis.name]
+            least, most = min(losses[axis.name]), max(losses[axis.name])
             if most > least:
                 parts.append((axis.loss - least) / (most - least))
         return math.hypot(*parts)
@@ -103,54 +97,40 @@ def knee_of(front: Sequence[Point]) -> Point | None:
     return min(front, key=distance)
 
 
-def _point(record: StudyRecord, candidate: StudyCandidate, default: StudyCandidate) -> Point:
-    run = record.run(candidate.label)
-    model = record.selection.model
-    is_default = candidate is default
+def _point(record: StudyRecord, candidate: StudyCandidate, run: Run) -> Point:
+    default, model = record.candidates[0], record.selection.model
     own_bytes = model.graph_bytes + model.external_bytes
     point = Point(
         label=candidate.label,
         config=candidate.config,
-        axes=(
-            Axis(record.objective, 1.0, 1.0, 1.0)
-            if is_default
-            else Axis(
-                record.objective,
-                candidate.ratio or 1.0,
-                candidate.low or 1e-9,
-                candidate.high or math.inf,
-            ),
-        ),
-        memory_bytes=None if run is None else run.peak_rss_bytes,
-        load_s=None if run is None else run.load_s,
+        axes=(),
+        memory_bytes=run.peak_rss_bytes,
+        load_s=run.load_s,
         file_bytes=candidate.file_bytes or own_bytes,
         error=candidate.error if candidate.config.precision is not None else 0.0,
         accuracy=candidate.accuracy,
         rate=candidate.rate,
     )
-    if record.further:
-        known = {row.objective: row for row in candidate.further}
-        further = [
-            Axis(name, 1.0, 1.0, 1.0)
-            if is_default
-            else Axis(name, known[name].ratio, known[name].low, known[name].high)
-            for name in record.further
-            if is_default or name in known
+    names = (record.objective, *record.further)
+    ends = {row.objective: (row.ratio, row.low, row.high) for row in candidate.further}
+    ends[record.objective] = (candidate.ratio or 1.0, candidate.low or 1e-9, candidate.high or math.inf)
+    if candidate is default:
+        ends = dict.fromkeys(names, (1.0, 1.0, 1.0))
+    axes = [Axis(name, *ends[name]) for name in names if name in ends]
+    if not record.further:
+        first = record.run(default.label)
+        costs = {
+            "memory": (None if first is None else first.peak_rss_bytes, point.memory_bytes),
+            "load": (None if first is None else first.load_s, point.load_s),
+            "file size": (default.file_bytes or own_bytes, point.file_bytes),
+            "error": (1.0, None if point.error is None else math.exp(min(point.error, 20.0))),
+        }
+        axes += [
+            Axis(name, before / after, before / after, before / after * (1 + TIE[name]))
+            for name, (before, after) in costs.items()
+            if before and after and name != record.objective
         ]
-        return replace(point, axes=(*point.axes, *further))
-    first = record.run(default.label)
-    costs = {
-        "memory": (None if first is None else first.peak_rss_bytes, point.memory_bytes),
-        "load": (None if first is None else first.load_s, point.load_s),
-        "file size": (default.file_bytes or own_bytes, point.file_bytes),
-        "error": (1.0, None if point.error is None else math.exp(min(point.error, 20.0))),
-    }
-    measured = [
-        Axis(name, before / after, before / after, before / after * (1 + TIE[name]))
-        for name, (before, after) in costs.items()
-        if before and after and name != record.objective
-    ]
-    return replace(point, axes=(*point.axes, *measured))
+    return replace(point, axes=tuple(axes))
 
 
 def _beats(first: Point, second: Point) -> bool:

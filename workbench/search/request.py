@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from workbench.config import Config
@@ -19,13 +19,10 @@ from workbench.text import quoted
 LEAST_BUDGET_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class StudyRequest:
-    """The model, what may vary, what to improve, and how long it may take."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOptions:
+    """What to improve, and how to measure."""
 
-    model: Model
-    inputs: Inputs
-    space: Space
     base: Config = field(default_factory=Config)
     objective: Objective = "latency"
     further: tuple[Objective, ...] = ()  # objectives after the first
@@ -35,10 +32,23 @@ class StudyRequest:
     smallest_effect: float = 0.01
     pacing_s: float | None = None
     tolerance: float = TOLERANCE
-    calibration: Any = None
-    data: Any = None  # labelled examples, as for `wb.accuracy`
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
+
+    def options(self) -> dict[str, Any]:
+        """Return these options by name."""
+        return {field.name: getattr(self, field.name) for field in fields(StudyOptions)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRequest(StudyOptions):
+    """The model, what may vary, and what is known of it."""
+
+    model: Model
+    inputs: Inputs
+    space: Space
+    calibration: Any = None
+    data: Any = None  # labelled examples, as for `wb.accuracy`
     earlier: StudyRecord | None = None  # the study goes on from its rounds
 
     def check(self, *, needs_space: bool = True) -> None:

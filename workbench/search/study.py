@@ -24,7 +24,7 @@ from workbench.search.bench import LocalBench
 from workbench.search.objectives import broken_limit, verdict_on
 from workbench.search.optuna_trials import LARGE, Sampler
 from workbench.search.request import StudyRequest
-from workbench.search.selection import Selection, Suggest
+from workbench.search.selection import Selection
 from workbench.search.standings import BASELINE
 from workbench.search.under_load import load_of
 from workbench.text import counted
@@ -39,83 +39,171 @@ def run_study(
     request: StudyRequest,
     *,
     on_progress: OnProgress = lambda _: None,
-    on_measured: OnMeasured | None = None,
+    on_measured: OnMeasured = lambda _: None,
     cancel: threading.Event | None = None,
-    suggest: Suggest | None = None,
     clock: Callable[[], float] = time.perf_counter,
     start_worker: StartWorker | None = None,
 ) -> StudyRecord:
     """Search the space. `on_measured` gets the record so far after each round, so that a kill loses none."""
     request.check()
-    created = datetime.now(UTC)
-    identity = new_id(created) if request.earlier is None else request.earlier.id
-    created_utc = (
-        created.isoformat(timespec="seconds") if request.earlier is None else request.earlier.created_utc
-    )
     with surroundings_here(cancel, start_worker, clock) as surroundings:
-
-        def record_of(bench: LocalBench, **changes: object) -> StudyRecord:
-            earlier = request.earlier
-            unfinished = StudyRecord(
-                id=identity,
-                created_utc=created_utc,
-                objective=request.objective,
-                further=request.further,
-                callers=request.callers,
-                goal=request.goal,
-                space=request.space,
-                budget_s=bench.budget_s,
-                elapsed_s=bench.elapsed_s,
-                candidates=bench.candidates(),
-                selection=_selection(request, bench, surroundings, identity, created_utc),
-                confirmations=() if earlier is None else earlier.confirmations,
-                winner=BASELINE,
-                best=BASELINE,
-                ended="the study was stopped before it had an answer",
-            )
-            return replace(unfinished, **changes)  # type: ignore[arg-type]
-
-        def keep(bench: LocalBench) -> None:
-            if on_measured is not None and len(bench.evidence.runs()) > 1:
-                on_measured(record_of(bench))
-
+        study = _Study(request, surroundings, on_progress, on_measured)
         try:
-            bench = LocalBench(request, surroundings, on_progress=on_progress, on_measured=keep)
-            bench.start()
-            if suggest is None and len(request.space) > LARGE:
-                suggest = Sampler(request.space, request.base, request.seed, len(request.objectives))
-            winner = Selection(request.space, request.base, bench, suggest).run()
-            _check_tried(bench)
-            confirmations = () if request.earlier is None else request.earlier.confirmations
-            proof, under_load = None, None
-            if winner != BASELINE:
-                confirmations = (
-                    *_without(confirmations, bench, winner),
-                    _confirmed(request, bench, winner, confirmations, surroundings, cancel),
-                )
-                under_load = _loaded(request, bench, winner, confirmations, surroundings, cancel)
-                proof = verdict_on(
-                    request.objective,
-                    confirmations[-1],
-                    under_load,
-                    bench.sizes(winner),
-                    request.smallest_effect,
-                )
-            best, ended = _conclusion(request, bench, winner, confirmations, proof)
-            return record_of(
-                bench,
-                confirmations=confirmations,
-                winner=winner,
-                best=best,
-                ended=ended,
-                proof=proof,
-                under_load=under_load,
-            )
+            return study.run()
         except Cancelled as error:
             raise Cancelled(
                 f"{error.problem}; every finished round is kept in the history",
-                f"go on with wb.history().open({identity!r}).attach(model).continue_()",
+                f"go on with wb.history().open({study.id!r}).attach(model).continue_()",
             ) from error
+
+
+class _Study:
+    """A study in progress."""
+
+    def __init__(
+        self,
+        request: StudyRequest,
+        surroundings: Surroundings,
+        on_progress: OnProgress,
+        on_measured: OnMeasured,
+    ) -> None:
+        now, earlier = datetime.now(UTC), request.earlier
+        self.id = new_id(now) if earlier is None else earlier.id
+        self._created_utc = now.isoformat(timespec="seconds") if earlier is None else earlier.created_utc
+        self._confirmed_before = () if earlier is None else earlier.confirmations
+        self._request = request
+        self._surroundings = surroundings
+        self._on_progress = on_progress
+        self._on_measured = on_measured
+
+    def run(self) -> StudyRecord:
+        """Select, confirm the winner, and conclude."""
+        request = self._request
+        bench = LocalBench(request, self._surroundings, on_progress=self._on_progress, on_measured=self._keep)
+        bench.start()
+        suggest = None
+        if len(request.space) > LARGE:
+            suggest = Sampler(request.space, request.base, request.seed, len(request.objectives))
+        winner = Selection(request.space, request.base, bench, suggest).run()
+        _check_tried(bench)
+        confirmations, proof, under_load = self._confirmed_before, None, None
+        if winner != BASELINE:
+            confirmations = self._confirmations(bench, winner)
+            under_load = self._loaded(bench, winner, confirmations)
+            proof = verdict_on(
+                request.objective, confirmations[-1], under_load, bench.sizes(winner), request.smallest_effect
+            )
+        best, ended = _conclusion(request, bench, winner, confirmations, proof)
+        return replace(
+            self._unfinished(bench),
+            confirmations=confirmations,
+            winner=winner,
+            best=best,
+            ended=ended,
+            proof=proof,
+            under_load=under_load,
+        )
+
+    def _keep(self, bench: LocalBench) -> None:
+        if len(bench.evidence.runs()) > 1:
+            self._on_measured(self._unfinished(bench))
+
+    def _unfinished(self, bench: LocalBench) -> StudyRecord:
+        """Return the record so far."""
+        request = self._request
+        return StudyRecord(
+            id=self.id,
+            created_utc=self._created_utc,
+            objective=request.objective,
+            further=request.further,
+            callers=request.callers,
+            goal=request.goal,
+            space=request.space,
+            budget_s=bench.budget_s,
+            elapsed_s=bench.elapsed_s,
+            candidates=bench.candidates(),
+            selection=self._selection(bench),
+            confirmations=self._confirmed_before,
+            winner=BASELINE,
+            best=BASELINE,
+            ended="the study was stopped before it had an answer",
+        )
+
+    def _confirmations(self, bench: LocalBench, winner: str) -> tuple[ComparisonRecord, ...]:
+        """Compare the default with the winner on fresh rounds, or go on where they were compared before."""
+        request, surroundings, earlier = self._request, self._surroundings, self._confirmed_before
+        config, budget_s = bench.entries[winner].config, bench.confirm_s
+        goes_on = bool(earlier) and earlier[-1].runs[1].config == config
+        if goes_on:
+            asked = request_to_continue(
+                earlier[-1],
+                request.model,
+                request.inputs,
+                budget_s=budget_s,
+                calibration=request.calibration,
+                limits=request.limits,
+            )
+        else:
+            seed = request.seed + 1 + len(earlier)  # other than that of the selection
+            asked = request.comparison(request.base, config, budget_s=budget_s, seed=seed)
+        words = config_in_words(config)
+
+        def report(progress: Progress) -> None:
+            bench.report(f"confirming {words} on fresh rounds, {progress.doing}", rounds=progress.round)
+
+        record = compare(
+            replace(asked, began=surroundings.clock()),
+            on_progress=report,
+            cancel=surroundings.cancel,
+            clock=surroundings.clock,
+            start_worker=surroundings.start_worker,
+        )
+        return (*(earlier[:-1] if goes_on else earlier), record)
+
+    def _loaded(
+        self, bench: LocalBench, winner: str, confirmations: tuple[ComparisonRecord, ...]
+    ) -> LoadTestRecord | None:
+        """Measure the default and the winner under load on fresh rounds, if throughput is the objective."""
+        request = self._request
+        if request.objective != "throughput" or any(run.failure for run in confirmations[-1].runs):
+            return None
+        bench.report(f"confirming with {request.callers} callers")
+        return load_of(
+            request,
+            (request.base, bench.entries[winner].config),
+            rounds=CONFIRM_LOADS,
+            seed=request.seed + 1 + len(confirmations),
+            cancel=self._surroundings.cancel,
+            start_worker=self._surroundings.start_worker,
+        )
+
+    def _selection(self, bench: LocalBench) -> ComparisonRecord:
+        """Return the rounds that selected as a comparison of all candidates."""
+        request, evidence = self._request, bench.evidence
+        runs = evidence.runs()
+        criteria = Criteria(request.smallest_effect, evidence.population())
+        return comparison_record(
+            request.comparison(*(run.config for run in runs), seed=request.seed),
+            evidence,
+            self._surroundings.machine,
+            id=self.id,
+            created_utc=self._created_utc,
+            budget_s=bench.budget_s,
+            elapsed_s=bench.elapsed_s,
+            runs=runs,
+            verdicts=tuple(
+                judge(
+                    run.label,
+                    evidence.pairs(run.label, clock="wall"),
+                    evidence.agreement,
+                    criteria,
+                    final=True,
+                    failure=None if run.failure is None else run.failure.problem,
+                )
+                for run in runs[1:]
+            ),
+            doubts=(),
+        )
 
 
 def _check_tried(bench: LocalBench) -> None:
@@ -131,75 +219,6 @@ def _check_tried(bench: LocalBench) -> None:
         f"nothing of the space may be tried: {reasons or 'there was no time for a round'}",
         "widen the space or the limits, or give a longer budget_s",
     )
-
-
-def _confirmed(
-    request: StudyRequest,
-    bench: LocalBench,
-    winner: str,
-    earlier: tuple[ComparisonRecord, ...],
-    surroundings: Surroundings,
-    cancel: threading.Event | None,
-) -> ComparisonRecord:
-    """Compare the default with the winner on fresh rounds, or go on where they were compared before."""
-    config = bench.entries[winner].config
-    budget_s = bench.confirm_s
-    before = earlier[-1] if earlier else None
-    if before is not None and before.runs[1].config == config:
-        asked = request_to_continue(
-            before,
-            request.model,
-            request.inputs,
-            budget_s=budget_s,
-            calibration=request.calibration,
-            limits=request.limits,
-        )
-    else:
-        seed = request.seed + 1 + len(earlier)  # other than that of the selection
-        asked = request.comparison(request.base, config, budget_s=budget_s, seed=seed)
-    words = config_in_words(config)
-
-    def report(progress: Progress) -> None:
-        bench.report(f"confirming {words} on fresh rounds, {progress.doing}", rounds=progress.round)
-
-    return compare(
-        replace(asked, began=surroundings.clock()),
-        on_progress=report,
-        cancel=cancel,
-        clock=surroundings.clock,
-        start_worker=surroundings.start_worker,
-    )
-
-
-def _loaded(
-    request: StudyRequest,
-    bench: LocalBench,
-    winner: str,
-    confirmations: tuple[ComparisonRecord, ...],
-    surroundings: Surroundings,
-    cancel: threading.Event | None,
-) -> LoadTestRecord | None:
-    """Measure the default and the winner under load on fresh rounds, if throughput is the objective."""
-    if request.objective != "throughput" or any(run.failure for run in confirmations[-1].runs):
-        return None
-    bench.report(f"confirming with {request.callers} callers")
-    return load_of(
-        request,
-        (request.base, bench.entries[winner].config),
-        rounds=CONFIRM_LOADS,
-        seed=request.seed + 1 + len(confirmations),
-        cancel=cancel,
-        start_worker=surroundings.start_worker,
-    )
-
-
-def _without(
-    confirmations: tuple[ComparisonRecord, ...], bench: LocalBench, winner: str
-) -> tuple[ComparisonRecord, ...]:
-    """Return the earlier confirmations without the last one if it is of the same config and goes on."""
-    if confirmations and confirmations[-1].runs[1].config == bench.entries[winner].config:
-        return confirmations[:-1]
-    return confirmations
 
 
 def _conclusion(
@@ -249,34 +268,3 @@ def _unreached(request: StudyRequest, bench: LocalBench, reached: float) -> str 
             entry = bench.entries[label]
             return f"{text}; {config_in_words(entry.config)} would reach {ratio:.2f}×, and {entry.reason}"
     return text
-
-
-def _selection(
-    request: StudyRequest, bench: LocalBench, surroundings: Surroundings, identity: str, created_utc: str
-) -> ComparisonRecord:
-    """Return the rounds that selected as a comparison of all candidates."""
-    evidence = bench.evidence
-    runs = evidence.runs()
-    criteria = Criteria(request.smallest_effect, evidence.population())
-    return comparison_record(
-        request.comparison(*(run.config for run in runs), seed=request.seed),
-        evidence,
-        surroundings.machine,
-        id=identity,
-        created_utc=created_utc,
-        budget_s=bench.budget_s,
-        elapsed_s=bench.elapsed_s,
-        runs=runs,
-        verdicts=tuple(
-            judge(
-                run.label,
-                evidence.pairs(run.label, clock="wall"),
-                evidence.agreement,
-                criteria,
-                final=True,
-                failure=None if run.failure is None else run.failure.problem,
-            )
-            for run in runs[1:]
-        ),
-        doubts=(),
-    )

@@ -8,21 +8,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar, cast
 
-from workbench.config import Config
-from workbench.measurement.limits import Limits
 from workbench.models import Model
 from workbench.models.examples import Examples, examples
 from workbench.models.inputs import make_inputs
 from workbench.preparation.calibration import source_of
 from workbench.records import container
 from workbench.records.bundle import pack_record, unpack_record
-from workbench.records.goal import Goal, Objective
 from workbench.records.kinds import Kind, Kinds
 from workbench.records.member import record_from, record_members
 from workbench.records.space import Space
 from workbench.records.study import StudyRecord, about_study, check_study
 from workbench.records.upgrades import VERSION
-from workbench.search.request import StudyRequest
+from workbench.search.request import StudyOptions, StudyRequest
 from workbench.worker.values import read_values, write_values
 
 MOST_CALIBRATION = 512  # examples that travel; quantizers ask for fewer
@@ -43,8 +40,8 @@ class SentExamples:
     labels: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class StudyOrder:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOrder(StudyOptions):
     """A request without its model, which travels as files. No space: the worker makes the default one."""
 
     model: str  # its name
@@ -54,17 +51,6 @@ class StudyOrder:
     inputs_seed: int | None
     guesses: tuple[str, ...]
     space: Space | None
-    base: Config
-    objective: Objective
-    further: tuple[Objective, ...]
-    callers: int
-    goal: Goal
-    budget_s: float
-    smallest_effect: float
-    pacing_s: float | None
-    tolerance: float
-    seed: int
-    limits: Limits
     feeds: bytes
     calibration: bytes | None
     data: SentExamples | None
@@ -75,6 +61,7 @@ def order_of(request: StudyRequest) -> StudyOrder:
     """Return what travels of a request; calibration data and examples are read here."""
     model, inputs = request.model, request.inputs
     return StudyOrder(
+        **{**request.options(), "budget_s": float(request.budget_s)},
         model=model.name,
         sha256=model.sha256,
         files=(model.path.name, *(file.name for file in model.external)),
@@ -82,17 +69,6 @@ def order_of(request: StudyRequest) -> StudyOrder:
         inputs_seed=inputs.seed,
         guesses=inputs.guesses,
         space=request.space if request.space.axes or request.space.starts else None,
-        base=request.base,
-        objective=request.objective,
-        further=request.further,
-        callers=request.callers,
-        goal=request.goal,
-        budget_s=float(request.budget_s),
-        smallest_effect=request.smallest_effect,
-        pacing_s=request.pacing_s,
-        tolerance=request.tolerance,
-        seed=request.seed,
-        limits=request.limits,
         feeds=_packed_values(inputs.feeds),
         calibration=_calibration(model, request.calibration),
         data=None if request.data is None else _sent(examples(model, request.data, seed=request.seed)),
@@ -103,22 +79,12 @@ def order_of(request: StudyRequest) -> StudyOrder:
 def request_of(order: StudyOrder, model: Model) -> StudyRequest:
     """Return the request again, with the model as the worker has it."""
     return StudyRequest(
+        **order.options(),
         model=model,
         inputs=make_inputs(_values(order.feeds), order.made_by, order.inputs_seed, order.guesses),
         space=order.space or Space(),
-        base=order.base,
-        objective=order.objective,
-        further=order.further,
-        callers=order.callers,
-        goal=order.goal,
-        budget_s=order.budget_s,
-        smallest_effect=order.smallest_effect,
-        pacing_s=order.pacing_s,
-        tolerance=order.tolerance,
         calibration=None if order.calibration is None else _values(order.calibration),
         data=None if order.data is None else _examples(order.data),
-        seed=order.seed,
-        limits=order.limits,
         earlier=None if order.earlier is None else unpack_study(order.earlier),
     )
 
