@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.api.running import Feeds, kept, opened_for, request_for
+from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError, InputError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare_request import check_seed
-from workbench.judge.decoding import DecodeRequest, measure_decoding
+from workbench.judge.decoding import DecodeRequest, DecodingRounds
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model
 from workbench.models.decoding import check_length, decoding_dims, decoding_names
@@ -55,10 +56,7 @@ def decode(
     """
     check_seed(seed)
     for name, value in (("tokens", tokens), ("prompt", prompt if isinstance(prompt, int) else len(prompt))):
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_TOKENS:
-            raise ConfigError(
-                f"{name}={quoted(value)} is no usable value", "give a number of tokens from 1 up"
-            )
+        check_number(name, value, "give a number of tokens from 1 up", least=1, most=MOST_TOKENS, whole=True)
     if not budget_s > 0:
         raise ConfigError(f"budget_s={quoted(budget_s)} is no usable value", "give seconds above 0")
     configs = configs or (Config(),)
@@ -86,7 +84,7 @@ def decode(
     ) as (compared, on_progress):
         ids = _prompt(prompt, fed.feeds[0][names.tokens])
         request = DecodeRequest(compared, names, ids, tokens, float(budget_s))
-        record = measure_decoding(request, on_progress=on_progress, cancel=cancel)
+        record = DecodingRounds(request, on_progress).measure(cancel)
     return kept(Decoding(record, origin_of(loaded, configs[0], fed, cancel=cancel)), keep)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from workbench.api.running import Feeds, inputs_of, kept, measure_runs, opened_for
+from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.compare_request import check_seed
@@ -87,9 +88,5 @@ def measure(
 def _check(until: object, precision: object) -> None:
     if until not in (None, "settled"):
         raise ConfigError(f"until={quoted(until)} is no end", 'give "settled", or leave it out')
-    is_number = isinstance(precision, int | float) and not isinstance(precision, bool)
-    if not is_number or not 0 < precision <= MOST_PRECISION:  # type: ignore[operator]
-        raise ConfigError(
-            f"precision={quoted(precision)} is no usable value",
-            "give a share above 0 and up to 1: 0.05 is 5 % of the percentile to each side",
-        )
+    allowed = "give a share above 0 and up to 1: 0.05 is 5 % of the percentile to each side"
+    check_number("precision", precision, allowed, most=MOST_PRECISION)

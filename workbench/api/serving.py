@@ -13,7 +13,7 @@ from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
 from workbench.judge.compare_request import check_seed
 from workbench.judge.load_request import LoadRequest, Sessions, check_load
-from workbench.judge.load_test import measure_load
+from workbench.judge.load_test import LoadRounds
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model
 from workbench.preparation.replayed import replayed
@@ -100,7 +100,7 @@ def load_test(
             points=tuple(LoadPoint(count, rate) for rate in rates for count in counts),
             duration_s=float(duration_s),
         )
-        record = measure_load(request, on_progress=on_progress, cancel=cancel)
+        record = LoadRounds(request, on_progress).measure(cancel)
     return kept(LoadTest(record, origin_of(loaded, setups[0][0], fed, cancel=cancel)), keep)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
 
+from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.config.knobs import BY_FIELD
 from workbench.errors import ConfigError
@@ -105,12 +106,9 @@ def _values(name: str, given: Any) -> tuple[Any, ...]:
 
 
 def _size(name: str, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(
-            f"{shorten(name)}={quoted(value)} is no size",
-            f"give whole numbers from 1 up: {shorten(name)}=(1, 8, 32)",
-        )
-    return value
+    fix = f"give whole numbers from 1 up: {shorten(name)}=(1, 8, 32)"
+    check_number(shorten(name), value, fix, what="size", least=1, whole=True)
+    return int(value)
 
 
 def _unknown(name: str, model: Model, dims: Sequence[str]) -> ConfigError:

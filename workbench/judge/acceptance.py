@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from workbench.errors import ConfigError
+from workbench.bounds import check_number
 from workbench.records.comparison import Verdict
 from workbench.records.fidelity import AccuracyRecord
 
@@ -19,12 +19,9 @@ class Budget:
     max_drop: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("min_speedup", "max_error", "max_drop"):
-            value = getattr(self, name)
-            if value is None and name != "min_speedup":
-                continue
-            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-                raise ConfigError(f"{name}={value!r} is no budget", "give a number from 0 up: 0.01 is 1 %")
+        for name, value in asdict(self).items():
+            if value is not None or name == "min_speedup":
+                check_number(name, value, "give a number from 0 up: 0.01 is 1 %", what="budget", least=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from workbench.records.comparison import OutputAgreement
 from workbench.worker.values import NOT_COMPARABLE
 
 FLOAT32_LEAST_SQNR_DB = 60.0  # a rewrite of a float32 graph: 0.1 % of the output; reordered sums reach 100 dB
+OWN_CHANGES = "A's own output changes from process to process (random operators?)"
 NO_VALUES = "every output is NaN or empty, so there is nothing to compare"
 DIFFERING_SHARE = 0.05  # share of integers (class indices, tokens) that other arithmetic may change
 TOLERANCE = 1e-3  # share of the baseline's largest magnitude: reordered float32 sums stay below
@@ -85,9 +86,7 @@ def _agreement_of(
     if row.agrees is False and again is not None:
         control = _compare(label, name, left, _leaves(again), tolerance)
         if control.agrees is False:
-            return _row(
-                label, name, None, "A's own output changes from process to process (random operators?)"
-            )
+            return _row(label, name, None, OWN_CHANGES)
     return row
 
 

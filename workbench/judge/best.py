@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
+from workbench.bounds import check_number
 from workbench.errors import ConfigError
 from workbench.judge.acceptance import Check, drop_check
 from workbench.judge.percentiles import Estimate, percentiles, throughput
@@ -14,7 +14,7 @@ from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
 from workbench.records.fidelity import AccuracyRecord
 from workbench.records.run import Run
-from workbench.text import in_mib, in_ms, one_line, quoted, shorten
+from workbench.text import in_mib, in_ms, one_line, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,17 +33,13 @@ class BestLimits:
     max_accuracy_drop: float | None = None
 
     def __post_init__(self) -> None:
-        names = ("max_p50_s", "max_p99_s", "max_memory_bytes", "max_accuracy_drop")
-        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        given = {name: value for name, value in asdict(self).items() if value is not None}
         if not given:
             raise ConfigError("no limit was given", "give one or more: best(max_p99_s=0.010)")
         for name, value in given.items():
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            zero_too = name == "max_accuracy_drop"
-            if not is_number or not 0 <= value < math.inf or (value == 0 and not zero_too):
-                raise ConfigError(
-                    f"{name}={quoted(value)} is no limit", "give a number above 0, such as max_p99_s=0.010"
-                )
+            least = 0 if name == "max_accuracy_drop" else None
+            fix = "give a number above 0, such as max_p99_s=0.010"
+            check_number(name, value, fix, what="limit", least=least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +167,9 @@ def contenders_of(
         )
 
 
-def missing(group: str, problem: str, *, place: str = "", label: str = "A", config: str = "") -> Contender:
+def missing(group: str, problem: str, *, place: str = "") -> Contender:
     """Return the contender that stands for what could not be measured."""
-    return Contender(group, place, label, config, None, None, (Check("measured", False, one_line(problem)),))
+    return Contender(group, place, "A", "", None, None, (Check("measured", False, one_line(problem)),))
 
 
 def _checks(

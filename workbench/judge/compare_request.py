@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.judge.agreement import TOLERANCE
@@ -19,7 +20,6 @@ from workbench.models.model import Model
 from workbench.records.comparison import ComparisonRecord, InputsRecord, ModelRecord
 from workbench.records.limits import INTEGER
 from workbench.records.run import labels_of
-from workbench.text import quoted
 from workbench.worker.values import Feed
 
 SMALL_RUN_S = 0.001
@@ -99,42 +99,22 @@ def check(request: CompareRequest) -> None:
             "there are no inputs", "give at least one feed, or leave inputs out to have them made"
         )
     if request.budget_s is not None:
-        _check_number("budget_s", request.budget_s, "seconds above 0, like 10.0, or None")
+        check_number("budget_s", request.budget_s, "give seconds above 0, like 10.0, or None", most=INTEGER)
     if request.pacing_s is not None:
-        _check_number("pacing_s", request.pacing_s, "seconds above 0, like 0.01, or None")
-    _check_number(
-        "smallest_effect",
-        request.smallest_effect,
-        f"a number above 0 and up to {MOST_EFFECT:g}: 0.01 is 1 %",
-        most=MOST_EFFECT,
-    )
-    _check_number("tolerance", request.tolerance, "a number from 0 up, like 0.001", zero_too=True)
-    if request.least_sqnr_db is not None:
-        _check_number(
-            "least_sqnr_db", request.least_sqnr_db, "decibels from 0 up, like 20.0, or None", zero_too=True
-        )
+        check_number("pacing_s", request.pacing_s, "give seconds above 0, like 0.01, or None", most=INTEGER)
+    allowed = f"give a number above 0 and up to {MOST_EFFECT:g}: 0.01 is 1 %"
+    check_number("smallest_effect", request.smallest_effect, allowed, most=MOST_EFFECT)
+    check_number("tolerance", request.tolerance, "give a number from 0 up, like 0.001", least=0, most=INTEGER)
+    if (least_db := request.least_sqnr_db) is not None:
+        allowed = "give decibels from 0 up, like 20.0, or None"
+        check_number("least_sqnr_db", least_db, allowed, least=0, most=INTEGER)
     check_seed(request.seed)
 
 
 def check_seed(seed: object) -> None:
     """Refuse a seed that no generator accepts or no record can store."""
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= INTEGER:
-        raise ConfigError(
-            f"seed={quoted(seed)} is no usable value", "give a whole number from 0 to 2**63 - 1"
-        )
-
-
-def _check_number(
-    name: str, value: object, allowed: str, *, most: float = INTEGER, zero_too: bool = False
-) -> None:
-    """Refuse a number out of range, NaN too. `value` is untyped, since users write it by hand."""
-    usable = (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and (0 < value <= most or (zero_too and value == 0))
-    )
-    if not usable:
-        raise ConfigError(f"{name}={quoted(value)} is no usable value", f"give {allowed}")
+    allowed = "give a whole number from 0 to 2**63 - 1"
+    check_number("seed", seed, allowed, least=0, most=INTEGER, whole=True)
 
 
 def default_budget_s(run_s: float | None, round_s: float) -> float:

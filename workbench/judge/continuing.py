@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -86,7 +85,6 @@ def request_to_continue(
     budget_s: float,
     calibration: Any = None,
     limits: Limits | None = None,
-    began: float | None = None,
 ) -> CompareRequest:
     """Return a request for more rounds of a comparison; the inputs must be the measured ones."""
     if model.sha256 != earlier.model.sha256:
@@ -112,5 +110,4 @@ def request_to_continue(
         limits=limits or Limits(),
         inputs=earlier.inputs,
         earlier=earlier,
-        began=time.perf_counter() if began is None else began,
     )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from array import array
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -18,10 +16,9 @@ from workbench.measurement.candidate import Candidate
 from workbench.measurement.interleaved import Task, TaskAnswer
 from workbench.measurement.limits import OnProgress
 from workbench.measurement.participant import Participant
-from workbench.measurement.surroundings import StartWorker
+from workbench.measurement.rounds import seconds_of
 from workbench.models.decoding import DecodingNames, cache_feeds
 from workbench.records.decoding import DecodePass, DecodeRun, DecodeVerdict, DecodingRecord, What
-from workbench.worker.launch import Worker
 from workbench.worker.values import read_values
 
 LEAST_ROUNDS = 3  # an interval needs them, whatever the budget
@@ -44,19 +41,8 @@ class DecodeRequest:
     budget_s: float
 
 
-def measure_decoding(
-    request: DecodeRequest,
-    *,
-    on_progress: OnProgress = lambda _: None,
-    cancel: threading.Event | None = None,
-    start_worker: StartWorker = Worker,
-) -> DecodingRecord:
-    """Decode with all configs in turns. Raise RunFailed if the first config could not decode."""
-    return _Decoding(request, on_progress).measure(cancel, start_worker)
-
-
-class _Decoding(TaskRounds[DecodingRecord]):
-    """A decoding in progress."""
+class DecodingRounds(TaskRounds[DecodingRecord]):
+    """A decoding with all configs in turns."""
 
     def __init__(self, request: DecodeRequest, on_progress: OnProgress) -> None:
         super().__init__(request.compared, request.budget_s, on_progress)
@@ -143,7 +129,7 @@ class _Decoding(TaskRounds[DecodingRecord]):
             DecodePass(
                 round=answer.round,
                 order=answer.order,
-                step_s=tuple(max(0, step) / 1e9 for step in array("q", answer.payload)),
+                step_s=tuple(max(0.0, step) for step in seconds_of(answer.payload)),
                 cpu_s=body["cpu_ns"] / 1e9,
                 others_cpu_s=answer.others_cpu_s,
                 disturbed=answer.disturbed,

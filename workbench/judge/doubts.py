@@ -34,21 +34,21 @@ def doubts_of(
     circumstances: Circumstances,
 ) -> tuple[Doubt, ...]:
     """Return the doubts of a comparison; verdicts and pairs are in the order of the candidates."""
-    doubts: list[Doubt] = []
-    doubts += other_load(runs, circumstances)
-    doubts += _spread(runs, verdicts, pairs)
-    doubts += _drift(runs[0])
-    doubts += _fallbacks(runs)
-    doubts += _runtimes(runs, circumstances.software)
-    doubts += _outputs(agreement)
-    doubts += _other_nets(runs)
-    doubts += _unsteady(runs)
-    doubts += _threads(runs, circumstances.machine)
-    doubts += _clock(runs)
-    doubts += _preparation(runs)
-    doubts += _config_notes(runs, circumstances.machine)
-    doubts += counted(circumstances)
-    return tuple(doubts)
+    return (
+        *other_load(runs, circumstances),
+        *_spread(runs, verdicts, pairs),
+        *_drift(runs[0]),
+        *_fallbacks(runs),
+        *_runtimes(runs, circumstances.software),
+        *_outputs(agreement),
+        *_other_nets(runs),
+        *_unsteady(runs),
+        *_threads(runs, circumstances.machine),
+        *_clock(runs),
+        *_preparation(runs),
+        *_config_notes(runs, circumstances.machine),
+        *counted(circumstances),
+    )
 
 
 def _outputs(agreement: Sequence[OutputAgreement]) -> Iterable[Doubt]:

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench._version import __version__
-from workbench.judge.agreement import compare_outputs
+from workbench.judge.agreement import OWN_CHANGES, compare_outputs
 from workbench.judge.compare_request import CompareRequest
 from workbench.judge.continuing import check_same_software
 from workbench.judge.other_file import in_names_of_model, is_other_net
@@ -27,7 +27,6 @@ from workbench.worker.values import read_values
 
 MAX_LOG_LINES = 500
 WATCHED_ROUNDS, WATCHED_SAMPLES = 3, 60  # whose samples a report of the progress holds
-OWN_CHANGES = "A's own output changes from process to process (random operators?)"
 
 
 class Evidence:
@@ -88,10 +87,9 @@ class Evidence:
 
     def partners_were_frozen(self) -> bool:
         """Return whether every process was frozen while the others were measured."""
+        earlier = self._request.earlier
         frozen = [outcome.was_frozen for outcomes in self._outcomes.values() for outcome in outcomes]
-        return all(frozen) and (
-            self._request.earlier is None or self._request.earlier.protocol.frozen_partner
-        )
+        return all(frozen) and (earlier is None or earlier.protocol.frozen_partner)
 
     def outputs_differ(self) -> bool:
         """Return whether any output of a candidate is known to differ from the baseline's."""
@@ -111,20 +109,13 @@ class Evidence:
         if self._population is not None:
             return self._population
         if self._suggested is None:
-            self._suggested = self._suggest_population()
+            alive = [candidate.label for candidate in self.alive()]
+            labels = [label for label in alive if label != "A"] or ["A"]
+            self._suggested = population_of(self.pairs(label, clock="wall") for label in labels)
+            # Only a first round of slow runs gives no median, and no verdict rests on one round.
+            if len(self.run("A").processes) == 1 and any(_has_too_few(self.run(label)) for label in alive):
+                self._suggested = "all"
         return self._suggested
-
-    def _suggest_population(self) -> Population:
-        """Return all if the undisturbed blocks give no median.
-
-        Only a first round of slow runs has so few, and no verdict rests on one round.
-        """
-        alive = [candidate.label for candidate in self.alive()]
-        labels = [label for label in alive if label != "A"] or ["A"]
-        population = population_of(self.pairs(label, clock="wall") for label in labels)
-        if len(self.run("A").processes) == 1 and any(_has_too_few(self.run(label)) for label in alive):
-            return "all"
-        return population
 
     def keep_population(self) -> None:
         """Let the blocks that count now count to the end: an error is spent on one population."""
@@ -142,7 +133,6 @@ class Evidence:
         if earlier is not None and not outcomes:
             return replace(earlier, population=population)
         last = next((outcome for outcome in reversed(outcomes) if outcome.providers), None)
-        lines = log.parse(outcomes[0].log_text) if outcomes else []
         before = earlier.processes if earlier is not None else ()
         return Run(
             label=label,
@@ -151,7 +141,7 @@ class Evidence:
             threads=last.threads if last else None,
             io=last.io if last else None,
             processes=(*before, *(outcome.record for outcome in outcomes if outcome.record is not None)),
-            log=tuple(lines[:MAX_LOG_LINES]),
+            log=tuple(log.parse(outcomes[0].log_text)[:MAX_LOG_LINES]) if outcomes else (),
             failure=self.failure(label),
             preparation=self._candidates[label].preparation,
             population=population,

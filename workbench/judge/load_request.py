@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.bounds import check_number
 from workbench.errors import ConfigError
 from workbench.judge.compare_request import CompareRequest
 from workbench.records.load_test import LoadPoint, Shared
@@ -64,21 +66,13 @@ class LoadRequest:
 def check_load(callers: Sequence[object], rates: Sequence[object], duration_s: object) -> None:
     """Refuse what no machine can do, before a worker starts."""
     for count in callers:
-        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_CALLERS:
-            raise ConfigError(
-                f"callers={quoted(count)} is no usable value", f"give numbers from 1 to {MOST_CALLERS}"
-            )
+        allowed = f"give numbers from 1 to {MOST_CALLERS}"
+        check_number("callers", count, allowed, least=1, most=MOST_CALLERS, whole=True)
     for rate in rates:
-        is_number = isinstance(rate, int | float) and not isinstance(rate, bool)
-        if is_number and rate > MOST_RATE_HZ:  # type: ignore[operator]
+        check_number("rate_hz", rate, "give requests a second above 0", most=math.inf)
+        if rate > MOST_RATE_HZ:  # type: ignore[operator]
             raise ConfigError(
                 f"rate_hz={rate:g} asks for more requests a second than any machine reaches",
                 f"give at most {MOST_RATE_HZ:g}, or leave rate_hz out to find the most that this one serves",
             )
-        if not is_number or not rate > 0:  # type: ignore[operator]
-            raise ConfigError(f"rate_hz={quoted(rate)} is no usable value", "give requests a second above 0")
-    is_number = isinstance(duration_s, int | float) and not isinstance(duration_s, bool)
-    if not is_number or not 0 < duration_s <= 3600:  # type: ignore[operator]
-        raise ConfigError(
-            f"duration_s={quoted(duration_s)} is no usable value", "give seconds above 0 and up to 3600"
-        )
+    check_number("duration_s", duration_s, "give seconds above 0 and up to 3600", most=3600)

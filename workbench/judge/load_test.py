@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,33 +13,15 @@ from workbench.measurement.candidate import Candidate
 from workbench.measurement.interleaved import Task, TaskAnswer
 from workbench.measurement.limits import OnProgress
 from workbench.measurement.participant import Participant
-from workbench.measurement.surroundings import StartWorker
+from workbench.measurement.rounds import seconds_of
 from workbench.records.comparison import OutputAgreement, Verdict
-from workbench.records.load_test import (
-    LoadPoint,
-    LoadRun,
-    LoadSlice,
-    LoadTestRecord,
-    LoadVerdict,
-)
-from workbench.worker.launch import Worker
+from workbench.records.load_test import LoadPoint, LoadRun, LoadSlice, LoadTestRecord, LoadVerdict
 
 
-def measure_load(
-    request: LoadRequest,
-    *,
-    on_progress: OnProgress = lambda _: None,
-    cancel: threading.Event | None = None,
-    start_worker: StartWorker = Worker,
-) -> LoadTestRecord:
-    """Measure all points of all configs. Raise RunFailed if the first config could not run."""
-    return _LoadMeasuring(request, on_progress).measure(cancel, start_worker)
+class LoadRounds(TaskRounds[LoadTestRecord]):
+    """A load test of all configs at all amounts of load."""
 
-
-class _LoadMeasuring(TaskRounds[LoadTestRecord]):
-    """A load test in progress."""
-
-    def __init__(self, request: LoadRequest, on_progress: OnProgress) -> None:
+    def __init__(self, request: LoadRequest, on_progress: OnProgress = lambda _: None) -> None:
         super().__init__(request.compared, request.elapsed_s, on_progress)
         self._request = request
 
@@ -95,7 +75,7 @@ class _LoadMeasuring(TaskRounds[LoadTestRecord]):
         """Keep the answers of a slice of load."""
         point, body = answer.task.subject, answer.body
         assert isinstance(point, LoadPoint)
-        seconds = _seconds(answer.payload)
+        seconds = tuple(max(0.0, second) for second in seconds_of(answer.payload))
         count = sum(body["caller_counts"])
         self.gathered[answer.task.label].parts.append(
             LoadSlice(
@@ -162,7 +142,3 @@ class _LoadMeasuring(TaskRounds[LoadTestRecord]):
         failures = [f"{side.label}: {side.failure.problem}" for side in (run, baseline) if side.failure]
         pairs = load_pairs(baseline, run, point)
         return self.verdict(run.label, pairs, agreement, failures[0] if failures else None)
-
-
-def _seconds(payload: bytes) -> tuple[float, ...]:
-    return tuple(max(0, sample) / 1e9 for sample in array("q", payload))

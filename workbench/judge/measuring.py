@@ -20,7 +20,6 @@ from workbench.measurement.limits import OnProgress, Progress
 from workbench.measurement.rounds import Round, Setup
 from workbench.measurement.surroundings import Surroundings
 from workbench.records.comparison import Verdict
-from workbench.records.run import Failure
 from workbench.text import shorten
 
 SAMPLING_S = 0.65  # per round and config: most of the time that a round takes
@@ -57,7 +56,7 @@ class Measuring:
         self._rng = random.Random(request.seed)
         self._passes = 0  # over all configs; several rounds per pass if memory is short
         self._settled: set[str] = set()
-        self._race = Race() if request.race else None
+        self._race = Race()
         self._round_s: float | None = None
         self._setup = Setup(
             pacing_s=request.pacing_s,
@@ -97,7 +96,7 @@ class Measuring:
         """Return how many times the default budget this request may take."""
         if self._request.goal is not None:
             return self._request.goal.patience
-        return 1.0 if self._race is None else RACE_BUDGET
+        return RACE_BUDGET if self._request.race else 1.0
 
     def _is_settled(self) -> bool:
         """Return whether more rounds would change nothing that was asked for."""
@@ -139,7 +138,7 @@ class Measuring:
         compares = self._request.earlier is None and len(self._request.configs) > 1
         with_outputs = compares and (self._passes == 0 or self._must_repeat())
         self._passes += 1
-        for group in self._groups(self._running()):
+        for group in self._groups(self._race.running(self.evidence.alive())):
             self.rounds += 1
             outcomes = Round(
                 self._surroundings,
@@ -152,8 +151,9 @@ class Measuring:
             self.evidence.add(outcomes)
             if self.evidence.failure("A") is not None:
                 break
-        if not self.evidence.has_samples():
-            self._raise_if_none_runs()
+        failure = self.evidence.failure("A")
+        if failure is not None and not self.evidence.has_samples() and not self.evidence.alive():
+            raise RunFailed(f"{shorten(self._request.model_name)}: {failure.problem}", failure.fix)
 
     def _groups(self, alive: list[Candidate]) -> list[list[Candidate]]:
         """Return all configs in one group, or each candidate with the baseline if memory is short."""
@@ -178,38 +178,24 @@ class Measuring:
         first = self._request.earlier is None and self._passes == 1
         return first and self.evidence.outputs_differ()
 
-    def _raise_if_none_runs(self) -> None:
-        failure = self.evidence.failure("A")
-        if failure is not None and not self.evidence.alive():
-            name = shorten(self._request.model_name)
-            raise RunFailed(f"{name}: {failure.problem}", failure.fix)
-
-    def _running(self) -> list[Candidate]:
-        alive = self.evidence.alive()
-        return alive if self._race is None else self._race.running(alive)
-
     def _select(self, out_of_time: bool) -> None:
         """Drop the beaten configs of a race."""
-        if self._race is None:
+        if not self._request.race:
             return
         must_end = out_of_time or self.elapsed_s > SELECTION_SHARE * self.budget_s
-        criteria = self._criteria("")
-        self._race.select(self.evidence, criteria, last_round=self.rounds, must_end=must_end)
+        self._race.select(self.evidence, self._criteria(""), last_round=self.rounds, must_end=must_end)
         self._settled |= self._race.dropped
 
     def _judge(self, *, final: bool) -> tuple[Verdict, ...]:
-        verdicts = tuple(
-            judge(
-                label,
-                self.evidence.pairs(label),
-                self.evidence.agreement,
-                self._criteria(label),
-                final=final,
-                failure=_in_words(self.evidence.failure(label)) or self._baseline_failure(),
-            )
-            for label in self._request.labels[1:]
-        )
-        return verdicts if self._race is None else tuple(map(self._race.described, verdicts))
+        baseline, verdicts = self.evidence.failure("A"), []
+        for label in self._request.labels[1:]:
+            reason = None if baseline is None else f"A failed ({baseline.in_words})"
+            if (failure := self.evidence.failure(label)) is not None:
+                reason = failure.in_words
+            pairs, criteria = self.evidence.pairs(label), self._criteria(label)
+            verdict = judge(label, pairs, self.evidence.agreement, criteria, final=final, failure=reason)
+            verdicts.append(self._race.described(verdict))
+        return tuple(verdicts)
 
     def _provisional(self, verdict: Verdict) -> Verdict:
         """Return the verdict for a report; before the first look its interval is that of the cycles."""
@@ -236,11 +222,7 @@ class Measuring:
             looks=self._looks.get(label, ()),
             round_s=self._round_s,
         )
-        return criteria if self._race is None else self._race.criteria(label, criteria)
-
-    def _baseline_failure(self) -> str | None:
-        failure = _in_words(self.evidence.failure("A"))
-        return None if failure is None else f"A failed ({failure})"
+        return self._race.criteria(label, criteria)
 
     def _is_enough(self, verdict: Verdict) -> bool:
         pairs, criteria = self.evidence.pairs(verdict.label), self._criteria(verdict.label)
@@ -262,7 +244,3 @@ class Measuring:
                 samples=self.evidence.latest_samples(),
             )
         )
-
-
-def _in_words(failure: Failure | None) -> str | None:
-    return None if failure is None else f"{failure.stage}: {failure.problem.splitlines()[0]}"

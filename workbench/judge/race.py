@@ -20,7 +20,10 @@ BASELINE = "A"
 
 @dataclass(slots=True)
 class Race:
-    """The configs still in the race. `winner` is None during the selection, and if the baseline wins."""
+    """The configs still in the race. `winner` is None during the selection, and if the baseline wins.
+
+    Nothing changes where no race was asked for, since nothing is ever selected.
+    """
 
     dropped: set[str] = field(default_factory=set)
     winner: str | None = None
@@ -34,13 +37,11 @@ class Race:
         """Drop the configs that are certainly beaten; end the selection if one is left, or if it must end."""
         if self.selected_after is not None:
             return
+        alive = {candidate.label for candidate in self.running(evidence.alive())}
+        self.dropped |= {row.label for row in evidence.agreement if row.agrees is False} & alive
         running = [
             candidate.label for candidate in self.running(evidence.alive()) if candidate.label != BASELINE
         ]
-        for label in running:
-            if any(row.label == label and row.agrees is False for row in evidence.agreement):
-                self.dropped.add(label)
-        running = [label for label in running if label not in self.dropped]
         gains = {BASELINE: 0.0}
         for label in running:
             estimate = criteria.interval(criteria.ratios(evidence.pairs(label)))

@@ -24,6 +24,7 @@ from workbench.measurement.participant import Participant
 from workbench.measurement.surroundings import StartWorker, Surroundings, surroundings_here
 from workbench.records.comparison import OutputAgreement, Verdict
 from workbench.records.run import Failure
+from workbench.worker.launch import Worker
 from workbench.worker.values import read_values
 
 Record = TypeVar("Record")
@@ -55,8 +56,8 @@ class TaskRounds(ABC, Generic[Record]):
         self._on_progress = on_progress
         self._rng = random.Random(compared.seed)
 
-    def measure(self, cancel: threading.Event | None, start_worker: StartWorker) -> Record:
-        """Prepare the configs, run all rounds, and return the record."""
+    def measure(self, cancel: threading.Event | None, start_worker: StartWorker = Worker) -> Record:
+        """Prepare the configs, run all rounds, and return the record. Raise RunFailed if none can run."""
 
         def report_step(step: str) -> None:
             self._on_progress(Progress(step, 0, 0.0, self.budget_s, None, None))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from workbench.bounds import check_number
 from workbench.errors import ConfigError
 from workbench.text import listed, quoted
 
@@ -37,10 +37,8 @@ def check_objectives(objectives: Sequence[object], callers: object) -> None:
             f"objective={quoted(objectives[0])} alone is best without any change",
             f'give it beside another: objective=("latency", {quoted(objectives[0])})',
         )
-    if not isinstance(callers, int) or isinstance(callers, bool) or not 1 <= callers <= MOST_CALLERS:
-        raise ConfigError(
-            f"callers={quoted(callers)} is no usable value", f"give a number from 1 to {MOST_CALLERS}"
-        )
+    allowed = f"give a number from 1 to {MOST_CALLERS}"
+    check_number("callers", callers, allowed, least=1, most=MOST_CALLERS, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +69,6 @@ class Goal:
         """Refuse a limit that is no number from 0 up."""
         for field in fields(self):
             value = getattr(self, field.name)
-            usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
-            if value is not None and not usable:
-                raise ConfigError(
-                    f"{field.name}={quoted(value)} is no limit", "give a number from 0 up, or leave it out"
-                )
+            if value is not None:
+                fix = "give a number from 0 up, or leave it out"
+                check_number(field.name, value, fix, what="limit", least=0)

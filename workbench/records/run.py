@@ -30,6 +30,11 @@ class Failure:
     fix: str
     log_tail: str
 
+    @property
+    def in_words(self) -> str:
+        """Return the stage with the first line of the problem."""
+        return f"{self.stage}: {self.problem.splitlines()[0]}"
+
 
 @dataclass(frozen=True, slots=True)
 class LogLine:

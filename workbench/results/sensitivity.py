@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.analysis.fidelity.sensitivity import LayerVariants, propose, with_measured_cost
+from workbench.bounds import check_number
 from workbench.config import Config
 from workbench.errors import ConfigError
 from workbench.measurement.bar import bar
@@ -130,14 +131,8 @@ class Proposal:
 
 def check_budget(max_error: object) -> None:
     """Refuse a budget that is no share of the output."""
-    if (
-        not isinstance(max_error, int | float)
-        or isinstance(max_error, bool)
-        or not 0 <= max_error < float("inf")
-    ):
-        raise ConfigError(
-            f"max_error={max_error!r} is no error", "give a share of the output's size: 0.01 is 1 %"
-        )
+    fix = "give a share of the output's size: 0.01 is 1 %"
+    check_number("max_error", max_error, fix, what="error", least=0)
 
 
 def _verdict(comparison: Comparison) -> str:

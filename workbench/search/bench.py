@@ -235,7 +235,7 @@ class LocalBench:
         label = entry.label
         entry.state = "measured"
         if (failure := self.evidence.failure(label)) is not None:
-            self._out(entry, "failed", f"{failure.stage}: {failure.problem.splitlines()[0]}")
+            self._out(entry, "failed", failure.in_words)
             return
         differing = [row for row in self.evidence.agreement if row.label == label and row.agrees is False]
         if differing:

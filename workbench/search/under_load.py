@@ -9,8 +9,7 @@ from statistics import fmean
 
 from workbench.config import Config
 from workbench.judge.load_request import LoadRequest, Sessions
-from workbench.judge.load_test import measure_load
-from workbench.measurement.limits import OnProgress
+from workbench.judge.load_test import LoadRounds
 from workbench.measurement.surroundings import StartWorker
 from workbench.records.load_test import LoadPoint, LoadTestRecord
 from workbench.search.request import StudyRequest
@@ -24,7 +23,6 @@ def load_of(
     *,
     rounds: int,
     seed: int,
-    on_progress: OnProgress = lambda _: None,
     cancel: threading.Event | None = None,
     start_worker: StartWorker,
 ) -> LoadTestRecord:
@@ -37,7 +35,7 @@ def load_of(
         duration_s=SLICE_S * rounds,
         rounds=rounds,
     )
-    return measure_load(asked, on_progress=on_progress, cancel=cancel, start_worker=start_worker)
+    return LoadRounds(asked).measure(cancel, start_worker)
 
 
 def round_of(
