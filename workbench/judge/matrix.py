@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
-from workbench.judge.measured import MeasuredConfig, configs_of, frame_of
+from workbench.judge.measured import MeasuredConfig, configs_of, measured_frame
 from workbench.judge.winner import Winner, winner_of
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.display import config_in_words
@@ -111,7 +111,7 @@ class MatrixRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per cell: latency, throughput, memory, load, verdict, and why a cell is empty."""
-        return frame_of(
+        return measured_frame(
             [
                 {
                     "model": cell.model,

@@ -45,7 +45,7 @@ class MeasuredConfig:
         return {**verdict_cells(self.verdict), **dict.fromkeys(("ratio", "low", "high") if wrong else ())}
 
 
-def frame_of(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+def measured_frame(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     """Return the table of these rows, with the types that the names of its columns stand for."""
     import pandas as pd
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from workbench.config import Config
-from workbench.judge.measured import configs_of, frame_of
+from workbench.judge.measured import configs_of, measured_frame
 from workbench.judge.measurement import in_words
 from workbench.judge.sweep_points import SweepAxis, SweepPoint, SweepRow, SweepSeries
 from workbench.judge.winner import Winner, winner_of
@@ -109,7 +109,7 @@ class SweepRecord:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per point and config: sizes, latency, items a second, memory, verdict, failure."""
-        return frame_of(
+        return measured_frame(
             [
                 {
                     **dict(row.point.sizes),
