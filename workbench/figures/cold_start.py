@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from workbench.analysis.cold_start import ColdStartRecord
-from workbench.figures.chart import (
-    Axis,
-    Chart,
-    ChartRow,
-    Value,
-    mebibytes,
-    milliseconds,
-    series_look,
-)
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, mebibytes, milliseconds, series_look
 from workbench.text import in_mib, in_ms
 
 STEADY = "steady run"

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.figures.chart import (
-    Axis,
-    Chart,
-    ChartRow,
-    Value,
-    milliseconds,
-    series_look,
-    size_value,
-)
+from workbench.figures.chart import Axis, Chart, ChartRow, Value, milliseconds, series_look, size_value
 from workbench.text import in_ms
 
 if TYPE_CHECKING:

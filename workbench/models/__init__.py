@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from workbench.models.description import Description
+    from workbench.models.description import Description, check_supported
     from workbench.models.inputs import Inputs
     from workbench.models.loading import load
     from workbench.models.model import Model
-    from workbench.models.support import check_supported
 
 __all__ = ["Description", "Inputs", "Model", "check_supported", "load"]
 
@@ -17,7 +16,7 @@ _HOMES = {
     "Description": "description",
     "Inputs": "inputs",
     "Model": "model",
-    "check_supported": "support",
+    "check_supported": "description",
     "load": "loading",
 }
 

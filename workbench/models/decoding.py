@@ -64,7 +64,7 @@ def decoding_names(model: ModelProto) -> DecodingNames:
         logits=logits,
         mask=_named(inputs, r"mask", tokens, rank=2),
         positions=(positions := _named(inputs, r"position", tokens)),
-        positions_rank=_rank(inputs, positions),
+        positions_rank=next((len(value.dims) for value in inputs if value.name == positions), 2),
         segments=_named(inputs, r"type_id|segment", tokens, rank=2),
         branch=_named(inputs, r"use_cache", tokens),
         caches=caches,
@@ -168,7 +168,3 @@ def _named(inputs: Sequence[Declared], pattern: str, tokens: Declared, rank: int
         if fits and re.search(pattern, folded(value.name)) and "encoder_att" not in folded(value.name):
             return value.name
     return None
-
-
-def _rank(inputs: Sequence[Declared], name: str | None) -> int:
-    return next((len(value.dims) for value in inputs if value.name == name), 2)

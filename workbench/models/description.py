@@ -10,13 +10,15 @@ from workbench.models.declared import Declared, declared_inputs, declared_output
 from workbench.models.external import ExternalFile
 from workbench.models.family import Family, guess_family
 from workbench.models.operators import contents, control_flow, quantization
-from workbench.models.support import MAX_FILE_BYTES, check_supported
-from workbench.text import aligned, bytes_text, count_text, shorten
+from workbench.text import aligned, bytes_text, count_text, counted, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
     from onnx import ModelProto
 
+MAX_IR = 13  # onnxruntime 1.31
+MAX_OPSET = 26
+MAX_FILE_BYTES = 2**31 - 1  # the protobuf limit of one message
 _SHOWN_OPERATORS = 12
 _SHOWN_VALUES = 24
 
@@ -62,10 +64,9 @@ class Description:
         opset = next(
             (str(version) for domain, version in self.opsets if domain in ("", "ai.onnx")), "not said"
         )
-        plural = "" if len(self.inputs) == 1 else "s"
         return (
             f"{count_text(self.parameters)} parameters · {bytes_text(self.size_bytes)} · opset {opset} · "
-            f"{self.nodes + self.inner_nodes:,} nodes · {len(self.inputs)} input{plural}"
+            f"{self.nodes + self.inner_nodes:,} nodes · {counted(len(self.inputs), 'input')}"
         )
 
     def rows(self) -> tuple[tuple[str, str], ...]:
@@ -124,18 +125,18 @@ def describe(
     structure: ModelProto, name: str, graph_bytes: int, external: tuple[ExternalFile, ...]
 ) -> Description:
     """Describe a model from its structure; no weight is read."""
-    counted = contents(structure)
+    amounts = contents(structure)
     inputs, outputs = declared_inputs(structure), declared_outputs(structure)
-    family, reason = guess_family(inputs, outputs, dict(counted.operators))
-    problems = [*check_supported(structure), *counted.problems]
+    family, reason = guess_family(inputs, outputs, dict(amounts.operators))
+    problems = [*check_supported(structure), *amounts.problems]
     if graph_bytes > MAX_FILE_BYTES:
         problems.append(
             "Its file is larger than 2 GiB, which ORT cannot parse. Save its weights as external data."
         )
     return Description(
         name=name,
-        parameters=counted.parameters,
-        elements=counted.elements,
+        parameters=amounts.parameters,
+        elements=amounts.elements,
         graph_bytes=graph_bytes,
         external=external,
         ir_version=structure.ir_version,
@@ -144,16 +145,35 @@ def describe(
         graph_name=structure.graph.name,
         inputs=inputs,
         outputs=outputs,
-        nodes=counted.nodes,
-        inner_nodes=counted.inner_nodes,
-        operators=counted.operators,
+        nodes=amounts.nodes,
+        inner_nodes=amounts.inner_nodes,
+        operators=amounts.operators,
         functions=tuple(f"{function.domain}.{function.name}" for function in structure.functions),
-        control_flow=control_flow(counted.operators),
-        quantized=quantization(name for name, _ in counted.operators),
+        control_flow=control_flow(amounts.operators),
+        quantized=quantization(name for name, _ in amounts.operators),
         family=family,
         family_reason=reason,
         problems=tuple(problems),
     )
+
+
+def check_supported(model: ModelProto, max_ir: int = MAX_IR, max_opset: int = MAX_OPSET) -> tuple[str, ...]:
+    """Return the reasons, with fixes, why an ORT with these limits refuses the model; releases move on."""
+    reasons: list[str] = []
+    if model.ir_version > max_ir:
+        reasons.append(
+            f"Its IR version is {model.ir_version}; this ORT reads up to {max_ir}. "
+            f"Save it with `model.ir_version = {max_ir}`, which is usually enough."
+        )
+    for opset in model.opset_import:
+        if opset.domain in ("", "ai.onnx") and opset.version > max_opset:
+            reasons.append(
+                f"It uses opset {opset.version}; this ORT knows up to {max_opset}. Export it with "
+                f"opset_version={max_opset}, or convert it with onnx.version_converter."
+            )
+    if not model.opset_import and model.ir_version >= 3 and not model.functions:
+        reasons.append("It names no opset, which IR version 3 and later must. Export it again.")
+    return tuple(reasons)
 
 
 def _few(texts: list[str], limit: int) -> str:

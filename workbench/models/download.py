@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import re
 import threading
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -56,7 +57,8 @@ def download(
     label = shorten(_public(url))
     fetch = _Fetch(max_bytes)
     watch = Watch(label, timeout_s, progress, _SLOW_S)
-    with in_background(partial(_fetch_all, fetch, url, pin, watch), "download", cancel) as task, fetch:
+    work = partial(_fetch_all, fetch, url, pin, watch)
+    with in_background(work, "download", cancel) as task, closing(fetch.sockets):
         path = task.result(watch.check)
     watch.report()
     trim(path.parents[1])
@@ -91,27 +93,21 @@ class _SafeRedirects(HTTPRedirectHandler):
 
 
 class _Fetch:
-    """The files of one model, with one bound for all; leaving the context closes the connections."""
+    """The files of one model, with one bound for all."""
 
     def __init__(self, max_bytes: int) -> None:
         self._left = max_bytes
         self._max = max_bytes
-        self._sockets = Sockets()
+        self.sockets = Sockets()
         self._opener = OpenerDirector()
         for handler in (
             ProxyHandler(),
-            self._sockets,
+            self.sockets,
             _SafeRedirects(),
             HTTPDefaultErrorHandler(),
             HTTPErrorProcessor(),
         ):
             self._opener.add_handler(handler)
-
-    def __enter__(self) -> _Fetch:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._sockets.close()
 
     def to(self, url: str, path: Path, pin: str | None, watch: Watch, *, check: bool) -> None:
         """Download into a temporary file beside `path`; rename it only once it is complete and verified."""

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path, PureWindowsPath
 
 from onnx import ModelProto, TensorProto
@@ -39,7 +40,9 @@ def locations(model: ModelProto, label: str) -> Counter[str]:
         windows = PureWindowsPath(location)
         if location.startswith("/") or windows.drive or windows.root:
             raise ModelError(f"{label} wants weights from the absolute path {shorten(location)!r}", _INSIDE)
-        if _climbs(windows.parts):
+        if (
+            min(accumulate(-1 if part == ".." else 1 for part in windows.parts), default=0) < 0
+        ):  # it climbs out
             raise ModelError(f"{label} wants weights from outside its folder: {shorten(location)!r}", _INSIDE)
     return counts
 
@@ -62,10 +65,8 @@ def beside_locations(model: ModelProto, own_name: str, label: str) -> tuple[str,
 
 def external_files(model: ModelProto, path: Path, label: str) -> tuple[ExternalFile, ...]:
     """Return the weight files of the model at `path`; refuse a missing or short one."""
-    sizes: dict[str, int] = {}
     counts = locations(model, label)
-    for location in counts:
-        sizes[location] = _size(path, location, label)
+    sizes = {location: _size(path, location, label) for location in counts}
     for tensor in tensors(model):
         if is_external(tensor):
             _check_extent(tensor, sizes[_location(tensor, label)], label)
@@ -87,15 +88,6 @@ def _location(tensor: TensorProto, label: str) -> str:
     )
 
 
-def _climbs(parts: tuple[str, ...]) -> bool:
-    depth = 0
-    for part in parts:
-        depth += -1 if part == ".." else 1
-        if depth < 0:
-            return True
-    return False
-
-
 def _size(path: Path, location: str, label: str) -> int:
     file = path.parent / location
     try:
@@ -107,18 +99,15 @@ def _size(path: Path, location: str, label: str) -> int:
                 _INSIDE,
             )
         if not real.is_file():
+            absence = "it is no regular file" if file.exists() else "it is missing"
             raise ModelError(
-                f"{label} needs the file {shorten(location)!r} beside it: {_absence(file)}", _beside(file)
+                f"{label} needs the file {shorten(location)!r} beside it: {absence}", _beside(file)
             )
         return real.stat().st_size
     except OSError as error:
         raise ModelError(
             f"{label} needs the file {shorten(location)!r}, which cannot be read: {error.strerror}", _INSIDE
         ) from error
-
-
-def _absence(file: Path) -> str:
-    return "it is no regular file" if file.exists() else "it is missing"
 
 
 def _beside(file: Path) -> str:

@@ -71,7 +71,7 @@ class Sizes:
         self._has_past = any(
             _PAST.search(folded(declared.name)) and tensor_of(declared.type) for declared in inputs
         )
-        self._fit = positions_of(model)
+        self._fit = min(SEQUENCE, positions_of(model) or SEQUENCE)
         self._image = _image_side(model) or IMAGE
         self._given = _checked(inputs, given)
         self._usual = usual
@@ -164,16 +164,13 @@ class Sizes:
         settled = self._settled(past=False)
         if settled is not None:
             return settled
-        if self._has_past:
-            return 1  # decoding: one new token at a time
-        return min(SEQUENCE, self._fit) if self._fit else SEQUENCE
+        return 1 if self._has_past else self._fit  # decoding: one new token at a time
 
     def _past_size(self) -> int:
         settled = self._settled(past=True)
         if settled is not None:
             return settled
-        whole = min(SEQUENCE, self._fit) if self._fit else SEQUENCE
-        return max(whole - 1, 1) if self._has_past else 0
+        return max(self._fit - 1, 1) if self._has_past else 0
 
     def _computed(self, dim: str) -> tuple[int, str] | None:
         """Return the value of a dim like `past_sequence_length + 1`; None for a plain name."""
@@ -190,10 +187,8 @@ class Sizes:
             return min(node.value, _MAX_DIM)
         if isinstance(node, ast.Name):
             if node.id not in self._symbols:
-                placeholder = Declared(node.id, TensorType(1, (None, None, None)))
-                self._symbols[node.id] = self._guess(
-                    node.id, placeholder, TensorType(1, (None, None, None)), 1
-                )[0]
+                kind = TensorType(1, (None, None, None))
+                self._symbols[node.id], _ = self._guess(node.id, Declared(node.id, kind), kind, 1)
             return self._symbols[node.id]
         if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
             left, right = self._evaluate(node.left), self._evaluate(node.right)

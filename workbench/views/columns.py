@@ -1,4 +1,4 @@
-"""Rows of numbers as one block of bytes that the browser reads as typed arrays, without parsing."""
+"""The views' data: numbers as one block of bytes, which the browser reads as typed arrays, and texts once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from workbench.figures.palette import FillStyle
 
 ALIGN = 8
 KINDS: dict[str, np.dtype[Any]] = {"u": np.dtype("<u4"), "f": np.dtype("<f4"), "d": np.dtype("<f8")}
@@ -39,3 +41,25 @@ def unpack(table: Mapping[str, Sequence[Any]], block: bytes) -> dict[str, np.nda
         name: np.frombuffer(block, KINDS[kind], count, offset)
         for name, (kind, offset, count) in table.items()
     }
+
+
+class Texts:
+    """Numbered texts; the columns hold the numbers. A very long text is cut."""
+
+    def __init__(self, most_letters: int) -> None:
+        self.all: list[str] = []
+        self._most = most_letters
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """Return the number of a text; add the text if it is new."""
+        short = text if len(text) <= self._most else f"{text[: self._most - 1]}…"
+        if short not in self._numbers:
+            self._numbers[short] = len(self.all)
+            self.all.append(short)
+        return self._numbers[short]
+
+
+def style_data(style: FillStyle) -> dict[str, str]:
+    """Return what the canvas needs of a style."""
+    return {"color": style.color, "pattern": style.pattern, "ink": style.ink}

@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 
 from workbench.figures import palette
-from workbench.figures.palette import (
-    TEXT,
-    FillStyle,
-    style_of_op_type,
-    style_of_provider,
-)
-from workbench.views.columns import pack
+from workbench.figures.palette import TEXT, FillStyle, style_of_op_type, style_of_provider
+from workbench.views.columns import Texts, pack, style_data
 from workbench.views.flame.frames import NONE, Frames, Picture
-from workbench.views.texts import Texts, style_data
 
 MOST_LETTERS = 1000  # of a name: one of a megabyte is cut
 MOST_MEMBERS = 500  # names of nodes behind one box
@@ -74,10 +68,8 @@ def payload(pictures: Sequence[Picture]) -> tuple[dict[str, Any], bytes]:
 def _picture(
     number: int, picture: Picture, texts: Texts, whats: _Whats, columns: dict[str, Any]
 ) -> dict[str, Any]:
-    parts: dict[str, list[Any]] = {
-        name: [] for name in ("what", "up", "shape", "start_d", "width_f", "own_f")
-    }
-    parts |= {"calls_f": [], "change_f": []}
+    names = ("what", "up", "shape", "start_d", "width_f", "own_f", "calls_f", "change_f")
+    parts: dict[str, list[Any]] = {name: [] for name in names}
     panes: list[dict[str, Any]] = []
     members: dict[str, list[int]] = {}
     first = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from workbench.analysis.difference.changes import Difference
 from workbench.analysis.profile.session_profile import Profile
@@ -40,19 +41,25 @@ def pictures(
 
 
 def _merged(order: Order, title: str, shown: Sequence[ProfiledRun], difference: Difference | None) -> Picture:
-    changes: tuple[dict[str, float], ...] = ({}, {}) if difference is None else change_by_node(difference)
     panes = []
-    ranks = ranked([grow(run.profile, order) for run in shown])
-    for index, run in enumerate(shown):
-        change_s = changes[index] if index < len(changes) else {}
-        frames = merged(run.profile, order, change_s=change_s, ranks=ranks)
-        panes.append(Pane(run.label, _runs(run.profile), frames))
+    for run, pane in zip(shown, _means(order, shown, difference), strict=True):
+        panes.append(pane)
         kernels = devices(run.profile, order)
         if kernels is not None:
             panes.append(
                 Pane(f"{run.label}, device", "kernels, beside the nodes that launched them", kernels)
             )
     return Picture(order, title, f"The mean run: {SHARES}. The widest stand left.", tuple(panes))
+
+
+def _means(order: Order, shown: Sequence[ProfiledRun], difference: Difference | None) -> list[Pane]:
+    """Return the mean run of each profile; boxes stand in the same order in all of them."""
+    changes = ({}, {}) if difference is None else change_by_node(difference)
+    ranks = ranked([grow(run.profile, order) for run in shown])
+    return [
+        Pane(run.label, _runs(run.profile), merged(run.profile, order, change_s=change_s, ranks=ranks))
+        for run, change_s in zip_longest(shown, changes[: len(shown)])
+    ]
 
 
 def _in_time(shown: Sequence[ProfiledRun], most_spans: int) -> Picture:
@@ -69,14 +76,8 @@ def _in_time(shown: Sequence[ProfiledRun], most_spans: int) -> Picture:
 
 
 def _difference(shown: Sequence[ProfiledRun], difference: Difference) -> Picture:
-    of_a, of_b = change_by_node(difference)
-    ranks = ranked([grow(run.profile, "operator") for run in shown])
-    a, b = (
-        Pane(run.label, _runs(run.profile), merged(run.profile, "operator", change_s=change_s, ranks=ranks))
-        for run, change_s in zip(shown[:2], (of_a, of_b), strict=True)
-    )
     pane = Pane("Difference", "each node of B against the nodes of A that it replaced", differing(difference))
-    return Picture("difference", "Difference", DIFFERING, (a, b, pane))
+    return Picture("difference", "Difference", DIFFERING, (*_means("operator", shown[:2], difference), pane))
 
 
 def _runs(profile: Profile) -> str:

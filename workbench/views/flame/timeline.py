@@ -50,11 +50,12 @@ def timeline(
         code = int(trace.args[event])
         queue = (streams[code] or "") if device and code != ABSENT else ""
         lanes.setdefault((device, int(trace.pid[event]), int(trace.tid[event]), queue), []).append(event)
+    leading = {
+        lane for lane, events in lanes.items() if any(tree.kind[event] == Event.RUN for event in events)
+    }
     panes, threads, devices = [], 0, 0
-    for device, pid, tid, queue in sorted(
-        lanes, key=lambda lane: (lane[0], not _leads(profile, lanes[lane]), lane)
-    ):
-        events = lanes[(device, pid, tid, queue)]
+    for lane in sorted(lanes, key=lambda lane: (lane[0], lane not in leading, lane)):
+        device, _, tid, queue = lane
         if device:
             devices += 1
             stream = f"stream {queue}: " if queue else ""
@@ -63,12 +64,8 @@ def timeline(
         else:
             threads += 1
             title, note = f"{label}, thread {threads}", f"thread {tid}"
-        panes.append(Pane(title, note, _lane(profile, events, zero_us, device=device)))
+        panes.append(Pane(title, note, _lane(profile, lanes[lane], zero_us, device=device)))
     return panes, (-0.02 * shown_s, 1.02 * shown_s)
-
-
-def _leads(profile: Profile, events: Iterable[int]) -> bool:
-    return any(profile.tree.kind[event] == Event.RUN for event in events)
 
 
 def _runs_that_fit(profile: Profile, most_spans: int) -> list[int]:
@@ -93,9 +90,8 @@ def _median_run(profile: Profile, runs: list[int]) -> int:
 def _lane(profile: Profile, events: list[int], zero_us: float, *, device: bool) -> Frames:
     """Return boxes by start, each below its parent on the same thread, and named boxes for the gaps."""
     trace, tree = profile.trace, profile.tree
-    spans: list[
-        tuple[float, float, int, str, int]
-    ] = []  # start, minus the end, what sorts, a gap's name, owner
+    # start, minus the end, what sorts, a gap's name, owner
+    spans: list[tuple[float, float, int, str, int]] = []
     for event in events:
         start = float(trace.start_us[event])
         spans.append((start, -(start + float(trace.duration_us[event])), -event, "", event))

@@ -16,11 +16,10 @@ from workbench.figures.palette import (
     style_of_op_type,
     style_of_provider,
 )
-from workbench.views.columns import pack
+from workbench.views.columns import Texts, pack, style_data
 from workbench.views.graph.pane import GraphRow, Pane, short_provider
 from workbench.views.graph.tree import Tree, open_alike
 from workbench.views.graph.words import parts_strip
-from workbench.views.texts import Texts, style_data
 
 MOST_LETTERS = 2000  # of a name: one of a megabyte is cut
 ABSENT = 0xFFFFFFFF
