@@ -12,7 +12,7 @@ from workbench.figures.palette import style_of_run
 from workbench.figures.scale import Scale, scale_of
 from workbench.figures.strips import failure, has_clean, near_view, span
 from workbench.figures.template import latency_axis, new_figure, set_title
-from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
+from workbench.figures.thinning import MOST_POINTS, drawn_note, evenly, fair_shares
 from workbench.figures.words import plain
 from workbench.judge.percentiles import NEEDED, percentiles
 from workbench.records.comparison import ComparisonRecord
@@ -115,10 +115,6 @@ def _name(run: Distribution) -> str:
 
 def _note(data: EcdfData) -> str:
     drawn, measured = sum(len(run.latency_s) for run in data.runs), sum(run.measured for run in data.runs)
-    parts = [data.model]
-    if drawn < measured:
-        parts.append(f"{drawn:,} of {measured:,} samples are drawn, evenly chosen")
-    if data.view_s is not None:
-        parts.append("double-click shows the slowest samples")
-    parts += [f"{run.label} {run.failure}" for run in data.runs if run.failure]
-    return "; ".join(parts)
+    view = "double-click shows the slowest samples" if data.view_s is not None else ""
+    failures = [f"{run.label} {run.failure}" for run in data.runs if run.failure]
+    return "; ".join(filter(None, (data.model, drawn_note(drawn, measured, "samples"), view, *failures)))

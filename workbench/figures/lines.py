@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from workbench.figures.chart import DRAWABLE, Value
@@ -167,12 +168,7 @@ def _panel(chart: LineChart, panel: Panel, left: float, top: float, width: float
 
 def _parts(chart: LineChart, curve: Curve) -> Iterator[list[tuple[float, Value]]]:
     """Yield the stretches of a curve without an absent value: a gap is left where nothing was measured."""
-    part: list[tuple[float, Value]] = []
-    for (place, _), value in zip(chart.positions, curve.values, strict=True):
-        if value.value is not None:
-            part.append((place, value))
-        elif part:
-            yield part
-            part = []
-    if part:
-        yield part
+    points = ((place, value) for (place, _), value in zip(chart.positions, curve.values, strict=True))
+    for measured, part in groupby(points, key=lambda point: point[1].value is not None):
+        if measured:
+            yield list(part)

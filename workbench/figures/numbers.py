@@ -57,15 +57,11 @@ def numbers_table(record: ComparisonRecord) -> NumbersTable:
 def _cells(run: Run, estimates: tuple[Estimate, ...], latency: Scale, load: Scale) -> Iterator[str]:
     median, p90, p99 = estimates
     yield _number(median.value, latency)
-    yield (
-        ABSENT
-        if median.low is None or median.high is None
-        else (f"{latency.number(median.low, DIGITS)}{TO}{latency.number(median.high, DIGITS)}")
-    )
+    known = median.low is not None and median.high is not None
+    yield f"{_number(median.low, latency)}{TO}{_number(median.high, latency)}" if known else ABSENT
     yield _number(p90.value, latency)
     yield _number(p99.value, latency)
-    rate = throughput(run).value
-    yield ABSENT if rate is None else Scale("", 1.0, False).number(rate, DIGITS)
+    yield _number(throughput(run).value, Scale("", 1.0, False))
     yield f"{len(run.latency.samples_s):,}"
     yield _number(run.load_s, load)
     yield ABSENT if run.peak_rss_bytes is None else f"{run.peak_rss_bytes / MEBIBYTE:,.0f}"

@@ -48,7 +48,7 @@ def precision_figure(record: ComparisonRecord, accuracy: AccuracyRecord | None =
             if row.is_told
             else None,
             error_y=_whiskers(percent(low), percent(row.accuracy), percent(high), style.color),
-            hovertemplate=f"{plain(_in_words(row), 400)}<extra></extra>",
+            hovertemplate=f"{plain('; '.join(filter(None, _cells(row))), 400)}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title_text="speed-up over A (A's time over its own)")
     if by_score:
@@ -138,10 +138,6 @@ def _whiskers(
 def _symbol(row: Standing, symbol: str) -> str:
     """Return the symbol, hollow where the speed-up is unknown."""
     return symbol if row.verdict is None or row.is_told else f"{symbol}-open"
-
-
-def _in_words(row: Standing) -> str:
-    return "; ".join(part for part in _cells(row) if part)
 
 
 def _note(rows: tuple[Standing, ...], accuracy: AccuracyRecord | None, *, points: bool = True) -> str:

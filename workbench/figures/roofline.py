@@ -86,36 +86,31 @@ def _clouds(drawn: list[NodeLimit], names: Mapping[NodeLimit, tuple[str, str]]) 
         ("int8", True, "diamond", OCHRE),
     ):
         nodes = [node for node in drawn if (node.op_type in INT8) is int8]
-        if nodes:
-            yield _points(nodes, names, name, symbol, color)
-
-
-def _points(
-    nodes: list[NodeLimit], names: Mapping[NodeLimit, tuple[str, str]], name: str, symbol: str, color: str
-) -> go.Scatter:
-    longest = max(node.time_s for node in nodes)
-    places, rates = zip(*(_place(node) for node in nodes), strict=True)
-    return go.Scatter(
-        x=places,
-        y=rates,
-        mode="markers+text",
-        text=[plain(names[node][0]) if node in names else "" for node in nodes],
-        textposition=[names[node][1] if node in names else "top center" for node in nodes],
-        name=name,
-        marker={
-            "symbol": symbol,
-            "color": color,
-            "opacity": 0.75,
-            "size": [_size(node, longest) for node in nodes],
-            "line": {"color": TEXT, "width": 1},
-        },
-        customdata=[
-            [plain(node.node), plain(node.op_type), node.time_s * 1e3, plain(_reached(node))]
-            for node in nodes
-        ],
-        hovertemplate="%{customdata[0]}<br>%{customdata[1]}, %{customdata[2]:.4g} ms a run<br>"
-        "%{customdata[3]}<extra></extra>",
-    )
+        if not nodes:
+            continue
+        longest = max(node.time_s for node in nodes)
+        places, rates = zip(*map(_place, nodes), strict=True)
+        yield go.Scatter(
+            x=places,
+            y=rates,
+            mode="markers+text",
+            text=[plain(names[node][0]) if node in names else "" for node in nodes],
+            textposition=[names[node][1] if node in names else "top center" for node in nodes],
+            name=name,
+            marker={
+                "symbol": symbol,
+                "color": color,
+                "opacity": 0.75,
+                "size": [_size(node, longest) for node in nodes],
+                "line": {"color": TEXT, "width": 1},
+            },
+            customdata=[
+                [plain(node.node), plain(node.op_type), node.time_s * 1e3, plain(_reached(node))]
+                for node in nodes
+            ],
+            hovertemplate="%{customdata[0]}<br>%{customdata[1]}, %{customdata[2]:.4g} ms a run<br>"
+            "%{customdata[3]}<extra></extra>",
+        )
 
 
 def _reached(node: NodeLimit) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.config import Config, PreparedModel
 from workbench.figures.scale import Scale, scale_of
-from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
+from workbench.figures.thinning import MOST_POINTS, drawn_note, evenly, fair_shares
 from workbench.judge.percentiles import Estimate, percentiles
 from workbench.judge.wording import sentence
 from workbench.records.comparison import ComparisonRecord
@@ -61,9 +61,8 @@ class LatencyData:
     @property
     def note(self) -> str:
         """What the figure leaves out, or an empty text."""
-        drawn = sum(row.drawn for row in self.rows)
         measured = sum(row.measured + row.measured_aside for row in self.rows)
-        return "" if drawn == measured else f"{drawn:,} of {measured:,} samples are drawn, evenly chosen"
+        return drawn_note(sum(row.drawn for row in self.rows), measured, "samples")
 
 
 def latency_data(record: ComparisonRecord, most: int = MOST_POINTS) -> LatencyData:

@@ -20,6 +20,11 @@ def fair_shares(counts: Sequence[int], most: int = MOST_POINTS) -> tuple[int, ..
     return tuple(shares)
 
 
+def drawn_note(drawn: int, measured: int, what: str) -> str:
+    """Return what a figure leaves out, or an empty text."""
+    return "" if drawn == measured else f"{drawn:,} of {measured:,} {what} are drawn, evenly chosen"
+
+
 def evenly(values: Sequence[T], count: int) -> tuple[T, ...]:
     """Return `count` of the values at even distances, the first and the last included.
 

@@ -11,7 +11,7 @@ from workbench.figures.palette import TEXT, style_of_run
 from workbench.figures.scale import Scale, scale_of
 from workbench.figures.strips import failure, span
 from workbench.figures.template import latency_axis, new_figure, set_title
-from workbench.figures.thinning import MOST_POINTS, evenly, fair_shares
+from workbench.figures.thinning import MOST_POINTS, drawn_note, evenly, fair_shares
 from workbench.figures.words import plain
 from workbench.records.comparison import ComparisonRecord
 from workbench.records.run import Run
@@ -148,12 +148,7 @@ def _hover(label: str, moment: BlockPoint | None, scale: Scale) -> str:
 
 
 def _note(data: TimelineData) -> str:
-    drawn, measured = (
-        sum(len(course.moments) for course in data.courses),
-        sum(course.measured for course in data.courses),
-    )
-    parts = [data.model]
-    if drawn < measured:
-        parts.append(f"{drawn:,} of {measured:,} blocks are drawn, evenly chosen")
-    parts += [f"{course.label} {course.failure}" for course in data.courses if course.failure]
-    return "; ".join(parts)
+    drawn = sum(len(course.moments) for course in data.courses)
+    left_out = drawn_note(drawn, sum(course.measured for course in data.courses), "blocks")
+    failures = [f"{course.label} {course.failure}" for course in data.courses if course.failure]
+    return "; ".join(filter(None, (data.model, left_out, *failures)))
