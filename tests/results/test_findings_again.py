@@ -27,7 +27,7 @@ def test_findings_are_made_again_of_what_else_is_known(monkeypatch: pytest.Monke
     monkeypatch.setattr(findings, "look", lambda _: examples.findings())
     model = wb.load("digits-conv")
     parts = tuple(part for part in examples.parts() if part.kind in ("explanation", "profile"))
-    result = wb.Comparison(ordinary(), parts=parts, model=model, inputs=model.inputs())
+    result = wb.Comparison(ordinary(), parts=parts).with_model(model, model.inputs(), None)
     result.examine("findings")
     assert [facts.cold for facts in known] == [None, None]
     result.examine("findings")

@@ -33,13 +33,13 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 @pytest.mark.parametrize("progress", [True, False])
 def test_accuracy_follows_the_comparison(progress: bool, bars: list[Any], tmp_path: Any) -> None:
     model = wb.load(tiny.save(tiny.mlp(), tmp_path))
-    wb.Comparison(ordinary(), model=model, progress=progress).accuracy()
+    wb.Comparison(ordinary()).with_model(model, model.inputs(), None, progress).accuracy()
     assert bars == [progress]
 
 
 def test_accuracy_can_be_asked_for_a_bar(bars: list[Any], tmp_path: Any) -> None:
     model = wb.load(tiny.save(tiny.mlp(), tmp_path))
-    wb.Comparison(ordinary(), model=model, progress=False).accuracy(progress=True)
+    wb.Comparison(ordinary()).with_model(model, model.inputs(), None, False).accuracy(progress=True)
     assert bars == [True]
 
 

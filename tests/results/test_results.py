@@ -35,7 +35,7 @@ def made() -> dict[str, Any]:
         "measurement": wb.Measurement(examples.measurement()),
         "matrix": wb.Matrix(examples.matrix(), about),
         "sweep": wb.Sweep(examples.sweep(), about),
-        "explanation": wb.Explanation(fused(), about, profile=profile),
+        "explanation": wb.Explanation(fused(), about).with_profile(profile),
         "ablation": wb.Ablation(examples.ablation()),
         "versions": wb.Versions(examples.versions()),
         "model files": wb.ModelFiles(examples.model_files(), about),

@@ -20,7 +20,7 @@ WEIGHT = np.float32(SECRET).tobytes()
 
 def result() -> wb.Comparison:
     structure = model().SerializeToString()
-    return wb.Comparison(comparison(drawn_run("A", 0.002), drawn_run("B", 0.001)), structure)
+    return wb.Comparison(comparison(drawn_run("A", 0.002), drawn_run("B", 0.001)), structure=structure)
 
 
 def contents(path: Path) -> bytes:

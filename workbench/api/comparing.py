@@ -97,10 +97,8 @@ def compare(
         seed=seed,
         began=began,
     )
-    structure = loaded.structure.SerializeToString()
-    result = Comparison(
-        record, structure, model=loaded, inputs=fed, calibration=calibration, progress=progress is True
-    )
+    result = Comparison(record, structure=loaded.structure.SerializeToString())
+    result.with_model(loaded, fed, calibration, progress is True)
     for run in record.runs:
         if isinstance(run.config.precision, PreparedModel) and run.failure is None:
             try:

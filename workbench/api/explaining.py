@@ -64,12 +64,14 @@ def explain(
         loaded, chosen, passes=passes, budget_s=budget_s, calibration=calibration, cancel=cancel,
         on_first=None if on_first is None else early,
     )  # fmt: skip
-    feeds = profiled = None
-    if profile:
-        feeds = loaded.inputs(inputs)
-        profiled = profile_of_config(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
+    feeds = loaded.inputs(inputs) if profile else None
     about, structure = origin_of(loaded, chosen, feeds, cancel=cancel), loaded.structure.SerializeToString()
-    return kept(Explanation(record, about, structure=structure, profile=profiled), keep)
+    result = Explanation(record, about, structure=structure)
+    if feeds is not None:
+        result = result.with_profile(
+            profile_of_config(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
+        )
+    return kept(result, keep)
 
 
 def ablate(

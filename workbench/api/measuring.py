@@ -81,8 +81,7 @@ def measure(
     )
     record = MeasurementRecord(wanted, precision, settled, measured)
     result = Measurement(record, structure=loaded.structure.SerializeToString())
-    result.attach(loaded, inputs=fed, calibration=calibration)
-    return kept(result, keep)
+    return kept(result.with_model(loaded, fed, calibration), keep)
 
 
 def _check(until: object, precision: object) -> None:

@@ -16,8 +16,10 @@ from workbench.analysis.profile.running import Execution, can_be_saved, profile_
 from workbench.analysis.profile.session_profile import read_profile as read
 from workbench.analysis.roofline.peaks import PeakRow, measure_peaks
 from workbench.analysis.threads.scaling import scaling_of, thread_configs
+from workbench.api.comparing import compare
 from workbench.api.running import Feeds, kept
 from workbench.config import Config
+from workbench.cpu import usable_cores
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Inputs, Model, load
 from workbench.preparation.replayed import replayed
@@ -141,8 +143,6 @@ def memory_settings(
     >>> wb.memory_settings.__name__
     'memory_settings'
     """
-    from workbench.api.comparing import compare
-
     source, fed = _opened(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
     names, configs = zip(*settings_of(runnable.config), strict=True)
@@ -169,8 +169,6 @@ def peaks(threads: Iterable[int] | None = None, *, cancel: threading.Event | Non
     >>> wb.peaks.__name__
     'peaks'
     """
-    from workbench.cpu import usable_cores
-
     counts = tuple(threads or sorted({1, usable_cores()}))
     return Peaks(measure_peaks(counts, cancel=cancel), origin_of(None))
 
@@ -253,9 +251,6 @@ def threads(
     >>> wb.threads.__name__
     'threads'
     """
-    from workbench.api.comparing import compare
-    from workbench.cpu import usable_cores
-
     configs = thread_configs(config or Config(), most_threads or usable_cores())
     comparison = compare(
         model, *configs, inputs=inputs, budget_s=budget_s, seed=seed, calibration=calibration,

@@ -11,10 +11,8 @@ from workbench.judge.percentiles import percentiles_frame
 from workbench.judge.wording import report, sentence
 from workbench.measurement.bar import bar
 from workbench.measurement.limits import Progress
-from workbench.models import Inputs, Model
 from workbench.records.comparison import ComparisonRecord, OutputAgreement, Verdict
 from workbench.records.kinds import Part, about_comparison, check_comparison
-from workbench.records.origin import Origin
 from workbench.records.run import Run
 from workbench.results.accuracy import AccuracyTable
 from workbench.results.examining import Examiner, check_kinds, inputs_again, missing_model
@@ -40,33 +38,6 @@ class Comparison(ResultWithParts):
 
     record: ComparisonRecord
     charted_by = "workbench.figures.still:latency_chart"
-
-    def __init__(
-        self,
-        record: ComparisonRecord,
-        structure: bytes | None = None,
-        *,
-        parts: tuple[Part, ...] = (),
-        model: Model | None = None,
-        inputs: Inputs | None = None,
-        calibration: Any = None,
-        progress: bool = True,
-    ) -> None:
-        super().__init__(record, structure=structure, parts=parts)
-        self._model, self._inputs, self._calibration = model, inputs, calibration
-        self._progress = progress  # whether it was measured with a progress bar
-
-    @classmethod
-    def reopened(
-        cls,
-        record: ComparisonRecord,
-        _about: Origin | None = None,
-        *,
-        structure: bytes | None = None,
-        parts: tuple[Part, ...] = (),
-    ) -> Self:
-        """Make the comparison that a bundle holds."""
-        return cls(record, structure, parts=parts)
 
     @property
     def verdict(self) -> Verdict:
@@ -98,7 +69,7 @@ class Comparison(ResultWithParts):
         return self.record
 
     def _with_rounds(self, rounds: ComparisonRecord) -> Self:
-        return type(self)(rounds, self.structure, parts=self.parts)
+        return type(self)(rounds, structure=self.structure, parts=self.parts)
 
     def examine(
         self,

@@ -28,6 +28,13 @@ class Continued(Result):
     _model: Model | None = None
     _inputs: Inputs | None = None
     _calibration: Any = None
+    _progress: bool = True  # whether it was measured with a progress bar
+
+    def with_model(self, model: Model, inputs: Inputs, calibration: Any, progress: bool = True) -> Self:
+        """Keep at hand what was measured, so that more can be made or measured."""
+        self._model, self._inputs, self._calibration = model, inputs, calibration
+        self._progress = progress
+        return self
 
     @property
     def _rounds(self) -> ComparisonRecord:
@@ -79,7 +86,7 @@ class Continued(Result):
         with bar(progress) as on_progress:
             request = replace(request, goal=self._goal())
             result = self._with_rounds(compare(request, on_progress=on_progress, cancel=cancel))
-        result._model, result._inputs, result._calibration = self._model, inputs, self._calibration
+        result.with_model(self._model, inputs, self._calibration)
         if keep:
             result.keep()
         return result

@@ -16,7 +16,6 @@ from workbench.analysis.profile.session_profile import Profile as Data
 from workbench.analysis.record_checks import check_explanation
 from workbench.errors import ProfileError
 from workbench.records.kinds import Part
-from workbench.records.origin import Origin
 from workbench.results.examining import ExaminedRun
 from workbench.results.fusions import Fusions
 from workbench.results.memory import Memory
@@ -46,20 +45,6 @@ class Explanation(Result):
 
     record: Explained
 
-    def __init__(
-        self,
-        record: Explained,
-        about: Origin | None = None,
-        *,
-        structure: bytes | None = None,
-        parts: tuple[Part, ...] = (),
-        profile: Data | None = None,
-    ) -> None:
-        if profile is not None:
-            record = record.with_profile(profile)
-            parts = (*parts, Part("profile", record_of(profile), None))
-        super().__init__(record, about, structure=structure, parts=parts)
-
     @cached_property
     def profile(self) -> Profile:
         """Where the time of a few executions goes; there is one where `profile=True` was given."""
@@ -83,8 +68,10 @@ class Explanation(Result):
 
     def with_profile(self, profile: Data) -> Explanation:
         """Return the same with the times of a profile of this config of this model, as `wb.profile` makes."""
-        rest = tuple(part for part in self.parts if part.name != "profile")
-        return Explanation(self.record, self._about, structure=self.structure, parts=rest, profile=profile)
+        rest = (part for part in self.parts if part.name != "profile")
+        parts = (*rest, Part("profile", record_of(profile), None))
+        record = self.record.with_profile(profile)
+        return Explanation(record, self._about, structure=self.structure, parts=parts)
 
     @property
     def explained(self) -> Explained:

@@ -39,7 +39,8 @@ class Improvement(Result):
     @property
     def comparison(self) -> Comparison | None:
         """The first config against the last one, measured after the choice; None: nothing was kept."""
-        return None if self.record.comparison is None else Comparison(self.record.comparison, self.structure)
+        record = self.record.comparison
+        return None if record is None else Comparison(record, structure=self.structure)
 
     def to_python(self, model: Any = "model.onnx") -> str:
         """Return plain ONNX Runtime code that runs the final config."""

@@ -54,12 +54,7 @@ class Profile(Data, Result):
         )
 
     @classmethod
-    def reopened(
-        cls,
-        record: ProfileRecord,
-        about: Origin | None = None,
-        **_: Any,
-    ) -> Profile:
+    def reopened(cls, record: ProfileRecord, about: Origin | None = None, **_: Any) -> Profile:
         """Make the profile that a bundle holds."""
         return cls.of(profile_of(record), about)
 

@@ -56,16 +56,9 @@ class Result(Exportable):
         self._about = about
 
     @classmethod
-    def reopened(
-        cls,
-        record: Any,
-        about: Origin | None = None,
-        *,
-        structure: bytes | None = None,
-        parts: tuple[Part, ...] = (),
-    ) -> Self:
-        """Make the result that a bundle holds."""
-        return cls(record, about, structure=structure, parts=parts)
+    def reopened(cls, record: Any, about: Origin | None = None, **stored: Any) -> Self:
+        """Make the result that a bundle holds; `stored` are its structure and its parts."""
+        return cls(record, about, **stored)
 
     @classmethod
     def of_part(cls, part: Part) -> Self:

@@ -14,8 +14,6 @@ from workbench.measurement.bar import bar
 from workbench.measurement.limits import Limits, Progress
 from workbench.models import Model, load
 from workbench.records.comparison import ComparisonRecord
-from workbench.records.kinds import Part
-from workbench.records.origin import Origin
 from workbench.records.study import StudyRecord, about_study, check_study
 from workbench.results.comparison import Comparison
 from workbench.results.examining import check_same, inputs_again, missing_model
@@ -45,18 +43,7 @@ class Study(Measured):
     record: StudyRecord
     charted_by = "workbench.figures.study:study_chart"
     title = "the best config"
-
-    def __init__(
-        self,
-        record: StudyRecord,
-        about: Origin | None = None,
-        *,
-        structure: bytes | None = None,
-        parts: tuple[Part, ...] = (),
-        request: StudyRequest | None = None,
-    ) -> None:
-        super().__init__(record, about, structure=structure, parts=parts)
-        self._request = request
+    _request: StudyRequest | None = None
 
     @property
     def best(self) -> Config:
@@ -69,10 +56,10 @@ class Study(Measured):
         record = self.record.confirmation
         if record is None:
             return None
-        request = self._request
-        model, inputs = (None, None) if request is None else (request.model, request.inputs)
-        calibration = None if request is None else request.calibration
-        return Comparison(record, self.structure, model=model, inputs=inputs, calibration=calibration)
+        comparison = Comparison(record, structure=self.structure)
+        if (request := self._request) is not None:
+            comparison.with_model(request.model, request.inputs, request.calibration)
+        return comparison
 
     @property
     def measured(self) -> ComparisonRecord:
@@ -202,7 +189,9 @@ class Study(Measured):
         with bar(progress) as on_progress:
             record = run(request, on_progress=on_progress, on_measured=report, cancel=cancel)
         store(record)
-        return cls(record, structure=structure, request=replace(request, space=record.space))
+        study = cls(record, structure=structure)
+        study._request = replace(request, space=record.space)
+        return study
 
     @property
     def optuna(self) -> Any:

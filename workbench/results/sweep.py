@@ -53,7 +53,7 @@ class Sweep(SeveralComparisons):
                         f"nothing was measured at {point.name}: {point.problem}", "sweep it again"
                     )
                 measured = point.measured
-                return Comparison(measured, self.structure) if len(measured.runs) > 1 else measured
+                return Comparison(measured, structure=self.structure) if len(measured.runs) > 1 else measured
         raise ConfigError(
             f"there is no point {sizes}", f"the points are: {'; '.join(point.name for point in self.points)}"
         )
