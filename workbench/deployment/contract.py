@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onnx import TensorProto
+import numpy as np
+from onnx.helper import np_dtype_to_tensor_dtype
 
-from workbench.deployment.serving.protocol import Tensor
+from workbench.deployment.serving.protocol import DTYPES, Tensor
 from workbench.errors import DeployError
 from workbench.models.declared import Declared, TensorType, declared_inputs, declared_outputs
 from workbench.models.model import Model
 from workbench.text import shorten
 
-DATATYPES: dict[int, str] = {
-    TensorProto.BOOL: "BOOL",
-    TensorProto.UINT8: "UINT8",
-    TensorProto.UINT16: "UINT16",
-    TensorProto.UINT32: "UINT32",
-    TensorProto.UINT64: "UINT64",
-    TensorProto.INT8: "INT8",
-    TensorProto.INT16: "INT16",
-    TensorProto.INT32: "INT32",
-    TensorProto.INT64: "INT64",
-    TensorProto.FLOAT16: "FP16",
-    TensorProto.FLOAT: "FP32",
-    TensorProto.DOUBLE: "FP64",
-    TensorProto.STRING: "BYTES",
-}
+# The words for ONNX's types.
+DATATYPES = {int(np_dtype_to_tensor_dtype(np.dtype(kind))): name for name, kind in DTYPES.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ import numpy as np
 from workbench.config.plan import SessionPlan, session_plan
 from workbench.deployment import texts, triton
 from workbench.deployment.contract import Contract, contract_of
-from workbench.deployment.serving.protocol import Array, Tensor
+from workbench.deployment.serving.protocol import Array
 from workbench.deployment.session_file import session_file
 from workbench.errors import DeployError
 from workbench.models.fingerprint import read_sha256
@@ -41,12 +41,12 @@ class Serving:
 
     name: str
     fallback: bool
-    concurrency: int
+    max_body_bytes: int
+    max_queue: int
+    timeout_s: float
     max_batch: int
     max_wait_s: float
-    max_queue: int
-    max_body_bytes: int
-    timeout_s: float
+    concurrency: int
 
 
 def file_name(name: str) -> str:
@@ -64,15 +64,11 @@ def write_deployment(
 ) -> DeploymentRecord:
     """Write everything that serves the prepared model; return what was written."""
     contract = contract_of(prepared.model)
-    examples = _examples(feed, contract.inputs)
+    examples = {tensor.name: np.asarray(feed[tensor.name]) for tensor in contract.inputs}
     with _whole(folder) as target:
         write = _python if kind == "python" else _triton
         notes = write(target, prepared, contract, examples, serving, cancel)
-        files = tuple(
-            DeployedFile(path.relative_to(target).as_posix(), path.stat().st_size, read_sha256(path, cancel))
-            for path in sorted(target.rglob("*"))
-            if path.is_file()
-        )
+        files = _files(target, cancel)
     return DeploymentRecord(
         name=serving.name,
         kind=kind,
@@ -98,40 +94,30 @@ def _python(
     providers = _providers(prepared)
     notes = tuple(prepared.notes)
     plan = _with_libraries(session_plan(prepared.config), target)
-    files = {
-        path.relative_to(target).as_posix(): read_sha256(path, cancel)
-        for path in sorted(target.rglob("*"))
-        if path.is_file()
-    }
+    limits = {field: value for field, value in asdict(serving).items() if field not in ("name", "fallback")}
     document = {
         "name": serving.name,
         "version": "1",
         "model": f"model/{model.name}",
-        "files": files,
+        "files": {file.path: file.sha256 for file in _files(target, cancel)},
         "providers": list(providers),
         "fallback": serving.fallback,
         "batchable": contract.batchable and serving.max_batch > 1,
         "warm_up_runs": WARM_UP_RUNS,
         "inputs": [tensor.metadata() for tensor in contract.inputs],
         "outputs": [tensor.metadata() for tensor in contract.outputs],
-        "limits": {
-            "max_body_bytes": serving.max_body_bytes,
-            "max_queue": serving.max_queue,
-            "timeout_s": serving.timeout_s,
-            "max_batch": serving.max_batch,
-            "max_wait_s": serving.max_wait_s,
-            "concurrency": serving.concurrency,
-        },
+        "limits": limits,
     }
-    _write(target / "deployment.json", json.dumps(document, indent=2) + "\n")
-    _write(target / "session.py", session_file(plan))
+    (target / "deployment.json").write_text(json.dumps(document, indent=2) + "\n", "utf-8")
+    (target / "session.py").write_text(session_file(plan), "utf-8")
     packages = texts.environment(prepared.asked.interpreter)
-    _write(target / "requirements.txt", "\n".join(texts.requirements(providers, packages)) + "\n")
-    _write(target / "Dockerfile", texts.dockerfile(packages))
+    requirements = "\n".join(texts.requirements(providers, packages)) + "\n"
+    (target / "requirements.txt").write_text(requirements, "utf-8")
+    (target / "Dockerfile").write_text(texts.dockerfile(packages), "utf-8")
     asked = prepared.asked.replace(runtime=None)  # requirements.txt has its versions
     changed = ", ".join(f"{name}={value}" for name, value in asked.changed().items())
     page = texts.readme(serving.name, changed or "defaults", contract, providers, serving.fallback, notes)
-    _write(target / "README.md", page)
+    (target / "README.md").write_text(page, "utf-8")
     names = [tensor.name for tensor in contract.inputs]
     arrays = {f"input_{place}": _storable(examples[name]) for place, name in enumerate(names)}
     arrays["names"] = np.array(json.dumps(names))
@@ -139,7 +125,8 @@ def _python(
     (target / "serving").mkdir()
     for source in sorted(SERVING.glob("*.py")):
         place = target if source.stem in ("server", "client") else target / "serving"
-        _write(place / source.name, source.read_text("utf-8").replace(f"{_PACKAGE}.", "serving."))
+        text = source.read_text("utf-8").replace(f"{_PACKAGE}.", "serving.")
+        (place / source.name).write_text(text, "utf-8")
     return notes
 
 
@@ -165,7 +152,7 @@ def _triton(
         max_batch=serving.max_batch,
         instances=serving.concurrency,
     )
-    _write(target / serving.name / "config.pbtxt", text)
+    (target / serving.name / "config.pbtxt").write_text(text, "utf-8")
     lost = tuple(f"not expressed in Triton: {option}" for option in triton.not_expressed(prepared.config))
     return (*lost, *prepared.notes)
 
@@ -182,8 +169,12 @@ def _with_libraries(plan: SessionPlan, target: Path) -> SessionPlan:
     return replace(plan, custom_ops=tuple(copies))
 
 
-def _examples(feed: Mapping[str, Any], inputs: tuple[Tensor, ...]) -> dict[str, Array]:
-    return {tensor.name: np.asarray(feed[tensor.name]) for tensor in inputs}
+def _files(folder: Path, cancel: threading.Event | None) -> tuple[DeployedFile, ...]:
+    return tuple(
+        DeployedFile(path.relative_to(folder).as_posix(), path.stat().st_size, read_sha256(path, cancel))
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    )
 
 
 def _storable(array: Array) -> Array:
@@ -193,11 +184,6 @@ def _storable(array: Array) -> Array:
 
 def _providers(prepared: Prepared) -> tuple[str, ...]:
     return tuple(name for name, _ in session_plan(prepared.config).providers)
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
 
 
 @contextmanager

@@ -29,8 +29,7 @@ class Server:
 
     def __init__(self, folder: Path, log: Path, python: str = sys.executable) -> None:
         self._log = log
-        self._document = json.loads((folder / "deployment.json").read_text("utf-8"))
-        self.name = str(self._document["name"])
+        self.name = str(json.loads((folder / "deployment.json").read_text("utf-8"))["name"])
         self._port = _free_port()
         self._began = time.perf_counter()
         with log.open("wb") as file:

@@ -27,7 +27,6 @@ _TENSORRT = {  # options that the backend calls by another name
     "trt_int8_use_native_calibration_table": "int8_use_native_calibration_table",
 }
 _PRECISIONS = {"trt_fp16_enable": "FP16", "trt_int8_enable": "INT8"}
-_TYPES = {BYTES: "TYPE_STRING"}
 
 
 def config_text(
@@ -40,46 +39,37 @@ def config_text(
     instances: int,
 ) -> str:
     """Return config.pbtxt."""
-    batched = max_batch if contract.batchable else 0
-    return "\n".join(_lines(name, config, contract, examples, batched, instances)) + "\n"
-
-
-def not_expressed(config: Config) -> tuple[str, ...]:
-    """Return what Triton's backend has no word for, each with its value."""
-    return tuple(_lost(config))
-
-
-def _lines(
-    name: str, config: Config, contract: Contract, examples: dict[str, Array], max_batch: int, instances: int
-) -> Iterator[str]:
-    gpu = any(provider.name in ON_NVIDIA for provider in config.providers)
-    yield f"name: {_text(name)}"
-    yield 'backend: "onnxruntime"'
-    yield 'default_model_filename: "model.onnx"'
-    yield f"max_batch_size: {max_batch}"
-    for side, tensors in (("input", contract.inputs), ("output", contract.outputs)):
-        for tensor in tensors:
-            yield f"{side} {{ {_declared(tensor, batched=max_batch > 0)} }}"
-    yield f"instance_group {{ count: {instances} kind: {'KIND_GPU' if gpu else 'KIND_CPU'} }}"
-    if max_batch:
-        yield "dynamic_batching { }"
-    yield from _optimization(config)
-    yield from _parameters(config)
-    yield from _warm_up(contract, examples, batched=max_batch > 0)
+    batched = contract.batchable and max_batch > 0
+    on_gpu = any(provider.name in ON_NVIDIA for provider in config.providers)
+    sides = [("input", tensor) for tensor in contract.inputs]
+    sides += [("output", tensor) for tensor in contract.outputs]
+    lines = [
+        f"name: {_text(name)}",
+        'backend: "onnxruntime"',
+        'default_model_filename: "model.onnx"',
+        f"max_batch_size: {max_batch if batched else 0}",
+        *(f"{side} {{ {_declared(tensor, batched=batched)} }}" for side, tensor in sides),
+        f"instance_group {{ count: {instances} kind: {'KIND_GPU' if on_gpu else 'KIND_CPU'} }}",
+        *(["dynamic_batching { }"] if batched else []),
+        *_optimization(config),
+        *_parameters(config),
+        _warm_up(contract, examples, batched=batched),
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _declared(tensor: Tensor, *, batched: bool) -> str:
     dims = tensor.shape[1:] if batched else tensor.shape
-    if dims or batched:
-        shape = f"dims: [ {', '.join(map(str, dims or (1,)))} ]"
-        reshape = "" if dims else " reshape: { shape: [ ] }"
-    else:
-        shape, reshape = "dims: [ 1 ]", " reshape: { shape: [ ] }"
-    return f"name: {_text(tensor.name)} data_type: {_type(tensor)} {shape}{reshape}"
+    reshape = "" if dims else " reshape: { shape: [ ] }"
+    return f"name: {_text(tensor.name)} data_type: {_type(tensor)} {_dims(dims)}{reshape}"
+
+
+def _dims(dims: tuple[int, ...]) -> str:
+    return f"dims: [ {', '.join(map(str, dims or (1,)))} ]"
 
 
 def _type(tensor: Tensor) -> str:
-    return _TYPES.get(tensor.datatype, f"TYPE_{tensor.datatype}")
+    return "TYPE_STRING" if tensor.datatype == BYTES else f"TYPE_{tensor.datatype}"
 
 
 def _optimization(config: Config) -> Iterator[str]:
@@ -127,19 +117,17 @@ def _parameter(key: str, value: str) -> str:
     return f"parameters {{ key: {_text(key)} value: {{ string_value: {_text(value)} }} }}"
 
 
-def _warm_up(contract: Contract, examples: dict[str, Array], *, batched: bool) -> Iterator[str]:
+def _warm_up(contract: Contract, examples: dict[str, Array], *, batched: bool) -> str:
     inputs = []
     for tensor in contract.inputs:
         sizes = examples[tensor.name].shape[1:] if batched else examples[tensor.name].shape
-        dims = f"dims: [ {', '.join(map(str, sizes or (1,)))} ]"
-        inputs.append(
-            f"inputs {{ key: {_text(tensor.name)} "
-            f"value: {{ data_type: {_type(tensor)} {dims} zero_data: true }} }}"
-        )
-    yield f'model_warmup {{ name: "zeros" batch_size: {1 if batched else 0} {" ".join(inputs)} }}'
+        value = f"data_type: {_type(tensor)} {_dims(sizes)} zero_data: true"
+        inputs.append(f"inputs {{ key: {_text(tensor.name)} value: {{ {value} }} }}")
+    return f'model_warmup {{ name: "zeros" batch_size: {1 if batched else 0} {" ".join(inputs)} }}'
 
 
-def _lost(config: Config) -> Iterator[str]:
+def not_expressed(config: Config) -> Iterator[str]:
+    """Yield what Triton's backend has no word for, each with its value."""
     if config.level not in LEVELS:
         yield f'level="{config.level}": the backend knows basic, extended, all and disabled'
     if config.custom_ops:

@@ -67,11 +67,6 @@ def netron_page(title: str) -> bytes:
     return f"{head}{metas}{tag}{rest}".encode()
 
 
-def speedscope_page() -> bytes:
-    """Return speedscope's own page; the address names the profile, and our header holds the policy."""
-    return _speedscope_file("index.html")
-
-
 def _netron_file(name: str) -> bytes:
     spec = find_spec("netron")  # without an import, which would import onnx
     if spec is None or not spec.submodule_search_locations:

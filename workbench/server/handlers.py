@@ -15,7 +15,7 @@ from tornado.iostream import StreamClosedError
 
 from workbench._version import __version__
 from workbench.server import published_files
-from workbench.server.files import MODEL, TRACE, netron_page, packed, speedscope_page, viewer_file
+from workbench.server.files import MODEL, TRACE, netron_page, packed, viewer_file
 from workbench.server.published_files import Kind, PublishedError
 
 CHUNK_BYTES = 1 << 20
@@ -87,9 +87,7 @@ class Viewer(Served):
                 await self._data(entry)
             else:
                 self._file(kind, name)
-        except PublishedError as error:
-            raise web.HTTPError(404) from error
-        except FileNotFoundError as error:
+        except (PublishedError, FileNotFoundError) as error:
             raise web.HTTPError(404) from error
 
     def _page(self, entry: published_files.Entry) -> None:
@@ -98,7 +96,9 @@ class Viewer(Served):
         # nothing. The cookie covers this address only and ends with the browser session.
         if entry.kind == "netron":
             self.set_cookie("consent", "1", path=self.request.path, samesite="Strict")
-        self.finish(netron_page(entry.title) if entry.kind == "netron" else speedscope_page())
+            self.finish(netron_page(entry.title))
+        else:  # the address names the profile
+            self.finish(viewer_file(entry.kind, "index.html")[1])
 
     async def _data(self, entry: published_files.Entry) -> None:
         self.set_header("Content-Type", "application/octet-stream")

@@ -146,9 +146,8 @@ def clear(place: Path | None = None) -> None:
     """Remove expired entries with the files made for them, and equally old files without an entry."""
     place = place or folder()
     for path in place.glob("*.json"):
-        with suppress(
-            OSError, ValueError, KeyError, TypeError, RecursionError
-        ):  # another process may be clearing too
+        # Another process may be clearing too.
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             if json.loads(path.read_bytes())["expires_s"] < time.time():
                 for ending in _OURS:
                     path.with_suffix(ending).unlink(missing_ok=True)
