@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.flaws.flaw import Planted
-from workbench.advisor.gather import Known, known_accuracy
+from workbench.advisor.gather import known_accuracy
+from workbench.advisor.known import Known
 from workbench.api.comparing import compare
 from workbench.api.profiling import cold_start, memory
 from workbench.models.inputs import Inputs

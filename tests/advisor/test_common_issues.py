@@ -23,7 +23,8 @@ from tests.advisor.evidence import evidence, say
 from tests.advisor.test_settings import free_inputs
 from tests.factories.graphs import graph, node
 from tests.factories.runs import block, process, run
-from workbench.advisor.gather import Known, gather
+from workbench.advisor.gather import gather
+from workbench.advisor.known import Known
 from workbench.analysis.cold_start import ColdStartRecord, ProcessStart
 from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.config import Config, DynamicInt8, Provider, StaticInt8

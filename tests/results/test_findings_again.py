@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.factories import results as examples
 from tests.factories.comparisons import ordinary
-from workbench.advisor.gather import Known
+from workbench.advisor.known import Known
 from workbench.results import findings
 
 pytestmark = pytest.mark.usefixtures("own_home")

@@ -9,26 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from workbench.advisor.finding import Forecast
+from workbench.advisor.known import Facts
 from workbench.advisor.weights import Weight, WeightScan
-from workbench.analysis.ablation import AblationRecord
-from workbench.analysis.cold_start import ColdStartRecord
-from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, Node, TensorInfo
-from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.analysis.passes.missed import Missed
 from workbench.analysis.slower.profiled_config import NodeRun, ProfiledConfig
-from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.analysis.threads.sharing import Sharing
 from workbench.config import Config, DynamicInt8, StaticInt8, WeightOnly
 from workbench.config.defaults import Family, family_of
 from workbench.records.comparison import OutputAgreement, Verdict
-from workbench.records.fidelity import AccuracyRecord
 from workbench.records.findings import Confidence, Gain
-from workbench.records.layers import LayerErrorsRecord
 from workbench.records.machine import Machine
 from workbench.records.preparation import Preparation
-from workbench.records.run import LogLine, Run
-from workbench.records.sensitivity import SensitivityRecord
+from workbench.records.run import LogLine
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -43,29 +36,19 @@ UNSURE = {"sure": 0.25, "likely": 0.5, "maybe": 1.0}  # of the predicted saving,
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Facts):
     """The known facts of one config of one model. Rules that need a missing fact (None) are skipped."""
 
     model_name: str
     config: Config
     machine: Machine
     structure: ModelProto  # the file loaded by ORT, without the payload of large tensors
-    explained: Explained | None = None
     profiled: ProfiledConfig | None = None
     weights: WeightScan | None = None  # of the file loaded by ORT
     source_weights: WeightScan | None = None  # of the model before it was prepared
-    run: Run | None = None
-    cold: ColdStartRecord | None = None
-    memory: MemoryRecord | None = None
-    scaling: ThreadScalingRecord | None = None
     sharing: Sharing | None = None  # of each node's work among threads, in the profile
     log: tuple[LogLine, ...] | None = None
     preparation: Preparation | None = None
-    layers: LayerErrorsRecord | None = None
-    sensitivity: SensitivityRecord | None = None
-    ablation: AblationRecord | None = None
-    accuracy: AccuracyRecord | None = None
-    label: str = "A"  # of the config in the comparison, the accuracy and the agreement
     baseline: Config | None = None  # what the comparison measured the config against
     verdict: Verdict | None = None
     agreement: tuple[OutputAgreement, ...] | None = None  # of the outputs with those of the baseline
@@ -73,7 +56,6 @@ class Evidence:
     sizes: tuple[tuple[str, int], ...] = ()  # free dimensions by name, as measured
     feed_sizes: tuple[tuple[tuple[str, int], ...], ...] = ()  # the same for each of several inputs
     random_inputs: bool = False
-    pacing_s: float | None = None  # the pause before each run
 
     def has(self, need: str) -> bool:
         """Return whether the fact of this name is known, or has nothing to tell of this config."""

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from workbench.advisor.evidence import Evidence, is_quantized
+from workbench.advisor.known import Known
 from workbench.advisor.weights import scan_weights
-from workbench.analysis.ablation import AblationRecord
-from workbench.analysis.cold_start import ColdStartRecord
 from workbench.analysis.difference.joining import in_the_names_of
-from workbench.analysis.explanation import Explained, explain
+from workbench.analysis.explanation import explain
 from workbench.analysis.fidelity.accuracy import accuracy
 from workbench.analysis.fidelity.debugging import debug
-from workbench.analysis.memory.by_node import MemoryRecord
 from workbench.analysis.profile.running import Execution, profile_execution
-from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.slower.profiled_config import profiled_config
-from workbench.analysis.threads.scaling import ThreadScalingRecord
 from workbench.analysis.threads.sharing import sharing_of
 from workbench.config import Config
 from workbench.errors import Cancelled, WorkbenchError
@@ -28,37 +23,11 @@ from workbench.models.declared import declared_inputs
 from workbench.models.inputs import Inputs
 from workbench.models.model import Model
 from workbench.models.sizes import free_dims
-from workbench.preparation.runnable import Runnable, make_runnable
-from workbench.records.comparison import ComparisonRecord
-from workbench.records.fidelity import AccuracyRecord
+from workbench.preparation.runnable import make_runnable
 from workbench.records.layers import LayerErrorsRecord
-from workbench.records.run import Run
-from workbench.records.sensitivity import SensitivityRecord
 from workbench.worker import log
 
-LAYERS_MOST_BYTES = (
-    64 << 20
-)  # of a model whose layer errors are made unasked: all of its tensors are compared
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Facts that already exist for the same config of the same model."""
-
-    explained: Explained | None = None
-    profile: Profile | None = None
-    cold: ColdStartRecord | None = None
-    memory: MemoryRecord | None = None
-    scaling: ThreadScalingRecord | None = None
-    layers: LayerErrorsRecord | None = None
-    sensitivity: SensitivityRecord | None = None
-    ablation: AblationRecord | None = None
-    accuracy: AccuracyRecord | None = None
-    run: Run | None = None
-    comparison: ComparisonRecord | None = None  # that the run is of
-    label: str = "A"  # of the config in the accuracy, where no run says it
-    runnable: Runnable | None = None
-    pacing_s: float | None = None
+LAYERS_MOST_BYTES = 64 << 20  # of a model whose layer errors are made unasked, with all of its tensors
 
 
 def gather(
@@ -103,34 +72,23 @@ def gather(
         on_step("layer errors")
         layer_errors = _layer_errors(model, config, calibration, cancel)
     joined = in_the_names_of(explained, profile)
-    run = known.run
     sizes = tuple(_sizes(model, feed) for feed in inputs.feeds)
     return Evidence(
         model_name=model.name,
         config=config,
         machine=read_machine(),
         structure=runnable.model.structure,
-        explained=explained,
         profiled=profiled_config("", config, joined, runnable.model.structure),
         weights=weights,
         source_weights=source_weights,
-        run=run,
-        cold=known.cold,
-        memory=known.memory,
-        scaling=known.scaling,
         sharing=sharing_of(joined),
-        log=tuple(log.parse("".join(logged[:1]))) if run is None else run.log,
+        log=tuple(log.parse("".join(logged[:1]))) if known.run is None else known.run.log,
         preparation=runnable.prepared.record,
-        layers=layer_errors,
-        sensitivity=known.sensitivity,
-        ablation=known.ablation,
-        accuracy=known.accuracy,
         size_bytes=model.description.size_bytes,
         sizes=next(iter(sizes), ()),
         feed_sizes=sizes,
         random_inputs=inputs.seed is not None,
-        pacing_s=known.pacing_s,
-        **_compared(known),
+        **{**known.for_rules(), "explained": explained, "layers": layer_errors, **_compared(known)},
     )
 
 
@@ -180,7 +138,7 @@ def _compared(known: Known) -> dict[str, Any]:
     """Return the label of the config, and what the comparison says of its run."""
     run, comparison = known.run, known.comparison
     if run is None or comparison is None:
-        return {"label": known.label}
+        return {}
     return {
         "label": run.label,
         "baseline": comparison.runs[0].config,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.advisor.gather import Known, gather
+from workbench.advisor.gather import gather
+from workbench.advisor.known import Known
 from workbench.advisor.look import look
 from workbench.advisor.tried import remember, with_tried
 from workbench.config import Config
