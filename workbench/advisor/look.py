@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from workbench.advisor.evidence import Evidence
 from workbench.advisor.registry import Rule, rules
+from workbench.analysis.graph import Node
 from workbench.records.findings import FAILED, LACKING, FindingRecord, FindingsRecord, NotLooked, Subject
 
 NEEDED = {  # facts in the words of a user
@@ -74,23 +75,15 @@ def rank(finding: FindingRecord) -> tuple[bool, float, int, str]:
 def fine(evidence: Evidence) -> list[str]:
     """Return descriptions of what is already right."""
     texts = []
-    blocked = [node for node in evidence.of("Conv", "FusedConv") if _is_blocked(evidence, node.node)]
-    convolutions = evidence.of("Conv", "FusedConv")
-    if convolutions and len(blocked) == len(convolutions):
+    convolutions, run, weights = evidence.of("Conv", "FusedConv"), evidence.run, evidence.weights
+    if convolutions and all(_is_blocked(evidence.node(node.node)) for node in convolutions):
         texts.append(f"all {len(convolutions)} convolutions use the blocked layout")
-    if (
-        evidence.run is not None
-        and evidence.run.threads is not None
-        and evidence.run.threads <= evidence.cores
-    ):
-        texts.append(f"{evidence.run.threads} threads on {evidence.cores} usable cores")
-    if evidence.weights is not None and not any(
-        w.denormals or w.non_finite for w in evidence.weights.weights
-    ):
+    if run is not None and run.threads is not None and run.threads <= evidence.cores:
+        texts.append(f"{run.threads} threads on {evidence.cores} usable cores")
+    if weights is not None and not any(weight.denormals or weight.non_finite for weight in weights.weights):
         texts.append("every weight is a normal, finite number")
     return texts
 
 
-def _is_blocked(evidence: Evidence, name: str) -> bool:
-    node = None if evidence.ran is None else evidence.ran.by_key.get(name)
+def _is_blocked(node: Node | None) -> bool:
     return node is not None and node.domain == "com.microsoft.nchwc"

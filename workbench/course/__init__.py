@@ -11,6 +11,7 @@ from workbench.course.article_cells import (
     issue_cells,
     level_cells,
     option_cells,
+    option_defaults,
     precision_cells,
     provider_cells,
 )
@@ -20,14 +21,13 @@ from workbench.course.effect import SeenEffect, effect
 from workbench.course.equal_configs import EqualConfigs, equal_configs
 from workbench.course.gpu_runs import GpuRuns, gpu_runs
 from workbench.course.level_steps import LevelSteps, level_steps
-from workbench.course.nets import conv_net, encoder
+from workbench.course.nets import conv_net, encoder, split_graph
 from workbench.course.predicted_parts import PredictedParts, predicted_parts
 from workbench.course.prediction import Prediction, predict
 from workbench.course.progress import Progress, progress, reset, seconds
 from workbench.course.proof import Proof, proof
 from workbench.course.saved_pairs import SavedPair, saved_pairs
 from workbench.course.speed_and_accuracy import SpeedAndAccuracy, speed_and_accuracy
-from workbench.course.split_graph import option_defaults, split_graph
 
 __all__ = [
     "CheckResult",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbench.config.catalogue import catalogue
 from workbench.course.article import article_table
 from workbench.course.speed_and_accuracy import PrecisionRow
+from workbench.records.display import frame_of
 from workbench.text import in_mib, in_ms
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from workbench.analysis.placement.prediction import Predictions
     from workbench.diagnosis.records import Doctor
     from workbench.results.accuracy import AccuracyTable
@@ -105,6 +109,16 @@ def provider_cells(doctor: Doctor, predictions: Predictions) -> Cells:
     return cells
 
 
+def option_defaults(provider: str) -> pd.DataFrame:
+    """Return the options of a provider with their defaults, as ONNX Runtime has them.
+
+    >>> from workbench import course
+    >>> "device_id" in set(course.option_defaults("cuda")["option"])
+    True
+    """
+    return frame_of(catalogue().options(provider), ("name", "default", "help"), names={"name": "option"})
+
+
 def option_cells() -> Cells:
     """Return ONNX Runtime's defaults of the provider options that the article's code sets.
 
@@ -112,8 +126,6 @@ def option_cells() -> Cells:
     >>> course.option_cells()["options-in-code/cuda: device_id/article_value"]
     'default: 0'
     """
-    from workbench.config.catalogue import catalogue
-
     defaults = {
         f"{OPTIONS}/{provider}: {option.name}/article_value": f"default: {option.default or 'not set'}"
         for provider in WITH_OPTIONS

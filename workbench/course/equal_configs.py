@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.results.exportable import Exportable
@@ -12,31 +11,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.figures.chart import Chart
-    from workbench.records.comparison import ComparisonRecord
+    from workbench.records.comparison import ComparisonRecord, Verdict
     from workbench.results.comparison import Comparison
 
 NOTABLE = 0.02  # a difference that a reader would report
 MOST_NAIVE = 20  # rows of the picture
 
 
-@dataclass(frozen=True, slots=True)
-class Paired:
-    """A comparison's ratio with its interval."""
-
-    ratio: float | None
-    low: float | None
-    high: float | None
-
-    @property
-    def includes_one(self) -> bool | None:
-        """Whether the interval contains 1; None without an interval."""
-        return None if self.low is None or self.high is None else self.low <= 1 <= self.high
-
-
 class EqualConfigs(Exportable):
     """Naive and paired ratios of equal configs. Made by `equal_configs`."""
 
-    def __init__(self, naive: tuple[float, ...], paired: tuple[Paired, ...]) -> None:
+    def __init__(self, naive: tuple[float, ...], paired: tuple[Verdict, ...]) -> None:
         self.naive, self.paired = naive, paired
 
     @property
@@ -61,16 +46,17 @@ class EqualConfigs(Exportable):
     def __str__(self) -> str:
         if not self.naive:
             return "Too few rounds to set one process against another: measure longer."
-        with_interval = [pair for pair in self.paired if pair.includes_one is not None]
-        includes = sum(pair.includes_one is True for pair in with_interval)
+        ends = [(pair.low, pair.high) for pair in self.paired]
+        intervals = [(low, high) for low, high in ends if low is not None and high is not None]
+        includes = sum(low <= 1 <= high for low, high in intervals)
         largest = 100 * (self.largest_difference or 0.0)
         start = (
             f"Equal configs, one process each: {self.notable} of {counted(len(self.naive), 'ratio')} "
             f"differ by more than {100 * NOTABLE:.0f} %, at most by {largest:.1f} %."
         )
-        if not with_interval:
+        if not intervals:
             return f"{start} No comparison had enough pairs for an interval: measure longer."
-        return f"{start} Pairs: {includes} of {counted(len(with_interval), 'interval')} contain 1."
+        return f"{start} Pairs: {includes} of {counted(len(intervals), 'interval')} contain 1."
 
     def chart(self) -> Chart:
         """Return a row for each ratio: single processes first, then the pairs with their intervals."""
@@ -101,9 +87,7 @@ def equal_configs(*comparisons: Comparison) -> EqualConfigs:
     'Too few rounds to set one process against another: measure longer.'
     """
     naive = [ratio for comparison in comparisons for ratio in naive_ratios(comparison.record)]
-    verdicts = [comparison.verdict for comparison in comparisons]
-    paired = tuple(Paired(verdict.ratio, verdict.low, verdict.high) for verdict in verdicts)
-    return EqualConfigs(tuple(naive), paired)
+    return EqualConfigs(tuple(naive), tuple(comparison.verdict for comparison in comparisons))
 
 
 def naive_ratios(record: ComparisonRecord) -> list[float]:

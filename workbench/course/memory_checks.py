@@ -69,13 +69,13 @@ def faster_load(answer: Any, *, model: Any) -> str | None:
     if not isinstance(answer, Config):
         return "The answer is no wb.Config."
     comparisons: list[Comparison] = []
-    problem: str | None = ""
-    while problem is not None and len(comparisons) < ATTEMPTS:
-        seed = len(comparisons)
+    for seed in range(ATTEMPTS):
         comparisons.append(
             compare(model, Config(), answer, budget_s=seconds(10), seed=seed, progress=False, keep=False)
         )
         problem = loads_faster(*comparisons)
+        if problem is None:
+            break
     return problem
 
 

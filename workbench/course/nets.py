@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 IR_VERSION, OPSET = 10, 17
 WIDTH, LENGTH, LAYERS, HEADS = 256, 128, 3, 4  # of the encoder
 SIDE, CONVOLUTIONS, CLASSES = 56, 5, 16  # of the convolutional net
+SPLIT_CHANNELS, SPLIT_SIDE = 8, 16  # of the graph that a provider splits
 
 
 @dataclass
@@ -25,9 +26,10 @@ class _Graph:
     nodes: list[Any] = field(default_factory=list)
     weights: dict[str, Any] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)  # weights that are inputs of the graph instead
+    seed: int = 3
 
     def __post_init__(self) -> None:
-        self.random = np.random.default_rng(3)
+        self.random = np.random.default_rng(self.seed)
 
     def weight(self, name: str, *shape: int) -> str:
         """Draw a weight that keeps the size of what it multiplies."""
@@ -115,6 +117,25 @@ def conv_net(channels: int = 32, *, batch_norm: bool = False, weights_as_inputs:
     last = graph.add("Conv", "head/conv", last, weight, kernel_shape=[1, 1])
     graph.add("GlobalAveragePool", "head/pool", last)
     return graph.model(f"convolutional net, {channels} channels")
+
+
+def split_graph() -> ModelProto:
+    """Return four convolutions with a skip connection that an old exporter wrote as a Sum.
+
+    Many providers do not take this operator, which cuts the graph in two.
+
+    >>> from workbench import course
+    >>> [node.op_type for node in course.split_graph().graph.node].count("Sum")
+    1
+    """
+    graph, last = _Graph([1, SPLIT_CHANNELS, SPLIT_SIDE, SPLIT_SIDE], seed=8), "x"
+    for number in range(1, 5):
+        weight = graph.weight(f"weight_{number}", SPLIT_CHANNELS, SPLIT_CHANNELS, 3, 3)
+        conv = graph.add("Conv", f"conv_{number}", last, weight, pads=[1, 1, 1, 1])
+        last = graph.add("Relu", f"relu_{number}", conv)
+        if number == 2:
+            last = graph.add("Sum", "skip", "relu_1", "relu_2")
+    return graph.model("split")
 
 
 _NORM = (("scale", 1.1), ("bias", 0.1), ("mean", 0.0), ("variance", 1.0))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.config import Config
 from workbench.course.article import article_table
 from workbench.course.exercise import LEAST_SQNR_DB, OverBudget, exercise
-from workbench.course.split_graph import split_graph
+from workbench.course.nets import split_graph
 from workbench.errors import WorkbenchError
 from workbench.text import listed
 
