@@ -57,8 +57,7 @@ def gather(
     profile, logged = known.profile, list[str]()
     if profile is None:
         on_step("profile")
-        execution = Execution(runnable.model.path, runnable.config, runnable.feeds)
-        profile = profile_execution(execution, cancel=cancel, on_log=logged.append)
+        profile = profile_execution(Execution.of(runnable), cancel=cancel, on_log=logged.append)
     on_step("weights")
     weights = scan_weights(runnable.model, cancel=cancel)
     source_weights = weights if runnable.model is model else scan_weights(model, cancel=cancel)

@@ -10,11 +10,12 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.analysis.profile.running import Execution, run_job
 from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.measurement.limits import Limits
 from workbench.text import in_ms
-from workbench.worker.launch import Worker, WorkerFolder, call_job
+from workbench.worker.launch import Worker, WorkerFolder
 from workbench.worker.values import Feed, write_values
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ class ProcessStart:
     run_bytes: int | None  # after the first run
     steady_bytes: int | None
 
+    @property
+    def first_answer_s(self) -> float:
+        """The time to the first output."""
+        return self.process_s + self.import_s + self.load_s + self.first_run_s
+
 
 @dataclass(frozen=True, slots=True)
 class ColdStartRecord:
@@ -59,40 +65,43 @@ class ColdStartRecord:
     without_prepacking: tuple[ProcessStart, ...]
     saved_ahead: tuple[ProcessStart, ...]  # empty: this graph cannot be saved
 
+    def _median(self, way: Way, name: str) -> float | None:
+        """Return the median of one figure over the starts; None where it is not known."""
+        values = [getattr(start, name) for start in getattr(self, way)]
+        return float(median(values)) if values and None not in values else None
+
     @property
     def load_s(self) -> float:
-        return median(start.load_s for start in self.as_asked)
+        return self._median("as_asked", "load_s") or 0.0
 
     @property
     def prepack_s(self) -> float:
         """The time that prepacking adds to loading; a negative difference is noise and counts as 0."""
-        return max(0.0, self.load_s - median(start.load_s for start in self.without_prepacking))
+        return max(0.0, self.load_s - (self._median("without_prepacking", "load_s") or 0.0))
 
     @property
     def optimize_s(self) -> float | None:
         """The time that loading takes longer than from a pre-optimized graph."""
-        if not self.saved_ahead:
-            return None
-        return max(0.0, self.load_s - median(start.load_s for start in self.saved_ahead))
+        ahead_s = self._median("saved_ahead", "load_s")
+        return None if ahead_s is None else max(0.0, self.load_s - ahead_s)
 
     @property
     def steps(self) -> tuple[tuple[str, float | None], ...]:
         """Seconds of each step in order; reading the file is loading less optimizing and prepacking."""
         read_s = None if self.optimize_s is None else max(0.0, self.load_s - self.optimize_s - self.prepack_s)
         return (
-            ("process start", median(start.process_s for start in self.as_asked)),
-            ("import", median(start.import_s for start in self.as_asked)),
+            ("process start", self._median("as_asked", "process_s")),
+            ("import", self._median("as_asked", "import_s")),
             ("read", read_s),
             ("optimize", self.optimize_s),
             ("prepack", self.prepack_s),
-            ("first run", median(start.first_run_s for start in self.as_asked)),
-            ("steady run", median(start.steady_s for start in self.as_asked)),
+            ("first run", self._median("as_asked", "first_run_s")),
+            ("steady run", self._median("as_asked", "steady_s")),
         )
 
     def resident(self, way: Way = "as_asked") -> tuple[tuple[str, int | None], ...]:
         """Return resident memory after each stage, the median of the starts; None where it is not known."""
-        starts: tuple[ProcessStart, ...] = getattr(self, way)
-        sizes = [(stage, _median(starts, field) if starts else None) for stage, field in _MEMORY]
+        sizes = [(stage, self._median(way, field)) for stage, field in _MEMORY]
         return tuple((stage, None if size is None else int(size)) for stage, size in sizes)
 
     @property
@@ -116,8 +125,7 @@ class ColdStartRecord:
 
     def first_answer_s(self, way: Way) -> float | None:
         """Return the time to the first output for one way of starting; None where it was not tried."""
-        starts: tuple[ProcessStart, ...] = getattr(self, way)
-        return median(map(_first_answer_s, starts)) if starts else None
+        return self._median(way, "first_answer_s")
 
     def __str__(self) -> str:
         ahead_s, peak = self.first_answer_s("saved_ahead"), dict(self.resident())["first run"]
@@ -134,15 +142,13 @@ class ColdStartRecord:
         """One row per way of starting: medians of the steps and of resident memory after them."""
         import pandas as pd
 
-        rows = []
-        for name in WAYS:
-            starts: tuple[ProcessStart, ...] = getattr(self, name)
-            if starts:
-                fields = ProcessStart.__dataclass_fields__
-                medians = {field: _median(starts, field) for field in fields}
-                rows.append({"label": self.label, "start": name, **medians})
-        frame = pd.DataFrame(rows)
-        sizes = [name for name in ProcessStart.__dataclass_fields__ if name.endswith("_bytes")]
+        names = ProcessStart.__dataclass_fields__
+        frame = pd.DataFrame(
+            {"label": self.label, "start": way, **{name: self._median(way, name) for name in names}}
+            for way in WAYS
+            if getattr(self, way)
+        )
+        sizes = [name for name in names if name.endswith("_bytes")]
         frame[sizes] = frame[sizes].astype("Float64").round().astype("Int64")
         return frame
 
@@ -175,7 +181,11 @@ def cold_start(
             "without_prepacking": (model, bare),
         }
         if savable:
-            saved = _save(model, config, folder, limits, cancel)
+            saved = folder / "saved.onnx"
+            execution = Execution(
+                model, config, feeds, warmup_runs=0, max_runs=1, budget_s=0.0, limits=limits
+            )
+            run_job(execution, folder, optimized=saved, cancel=cancel)
             ways["saved_ahead"] = (saved, config.replace(level="disabled", disabled_passes=()))
         for _ in range(repeats):
             for way, (path, session_config) in ways.items():
@@ -225,37 +235,6 @@ def _start(
         run_bytes=run["rss_bytes"],
         steady_bytes=steady["rss_bytes"],
     )
-
-
-def _save(model: Path, config: Config, folder: Path, limits: Limits, cancel: threading.Event | None) -> Path:
-    target = folder / "saved.onnx"
-    call_job(
-        "profiling",
-        {
-            "model": str(model),
-            "plan": config.plan().to_dict(),
-            "feeds": str(folder / "feeds"),
-            "trace_prefix": None,
-            "warmup_runs": 0,
-            "max_runs": 1,
-            "budget_s": 0.0,
-            "optimized": str(target),
-        },
-        timeout_s=limits.load_s + limits.run_s,
-        cancel=cancel,
-        python=config.interpreter,
-        memory_bytes=limits.memory_bytes,
-    )
-    return target
-
-
-def _first_answer_s(start: ProcessStart) -> float:
-    return start.process_s + start.import_s + start.load_s + start.first_run_s
-
-
-def _median(starts: tuple[ProcessStart, ...], name: str) -> float | None:
-    values = [getattr(start, name) for start in starts]
-    return None if None in values else float(median(values))
 
 
 def _less(size: int | None, other: int | None) -> int | None:

@@ -10,6 +10,7 @@ import threading
 
 from onnx import ModelProto, TensorProto
 
+from workbench.analysis.weightless import has_payload
 from workbench.errors import RunFailed, WorkerError
 from workbench.models.structure import tensors
 from workbench.models.wire import KEEP_BYTES
@@ -17,15 +18,6 @@ from workbench.worker.launch import WorkerFolder, call_job
 
 MOST_BYTES = 256 << 20  # of the structure, and of what inference makes of it
 TIMEOUT_S = 60.0  # the largest sample takes 2 s; sizes are unknown where inference takes longer
-_PAYLOADS = (
-    "raw_data",
-    "float_data",
-    "int32_data",
-    "int64_data",
-    "double_data",
-    "uint64_data",
-    "string_data",
-)
 
 
 def with_shapes(
@@ -58,7 +50,7 @@ def _without_weights(structure: ModelProto) -> ModelProto:
     bare = ModelProto()
     bare.CopyFrom(structure)
     for tensor in tensors(bare):
-        if tensor.ByteSize() < KEEP_BYTES and not any(len(getattr(tensor, field)) for field in _PAYLOADS):
+        if tensor.ByteSize() < KEEP_BYTES and not has_payload(tensor):
             tensor.ClearField("external_data")
             tensor.data_location = TensorProto.EXTERNAL
             tensor.external_data.add(key="location", value="weights")

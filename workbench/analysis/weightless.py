@@ -16,7 +16,8 @@ from workbench.models.structure import tensors
 from workbench.models.wire import KEEP_BYTES
 
 HOLES = "holes.bin"
-_PAYLOADS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+_KINDS = ("float", "int32", "int64", "double", "uint64", "string")
+_PAYLOADS = ("raw_data", *(f"{kind}_data" for kind in _KINDS))
 
 
 def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
@@ -28,7 +29,7 @@ def write_weightless(structure: ModelProto, source: Path, folder: Path) -> Path:
         size = _size(tensor)
         if tensor.data_location == TensorProto.EXTERNAL and size <= KEEP_BYTES:
             _embed(tensor, source.parent, size)
-        elif tensor.data_location == TensorProto.EXTERNAL or _lacks_payload(tensor, size):
+        elif tensor.data_location == TensorProto.EXTERNAL or (size > 0 and not has_payload(tensor)):
             _point_to_holes(tensor, size)
             largest = max(largest, size)
     with (folder / HOLES).open("wb") as file:
@@ -45,8 +46,9 @@ def _size(tensor: TensorProto) -> int:
     return int(count * ELEMENT_BYTES.get(tensor.data_type, 0.0) + 0.5)
 
 
-def _lacks_payload(tensor: TensorProto, size: int) -> bool:
-    return size > 0 and not any(len(getattr(tensor, field)) for field in _PAYLOADS)
+def has_payload(tensor: TensorProto) -> bool:
+    """Return whether the values of a tensor are in the model itself."""
+    return any(len(getattr(tensor, field)) for field in _PAYLOADS)
 
 
 def _point_to_holes(tensor: TensorProto, size: int) -> None:

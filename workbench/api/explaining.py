@@ -8,16 +8,17 @@ from typing import Any
 
 from workbench.analysis import ablation, explanation
 from workbench.analysis import levels as by_level
-from workbench.analysis.config_profile import profile_of_config
 from workbench.analysis.explanation import Explained
 from workbench.analysis.observe import BUDGET_S, Follow
 from workbench.analysis.preparation import observe_prepared
+from workbench.analysis.profile.running import Execution, profile_execution
 from workbench.api.comparing import compare
 from workbench.api.running import Feeds, kept
 from workbench.config import Config
 from workbench.measurement.limits import Progress
 from workbench.models import Model, load
 from workbench.preparation.replayed import replayed
+from workbench.preparation.runnable import make_runnable
 from workbench.results.ablation import Ablation
 from workbench.results.explanation import Explanation
 from workbench.results.levels import Levels
@@ -68,9 +69,8 @@ def explain(
     about, structure = origin_of(loaded, chosen, feeds, cancel=cancel), loaded.structure.SerializeToString()
     result = Explanation(record, about, structure=structure)
     if feeds is not None:
-        result = result.with_profile(
-            profile_of_config(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
-        )
+        runnable = make_runnable(loaded, chosen, feeds.feeds, calibration=calibration, cancel=cancel)
+        result = result.with_profile(profile_execution(Execution.of(runnable), cancel=cancel))
     return kept(result, keep)
 
 

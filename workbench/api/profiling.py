@@ -63,13 +63,8 @@ def profile(
     """
     source, fed = _opened(model, inputs, seed)
     runnable = make_runnable(source, config or Config(), fed.feeds, calibration=calibration, cancel=cancel)
-    execution = Execution(
-        model=runnable.model.path,
-        config=runnable.config,
-        feeds=runnable.feeds,
-        budget_s=budget_s,
-        per_node_memory=per_node_memory,
-        limits=limits or Limits(),
+    execution = Execution.of(
+        runnable, budget_s=budget_s, per_node_memory=per_node_memory, limits=limits or Limits()
     )
     trace = None if keep_trace is None else Path(keep_trace)
     profiled = profile_execution(execution, keep_trace=trace, cancel=cancel)

@@ -111,9 +111,7 @@ class ExaminedRun:
 
     def execute(self, **options: Any) -> Profile:
         """Run the config for a moment with ORT's profiler on; `options` as for `Execution`."""
-        runnable = self.runnable()
-        execution = Execution(runnable.model.path, runnable.config, runnable.feeds, **options)
-        return profile_execution(execution, cancel=self.cancel)
+        return profile_execution(Execution.of(self.runnable(), **options), cancel=self.cancel)
 
     def profile(self) -> Profile:
         """Return the profile of the run, made where it is missing."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from workbench.analysis.difference.ancestors import ancestors, as_nodes_of_a, inserted
-from workbench.analysis.difference.joining import in_the_names_of
+from workbench.analysis.difference.joining import ancestors, as_nodes_of_a, in_the_names_of, inserted
 from workbench.analysis.difference.matching import Match, match
 from workbench.analysis.explanation import Explained
 from workbench.analysis.profile.session_profile import Profile

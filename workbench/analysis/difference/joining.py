@@ -1,16 +1,18 @@
-"""Rename the nodes of a profile as in an explanation: ORT numbers inserted nodes anew in every session.
+"""Join the nodes of a profile with an explanation: their names, and the source nodes that they come from.
 
-A reorder that one session calls `ReorderOutput_token_299` another calls `ReorderOutput_token_293`. What a
+ORT numbers inserted nodes anew in every session. A reorder that one session calls `ReorderOutput_token_299` another calls `ReorderOutput_token_293`. What a
 node computes is the same: tensors of the source graph keep their names, the others follow from their makers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from workbench.analysis.explanation import Explained
 from workbench.analysis.graph import Graph, read_graph
 from workbench.analysis.profile.session_profile import Profile
+from workbench.analysis.provenance.step import trace_step
 
 _ADDED = ("_nchwc", "_nhwc")  # to a tensor's name when its layout changes
 _EVENT = "_kernel_time"
@@ -62,3 +64,33 @@ def _stable(name: str, source: Graph) -> bool:
     for ending in _ADDED:
         name = name.removesuffix(ending)
     return name in source.tensors
+
+
+def ancestors(explained: Explained, ran: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Return the source nodes of each executed node, by its name in the profile; none if not traced."""
+    names = {node.key: node.name for node in explained.optimized.nodes}
+    traced: dict[str, frozenset[str]] = {}
+    for row in explained.provenance.account.optimized:
+        name = names.get(row.node, row.node)
+        traced[name] = traced.get(name, frozenset()) | frozenset(row.sources)
+    return {name: traced.get(name, frozenset()) for name in ran}
+
+
+def inserted(explained: Explained) -> frozenset[str]:
+    """Return the nodes that ORT inserted to carry a value: reorders, copies, casts."""
+    names = {node.key: node.name for node in explained.optimized.nodes}
+    return frozenset(
+        names.get(row.node, row.node) for row in explained.provenance.account.optimized if row.inserted
+    )
+
+
+def as_nodes_of_a(a: Explained, b: Explained, of_b: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Return B's ancestors as nodes of A's source graph, where B loaded another file."""
+    known = {node.key for node in a.source.nodes}
+    if {node.key for node in b.source.nodes} == known:
+        return of_b
+    made_of = trace_step(a.source, b.source).sources
+    return {
+        name: frozenset(origin for source in sources for origin in made_of.get(source, frozenset()))
+        for name, sources in of_b.items()
+    }

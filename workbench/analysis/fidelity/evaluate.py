@@ -88,24 +88,22 @@ def evaluate(
         )  # fmt: skip
 
 
+@dataclass(eq=False)
 class _Evaluation:
     """One evaluation in progress."""
 
-    def __init__(
-        self,
-        examples: Examples,
-        metric: Metric | None,
-        scores: Mapping[str, bool],
-        folder: Path,
-        limits: Limits,
-        cancel: threading.Event | None,
-        on_progress: OnProgress,
-    ) -> None:
-        self.examples, self.metric, self.read_as_scores = examples, metric, scores
-        self.folder, self.limits, self.cancel, self.on_progress = folder, limits, cancel, on_progress
+    examples: Examples
+    metric: Metric | None
+    read_as_scores: Mapping[str, bool]
+    folder: Path
+    limits: Limits
+    cancel: threading.Event | None
+    on_progress: OnProgress
+
+    def __post_init__(self) -> None:
         self.began = time.perf_counter()
         self.parts: list[range] = []  # of the baseline; the candidates follow them
-        self.runs = len(examples.feeds)
+        self.runs = len(self.examples.feeds)
         self.done = self.total = 0
         self.notes: list[str] = []
         self.rows: list[OutputFidelity] = []

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.records.fidelity import Mean, Paired
 
 Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Figure: TypeAlias = Callable[[Any], Values]  # of rows of positions
 
 Z = 1.959963984540054  # of 95 %
 RESAMPLES = 2_000
@@ -28,10 +29,14 @@ def mean(values: Values) -> Mean:
     if is_share(values):
         low, high = wilson(int(values.sum()), count)
         return Mean(middle, low, high, count, "Wilson")
+    return resampled(middle, count, lambda picked: values[picked].mean(axis=-1))
+
+
+def resampled(value: float, count: int, figure: Figure) -> Mean:
+    """Return a figure with its interval over resampled items, where there are enough of them."""
     if count < MIN_ITEMS:
-        return Mean(middle, None, None, count, f"no interval from {count} items")
-    low, high = bootstrap(count, lambda picked: values[picked].mean(axis=-1))
-    return Mean(middle, low, high, count, "bootstrap over items")
+        return Mean(value, None, None, count, f"no interval from {count} items")
+    return Mean(value, *bootstrap(count, figure), count, "bootstrap over items")
 
 
 def paired(first: Values, second: Values) -> Paired:
@@ -45,11 +50,15 @@ def paired(first: Values, second: Values) -> Paired:
         gained, lost = int((second > first).sum()), int((second < first).sum())
         low, high = tango(gained, lost, count)
         return Paired(gap, low, high, gained, lost, mcnemar(gained, lost), "Tango's score interval")
+    differences = second - first
+    return resampled_gap(gap, count, lambda picked: differences[picked].mean(axis=-1))
+
+
+def resampled_gap(gap: float, count: int, figure: Figure) -> Paired:
+    """Return a paired difference with its interval over resampled items, where there are enough of them."""
     if count < MIN_ITEMS:
         return Paired(gap, None, None, None, None, None, f"no interval from {count} items")
-    differences = second - first
-    low, high = bootstrap(count, lambda picked: differences[picked].mean(axis=-1))
-    return Paired(gap, low, high, None, None, None, "paired bootstrap over items")
+    return Paired(gap, *bootstrap(count, figure), None, None, None, "paired bootstrap over items")
 
 
 def is_share(values: Values) -> bool:
@@ -98,7 +107,7 @@ def mcnemar(gained: int, lost: int) -> float:
     return min(1.0, float(tail / 2 ** (changed - 1)))
 
 
-def bootstrap(count: int, figure: Callable[[Any], Values]) -> tuple[float, float]:
+def bootstrap(count: int, figure: Figure) -> tuple[float, float]:
     """Return percentiles of a figure over resampled items. `figure` gets rows of positions."""
     rng = np.random.default_rng(0)  # the same data give the same interval
     figures, left = [], RESAMPLES

@@ -39,27 +39,20 @@ class Metric:
         whole = self.whole
         if whole is None:
             return intervals.mean(rows)
-        count, value = len(rows), whole(rows)
-        if count < intervals.MIN_ITEMS:
-            return Mean(value, None, None, count, f"no interval from {count} items")
-        low, high = intervals.bootstrap(
-            count, lambda picked: np.array([whole(rows[sample]) for sample in picked])
+        return intervals.resampled(
+            whole(rows), len(rows), lambda picked: np.array([whole(rows[sample]) for sample in picked])
         )
-        return Mean(value, low, high, count, "bootstrap over items")
 
     def paired(self, first: Array, second: Array) -> Paired:
         """Return the figure of `second` minus that of `first`, on the same items."""
         whole = self.whole
         if whole is None:
             return intervals.paired(first, second)
-        count, gap = len(first), whole(second) - whole(first)
-        if count < intervals.MIN_ITEMS:
-            return Paired(gap, None, None, None, None, None, f"no interval from {count} items")
-        low, high = intervals.bootstrap(
-            count,
+        return intervals.resampled_gap(
+            whole(second) - whole(first),
+            len(first),
             lambda picked: np.array([whole(second[sample]) - whole(first[sample]) for sample in picked]),
         )
-        return Paired(gap, low, high, None, None, None, "paired bootstrap over items")
 
 
 def find_metric(asked: str | PerItem | Metric | None, output: str | None = None) -> Metric:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.analysis.flops.cost import Cost, Tensor, Unknown, Work
 from workbench.analysis.flops.elements import VIEWS, operations
 from workbench.analysis.flops.products import PRODUCTS
+from workbench.models.structure import bodies
 from workbench.records.display import frame_of
 
 if TYPE_CHECKING:
@@ -83,8 +84,7 @@ def costs_of(model: Any, shapes: Mapping[str, Tensor]) -> Costs:
 
 def _walk(graph: Any, shapes: dict[str, Tensor]) -> Iterator[NodeCost]:
     for node in graph.node:
-        bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-        for body in bodies:
+        for body in bodies(node):
             yield from _walk(body, shapes)
         work = Work(
             node.op_type,

@@ -18,73 +18,39 @@ def _words(text: str) -> frozenset[str]:
 
 
 NOTHING = _words(
-    "Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant ConstantOfShape "
-    "Range Transpose Concat Split  "
-    "Slice Gather GatherElements GatherND ScatterElements ScatterND Cast CastLike "
-    "Expand Pad Tile DepthToSpace  "
-    "SpaceToDepth ReorderInput ReorderOutput NhwcToNchw Dropout EyeLike OneHot Trilu Compress MemcpyFromHost "
-    "MemcpyToHost SequenceConstruct SequenceAt SplitToSequence ConcatFromSequence "
-    "Optional OptionalGetElement  "
-    "OptionalHasElement NonZero ReverseSequence SequenceInsert SequenceLength SequenceEmpty SequenceErase "
-    "CenterCropPad Unique QLinearConcat GatherBlockQuantized"
+    "Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant ConstantOfShape Range Transpose Concat "
+    "Split Slice Gather GatherElements GatherND ScatterElements ScatterND Cast CastLike Expand Pad Tile "
+    "DepthToSpace SpaceToDepth ReorderInput ReorderOutput NhwcToNchw Dropout EyeLike OneHot Trilu Compress "
+    "MemcpyFromHost MemcpyToHost SequenceConstruct SequenceAt SplitToSequence ConcatFromSequence Optional "
+    "OptionalGetElement OptionalHasElement NonZero ReverseSequence SequenceInsert SequenceLength "
+    "SequenceEmpty SequenceErase CenterCropPad Unique QLinearConcat GatherBlockQuantized"
 )
 VIEWS = _words("Reshape Squeeze Unsqueeze Flatten Identity Shape Size Constant Dropout")
-_OF_OUTPUT = {
-    **dict.fromkeys(
-        _words(
-            "Add Sub Mul Div Pow Mod Max Min And Or Xor Not Neg Abs Sign Ceil Floor Round "
-            "Sqrt Reciprocal Exp Log Erf  "
-            "Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Sigmoid Relu Clip Equal Greater GreaterOrEqual Less "
-            "LessOrEqual Where IsNaN IsInf BitShift BitwiseAnd BitwiseOr BitwiseXor "
-            "BitwiseNot QLinearAdd QLinearMul  "
-            "QLinearLeakyRelu QLinearWhere BiasDropout"
-        ),
-        1,
-    ),
-    **dict.fromkeys(
-        _words("LeakyRelu PRelu ThresholdedRelu HardSigmoid Softsign CumSum DequantizeLinear"), 2
-    ),
-    **dict.fromkeys(
-        _words("Elu Selu Celu Softplus HardSwish Swish QuickGelu QuantizeLinear QLinearSigmoid"), 3
-    ),
-    **dict.fromkeys(_words("Mish DynamicQuantizeLinear Gelu"), 5),
-    **dict.fromkeys(_words("BiasGelu FastGelu"), 6),
-    **dict.fromkeys(_words("Softmax LogSoftmax Hardmax BiasSoftmax QLinearSoftmax"), 5),
-    "BatchNormalization": 2,
-    **dict.fromkeys(_words("RMSNormalization SimplifiedLayerNormalization LpNormalization"), 4),
-    "SkipSimplifiedLayerNormalization": 5,
-    **dict.fromkeys(
-        _words(
-            "LayerNormalization InstanceNormalization GroupNormalization GroupNorm MeanVarianceNormalization"
-        ),
-        7,
-    ),
-    **dict.fromkeys(_words("SkipLayerNormalization SkipGroupNorm"), 8),
-    **dict.fromkeys(_words("EmbedLayerNormalization QEmbedLayerNormalization"), 9),
-    "BiasAdd": 1,
-    "BiasSplitGelu": 6,
-    "RotaryEmbedding": 3,
-    "LRN": 6,
+_BY_COUNT = {  # operations per element of the output
+    1: "Add Sub Mul Div Pow Mod Max Min And Or Xor Not Neg Abs Sign Ceil Floor Round Sqrt Reciprocal Exp Log "
+    "Erf Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Sigmoid Relu Clip Equal Greater GreaterOrEqual Less "
+    "LessOrEqual Where IsNaN IsInf BitShift BitwiseAnd BitwiseOr BitwiseXor BitwiseNot QLinearAdd "
+    "QLinearMul QLinearLeakyRelu QLinearWhere BiasDropout BiasAdd",
+    2: "LeakyRelu PRelu ThresholdedRelu HardSigmoid Softsign CumSum DequantizeLinear BatchNormalization",
+    3: "Elu Selu Celu Softplus HardSwish Swish QuickGelu QuantizeLinear QLinearSigmoid RotaryEmbedding",
+    4: "RMSNormalization SimplifiedLayerNormalization LpNormalization",
+    5: "Mish DynamicQuantizeLinear Gelu Softmax LogSoftmax Hardmax BiasSoftmax QLinearSoftmax "
+    "SkipSimplifiedLayerNormalization",
+    6: "BiasGelu FastGelu BiasSplitGelu LRN",
+    7: "LayerNormalization InstanceNormalization GroupNormalization GroupNorm MeanVarianceNormalization",
+    8: "SkipLayerNormalization SkipGroupNorm",
+    9: "EmbedLayerNormalization QEmbedLayerNormalization",
 }
+_OF_OUTPUT = {operator: count for count, operators in _BY_COUNT.items() for operator in operators.split()}
 _OF_INPUT = _words(
     "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ArgMax ArgMin GlobalAveragePool GlobalMaxPool "
     "QLinearGlobalAveragePool QLinearReduceMean"
 )
 _OF_INPUT_TWICE = _words("ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum ReduceLogSumExp GlobalLpPool")
 _POOLS = _words("AveragePool MaxPool LpPool QLinearAveragePool NhwcMaxPool")
-_RESIZE = {
-    "nearest": 0,
-    "linear": 7,
-    "cubic": 31,
-}  # mixes of two: three; of sixteen: sixteen weights and a sum
-
-KNOWN = (
-    NOTHING
-    | _OF_INPUT
-    | _OF_INPUT_TWICE
-    | _POOLS
-    | frozenset((*_OF_OUTPUT, "Sum", "Mean", "Resize", "Upsample"))
-)
+# Mixes of two: three; of sixteen: sixteen weights and a sum.
+_RESIZE = {"nearest": 0, "linear": 7, "cubic": 31}
+KNOWN = NOTHING | _OF_INPUT | _OF_INPUT_TWICE | _POOLS | {*_OF_OUTPUT, "Sum", "Mean", "Resize", "Upsample"}
 
 
 def operations(work: Work) -> int | None:

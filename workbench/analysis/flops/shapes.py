@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from onnx import TensorProto
+
 from workbench.analysis.flops.cost import Tensor
 from workbench.analysis.profile.tables import Measured
 from workbench.analysis.profile.tree import Kind, node_name
+from workbench.models.structure import bodies
 
-_NAMES = dict(  # TensorProto's numbers in ORT's words
-    enumerate(
-        (
-            *("float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16"),
-            *("double", "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn"),
-            *("float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4", "int4"),
-        ),
-        start=1,
-    )
-)
+_NAMES = {number: name.lower() for name, number in TensorProto.DataType.items()}  # in ORT's words
 
 
 def profiled_shapes(model: Any, measured: Measured) -> dict[str, Tensor]:
@@ -70,6 +64,5 @@ def declared_shapes(graph: Any) -> Iterator[tuple[str, Tensor]]:
 def _graphs(graph: Any) -> Iterator[Any]:
     yield graph
     for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _graphs(attribute.g)
+        for body in bodies(node):
+            yield from _graphs(body)

@@ -11,6 +11,7 @@ from workbench.analysis.flops.shapes import profiled_shapes, stored_shapes
 from workbench.analysis.profile.session_profile import Profile
 from workbench.analysis.profile.trace import SIGNED
 from workbench.analysis.profile.tree import Kind, node_name
+from workbench.models.structure import bodies
 from workbench.records.display import frame_of
 from workbench.records.tables import TABLE
 from workbench.text import in_mib
@@ -144,11 +145,9 @@ def live_bytes(profile: Profile) -> dict[str, int]:
 def _read(node: Any) -> list[str]:
     """Return the tensors that a node reads, those of its subgraphs included."""
     names = [name for name in node.input if name]
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            for inner in attribute.g.node:
-                names += _read(inner)
-            names += [value.name for value in attribute.g.output]
+    for body in bodies(node):
+        names += [name for inner in body.node for name in _read(inner)]
+        names += [value.name for value in body.output]
     return names
 
 

@@ -11,7 +11,7 @@ from workbench.config import Config
 from workbench.errors import BundleError
 from workbench.records.comparison import ComparisonRecord, verdict_cells
 from workbench.records.display import frame_of
-from workbench.records.run import ProcessRecord, Run
+from workbench.records.run import Run
 from workbench.text import in_mib
 
 if TYPE_CHECKING:
@@ -106,14 +106,12 @@ def settings_seen(
 
 def _above(run: Run, name: str) -> int | None:
     """Return the growth since before loading, the median over the processes."""
-    sizes = [_grown(process, name) for process in run.processes]
-    known = [size for size in sizes if size is not None]
-    return int(median(known)) if known else None
-
-
-def _grown(process: ProcessRecord, name: str) -> int | None:
-    size: int | None = getattr(process, name)
-    return None if size is None or process.rss_start_bytes is None else max(0, size - process.rss_start_bytes)
+    grown = [
+        max(0, size - process.rss_start_bytes)
+        for process in run.processes
+        if (size := getattr(process, name)) is not None and process.rss_start_bytes is not None
+    ]
+    return int(median(grown)) if grown else None
 
 
 def _sentence(row: MemorySetting, base: MemorySetting) -> str:

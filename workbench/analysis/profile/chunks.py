@@ -44,11 +44,11 @@ def batches(path: Path, reading: Reading) -> Iterator[list[Any]]:
         raise ProfileError(f"{path} cannot be read: {error}", f"check the path; {_WHAT_IT_IS}") from error
 
 
+@dataclass(frozen=True, slots=True)
 class _Cutter:
-    def __init__(self, file: BinaryIO, path: Path, reading: Reading) -> None:
-        self._file = file
-        self._path = path
-        self._reading = reading
+    _file: BinaryIO
+    _path: Path
+    _reading: Reading
 
     def batches(self) -> Iterator[list[Any]]:
         rest, wrapped = self._opening()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from workbench.analysis.profile.session_profile import Overhead, Profile
 from workbench.config import Config
 from workbench.measurement.limits import Limits
 from workbench.models.structure import read_structure
+from workbench.preparation.runnable import Runnable
 from workbench.worker.launch import WorkerFolder, call_job
 from workbench.worker.values import Feed, write_values
 
@@ -38,6 +39,11 @@ class Execution:
     per_node_memory: bool = False  # turns the memory pattern off, and so changes what is profiled
     limits: Limits = field(default_factory=Limits)
 
+    @staticmethod
+    def of(runnable: Runnable, **bounds: Any) -> Execution:
+        """Return the execution of what was prepared for one config."""
+        return Execution(runnable.model.path, runnable.config, runnable.feeds, **bounds)
+
 
 def profile_execution(
     execution: Execution,
@@ -52,18 +58,12 @@ def profile_execution(
     """
     with WorkerFolder() as folder:
         write_values(folder / "feeds", execution.feeds)
-        model = named_model(execution.model, cancel)
+        named = replace(execution, model=named_model(execution.model, cancel))
         saved = folder / "optimized.onnx" if can_be_saved(execution.config) else None
-        plain = _job(execution, model, folder, cancel, on_log)
+        plain = run_job(named, folder, cancel=cancel, on_log=on_log)
         # The graph of this very session: what ORT inserts it may name otherwise in the next one.
-        profiled = _job(
-            execution,
-            model,
-            folder,
-            cancel,
-            on_log,
-            trace_prefix=str(folder / "trace"),
-            optimized=None if saved is None else str(saved),
+        profiled = run_job(
+            named, folder, trace_prefix=str(folder / "trace"), optimized=saved, cancel=cancel, on_log=on_log
         )
         graph = None if saved is None else read_structure(saved)
         scopes = {} if graph is None else scopes_of(graph, read_structure(execution.model))
@@ -82,25 +82,28 @@ def can_be_saved(config: Config) -> bool:
     return {provider.name for provider in config.providers} <= SAVABLE
 
 
-def _job(
+def run_job(
     execution: Execution,
-    model: Path,
     folder: Path,
-    cancel: threading.Event | None,
-    on_log: Callable[[str], None],
     *,
     trace_prefix: str | None = None,
-    optimized: str | None = None,
+    optimized: Path | None = None,
+    cancel: threading.Event | None = None,
+    on_log: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
+    """Run the model for a moment in a process of its own, on the feeds in `folder`; return the answer.
+
+    `trace_prefix`: where the profiler writes; None leaves it off. `optimized`: where to save ORT's graph.
+    """
     limits = execution.limits
     return call_job(
         "profiling",
         {
-            "model": str(model),
+            "model": str(execution.model),
             "plan": execution.config.plan().to_dict(),
             "feeds": str(folder / "feeds"),
             "trace_prefix": trace_prefix,
-            "optimized": optimized,
+            "optimized": None if optimized is None else str(optimized),
             "warmup_runs": execution.warmup_runs,
             "max_runs": execution.max_runs,
             "budget_s": execution.budget_s,

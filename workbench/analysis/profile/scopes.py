@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench.analysis.graph.modules import dotted, module_of
+from workbench.models.structure import bodies
 
 _ADDED = ("_nchwc", "_nhwc", "_reorder", "_output_0")  # by ORT and exporters, to the name of a tensor
 
@@ -55,6 +56,5 @@ def _spellings(name: str) -> Iterator[str]:
 def _nodes(graph: Any) -> Iterator[Any]:
     for node in graph.node:
         yield node
-        for attribute in node.attribute:
-            for body in [attribute.g] if attribute.HasField("g") else attribute.graphs:
-                yield from _nodes(body)
+        for body in bodies(node):
+            yield from _nodes(body)

@@ -109,7 +109,8 @@ def account(source: Graph, chain: Chain, steps: Sequence[Step] | None = None) ->
                 ended[origin] = fate
         for origin in {origin for origins in holders.values() for origin in origins} - alive:
             ended.setdefault(origin, "unknown")
-        inserted = _inserted(step, inserted)
+        carried_on = {key for key, sources in step.sources.items() if sources and sources <= inserted}
+        inserted = carried_on | step.inserted  # a carrier stays one while nothing but carriers goes into it
         own_passes = _own_passes(step, own_passes, name)
         changes.append(_change(name, level, step, last, graph))
         holders, last = now, graph
@@ -140,12 +141,6 @@ def _held(step: Step, holders: Mapping[str, frozenset[str]]) -> dict[str, frozen
         else:
             now[key] = frozenset().union(*(holders[source] for source in sources))
     return now
-
-
-def _inserted(step: Step, before: set[str]) -> set[str]:
-    """Return the inserted nodes: a carrier stays one while nothing but carriers goes into it."""
-    later = {key for key, sources in step.sources.items() if sources and sources <= before}
-    return later | step.inserted
 
 
 def _own_passes(step: Step, before: dict[str, tuple[str, ...]], name: str) -> dict[str, tuple[str, ...]]:

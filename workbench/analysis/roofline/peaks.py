@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from workbench.analysis.profile.running import Execution, run_job
 from workbench.config import Config
 from workbench.cpu import usable_cores
 from workbench.errors import BundleError
 from workbench.measurement import disturbance
 from workbench.measurement.interference import Watch, others_cpu_s, threads_of
-from workbench.worker.launch import WorkerFolder, call_job
+from workbench.measurement.limits import Limits
+from workbench.worker.launch import WorkerFolder
 from workbench.worker.values import write_values
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ BUDGET_S = 0.6
 WARMUP_RUNS = 3
 MAX_RUNS = 200
 ATTEMPTS = 3  # of one rate, where other processes use the machine
-TIMEOUT_S = 300.0
+LIMITS = Limits(load_s=150.0, run_s=150.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,10 @@ class PeakRow:
     others_cores: float | None = None  # used by other processes in every attempt; None: one was quiet
 
     @property
+    def rates(self) -> tuple[float | None, ...]:
+        return self.float32_flops, self.int8_flops, self.bytes_per_s
+
+    @property
     def doubt(self) -> str | None:
         """Why the true peaks may be higher."""
         if self.others_cores is None:
@@ -54,15 +60,11 @@ class PeakRow:
 
     def best_of(self, other: PeakRow) -> PeakRow:
         """Return the higher of each rate; quiet where one of the two measurements was."""
-        rates = (
-            (self.float32_flops, other.float32_flops),
-            (self.int8_flops, other.int8_flops),
-            (self.bytes_per_s, other.bytes_per_s),
+        float32_flops, int8_flops, bytes_per_s = (
+            max((rate for rate in pair if rate is not None), default=None)
+            for pair in zip(self.rates, other.rates, strict=True)
         )
         cores = (self.others_cores, other.others_cores)
-        float32_flops, int8_flops, bytes_per_s = (
-            max((rate for rate in pair if rate is not None), default=None) for pair in rates
-        )
         others = None if None in cores else min(core for core in cores if core is not None)
         return PeakRow(self.threads, float32_flops, int8_flops, bytes_per_s, others)
 
@@ -79,14 +81,7 @@ class PeakTable:
 
         columns = ["threads", "float32_gflops", "int8_gops", "gb_per_s", "doubt"]
         rows = [
-            (
-                row.threads,
-                *(
-                    None if rate is None else rate / 1e9
-                    for rate in (row.float32_flops, row.int8_flops, row.bytes_per_s)
-                ),
-                row.doubt,
-            )
+            (row.threads, *(None if rate is None else rate / 1e9 for rate in row.rates), row.doubt)
             for row in self.rows
         ]
         return pd.DataFrame(rows, columns=columns)
@@ -127,20 +122,9 @@ def time_model(
         path = folder / "peak.onnx"
         path.write_bytes(model.SerializeToString())
         write_values(folder / "feeds", [feed])
-        answer = call_job(
-            "profiling",
-            {
-                "model": str(path),
-                "plan": Config(intra_op_threads=threads, io_binding=True).plan().to_dict(),
-                "feeds": str(folder / "feeds"),
-                "trace_prefix": None,
-                "warmup_runs": WARMUP_RUNS,
-                "max_runs": MAX_RUNS,
-                "budget_s": budget_s,
-            },
-            timeout_s=TIMEOUT_S,
-            cancel=cancel,
-        )
+        config = Config(intra_op_threads=threads, io_binding=True)
+        execution = Execution(path, config, [feed], WARMUP_RUNS, MAX_RUNS, budget_s, limits=LIMITS)
+        answer = run_job(execution, folder, cancel=cancel)
     spent_s = others_cpu_s(before, watch.read(), threads_of(os.getpid()))
     watch.close()
     wall_s = time.perf_counter() - began
@@ -182,23 +166,15 @@ def measure_peaks(
     rows = []
     for count in threads:
         rates, cores = zip(
-            rate(operations, *_float32_product(side), count),
-            rate(operations, *_int8_product(side), count),
+            rate(operations, *_product(side, "MatMul", np.float32, np.float32, np.float32), count),
+            # unsigned by signed integers, as dynamic quantization makes them
+            rate(operations, *_product(side, "MatMulInteger", np.uint8, np.int8, np.int32), count),
             rate(moved_bytes, *_pass(pass_elements), count),
             strict=True,
         )
         busy = [core for core in cores if core is not None]
         rows.append(PeakRow(count, *rates, max(busy, default=None)))
     return PeakTable(tuple(rows))
-
-
-def _float32_product(side: int) -> tuple[Any, dict[str, Any]]:
-    return _product(side, "MatMul", np.float32, np.float32, np.float32)
-
-
-def _int8_product(side: int) -> tuple[Any, dict[str, Any]]:
-    """Return a product of unsigned by signed integers, as dynamic quantization makes them."""
-    return _product(side, "MatMulInteger", np.uint8, np.int8, np.int32)
 
 
 def _product(side: int, op_type: str, left: Any, right: Any, out: Any) -> tuple[Any, dict[str, Any]]:

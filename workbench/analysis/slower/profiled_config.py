@@ -165,8 +165,7 @@ def profile_config(
 ) -> ProfiledConfig:
     """Prepare the model, run it under the profiler for a moment, and read the profile."""
     runnable = make_runnable(model, config, feeds, calibration=calibration, cancel=cancel)
-    execution = Execution(runnable.model.path, runnable.config, runnable.feeds, limits=limits or Limits())
-    profile = profile_execution(execution, cancel=cancel)
+    profile = profile_execution(Execution.of(runnable, limits=limits or Limits()), cancel=cancel)
     return profiled_config(label, config, profile, runnable.model.structure)
 
 

@@ -84,18 +84,11 @@ def _reads_integer(profiled: ProfiledConfig, node: Node) -> bool:
 def float_layers(pair: Pair) -> Iterator[Reason]:
     """Name products between Q and DQ nodes that ORT computes in float all the same."""
     candidate = pair.candidate
-    if candidate.graph is None:
+    makers_of = _makers_of_float_products(candidate)
+    if not makers_of:
         return
-    layers = [run for run in candidate.of(PRODUCTS) if _between_qdq(candidate, run)]
-    if not layers:
-        return
-    around = {
-        maker.key
-        for run in layers
-        if (node := node_of(candidate, run)) is not None
-        for maker in candidate.makers(node)
-        if maker.op_type == DEQUANTIZE
-    }
+    layers = list(makers_of)
+    around = {maker.key for makers in makers_of.values() for maker in makers if maker.op_type == DEQUANTIZE}
     nodes = [*layers, *(candidate.by_name[key] for key in sorted(around) if key in candidate.by_name)]
     counts = Counter(run.op_type for run in layers)
     product_count = len(candidate.of({"QLinearConv", "QLinearMatMul", "QGemm"})) + len(layers)
@@ -125,22 +118,21 @@ def _float_layers_fix(pair: Pair, layers: Sequence[NodeRun]) -> str:
     return f"leave them in float, and their Q and DQ nodes go: exclude=({names}, …)"
 
 
-def _between_qdq(profiled: ProfiledConfig, run: NodeRun) -> bool:
-    node = node_of(profiled, run)
-    return node is not None and sum(maker.op_type == DEQUANTIZE for maker in profiled.makers(node)) >= 2
+def _makers_of_float_products(profiled: ProfiledConfig) -> dict[NodeRun, list[Node]]:
+    """Return the float products that read two or more DequantizeLinear nodes, with the nodes they read."""
+    products = {run: node_of(profiled, run) for run in profiled.of(PRODUCTS)}
+    makers_of = {run: profiled.makers(node) for run, node in products.items() if node is not None}
+    return {
+        run: makers
+        for run, makers in makers_of.items()
+        if sum(maker.op_type == DEQUANTIZE for maker in makers) >= 2
+    }
 
 
 def qdq_left(pair: Pair) -> Iterator[Reason]:
     """Name the executed Q and DQ nodes inside the model, with the float operators between them."""
     candidate = pair.candidate
-    if candidate.graph is None:
-        return
-    of_layers = {
-        maker.key
-        for run in candidate.of(PRODUCTS)
-        if _between_qdq(candidate, run) and (node := node_of(candidate, run)) is not None
-        for maker in candidate.makers(node)
-    }
+    of_layers = {maker.key for makers in _makers_of_float_products(candidate).values() for maker in makers}
     nodes = [
         run
         for run in candidate.of({QUANTIZE, DEQUANTIZE})
