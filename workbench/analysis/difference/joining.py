@@ -1,7 +1,8 @@
 """Join the nodes of a profile with an explanation: their names, and the source nodes that they come from.
 
-ORT numbers inserted nodes anew in every session. A reorder that one session calls `ReorderOutput_token_299` another calls `ReorderOutput_token_293`. What a
-node computes is the same: tensors of the source graph keep their names, the others follow from their makers.
+ORT numbers inserted nodes anew in every session. A reorder that one session calls `ReorderOutput_token_299`
+another calls `ReorderOutput_token_293`. What a node computes is the same: tensors of the source graph keep
+their names, the others follow from their makers.
 """
 
 from __future__ import annotations
